@@ -1,0 +1,45 @@
+.PHONY: help run test check fix bench samples lock clean
+UV := .uv/bin/uv
+PORT ?= 8501
+ADDRESS ?= localhost
+
+help:  ## Show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+.uv/bin/uv: tools/bootstrap.sh
+	@sh tools/bootstrap.sh && touch -c .uv/bin/uv
+
+.venv/.run: .uv/bin/uv pyproject.toml uv.lock
+	@$(UV) sync --locked --no-dev --inexact --compile-bytecode && touch $@
+
+.venv/.dev: .uv/bin/uv pyproject.toml uv.lock
+	@$(UV) sync --locked --compile-bytecode && touch $@ .venv/.run
+
+run: .venv/.run  ## Set up, then start the app on http://localhost:8501 (PORT=, ADDRESS=)
+	@.venv/bin/stethoscope serve --address $(ADDRESS) --port $(PORT)
+
+test: .venv/.dev  ## Set up, then run every test, browser tests included
+	@sh tools/chromium.sh
+	@.venv/bin/python -m pytest
+
+check: .venv/.dev  ## Lint, formatting, types
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+
+fix: .venv/.dev  ## Repair what lint and formatting can repair
+	@.venv/bin/ruff check --fix .
+	@.venv/bin/ruff format .
+
+bench: .venv/.dev  ## Run the benchmarks; prints JSON
+	@sh tools/chromium.sh
+	@.venv/bin/python -m benchmarks
+
+samples: .venv/.dev  ## Build the sample models again
+	@.venv/bin/python -m sample_models.build
+
+lock: .uv/bin/uv  ## Resolve dependencies again
+	@$(UV) lock
+
+clean:  ## Remove what was set up
+	rm -rf .uv .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

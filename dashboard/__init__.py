@@ -1,0 +1,1 @@
+"""The Streamlit shell: server routes, navigation, who is looking at which model."""

@@ -1,0 +1,68 @@
+"""Between pages and the engine: which job answers a question about a model, and where its files are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stethoscope.formats import all_formats
+from stethoscope.jobs import JobState, engine
+from stethoscope.settings import settings
+from stethoscope.store import Entry
+from stethoscope.types import Budget, Job, ModelFile, Status, WorkerKind
+
+_DESCRIBE_MEMORY_BYTES = 4 << 30
+_DESCRIBE_S = 120.0
+
+
+def describe(entry: Entry, *, again: bool = False) -> JobState:
+    """The job that reads a model's architecture and its graph without weights: the last one of this entry, else a new one.
+
+    One that was cancelled or crashed is not started over on every look; `again` does that.
+    """
+    if not again:
+        for state in engine().jobs(entry_id=entry.id):
+            if state.kind == "describe":
+                return state
+    return engine().state(engine().submit(_describe_job(entry), owner=entry.owner, entry_id=entry.id, fresh=again))
+
+
+def skeleton_path(entry: Entry) -> tuple[str, Path] | None:
+    """The graph without weights as (file name for the viewer, path); None until the description is done, or without one."""
+    state = describe(entry)
+    if state.result is None or state.result.status is not Status.OK:
+        return None
+    for name, path in state.result.files.items():
+        if name.startswith("skeleton-") and path.exists():
+            return name.removeprefix("skeleton-"), path
+    return None
+
+
+def model_job(
+    kind: str,
+    entry: Entry,
+    format_id: str,
+    params: Mapping[str, Any],
+    *,
+    memory_bytes: int | None = None,
+    data: ModelFile | None = None,
+) -> Job:
+    """A job that loads the model, in the kind of worker its format needs, with the owner's consent if it was given."""
+    files = {"model": entry.file} | ({} if data is None else {"data": data})
+    return Job(
+        kind,
+        files,
+        {**params, "trusted": entry.trusted},
+        Budget(memory_bytes or int(settings().job_memory_bytes), settings().job_timeout_s),
+        worker_kind(format_id),
+    )
+
+
+def worker_kind(format_id: str) -> WorkerKind:
+    """Which kind of worker opens files of this format."""
+    return all_formats()[format_id].worker
+
+
+def _describe_job(entry: Entry) -> Job:
+    return Job("describe", {"model": entry.file}, {"skeleton": True}, Budget(_DESCRIBE_MEMORY_BYTES, _DESCRIBE_S))

@@ -1,0 +1,1 @@
+"""Models to try: one specimen per behaviour, and the recipes that build them."""

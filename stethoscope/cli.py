@@ -1,0 +1,192 @@
+"""The command line: every page's job as a command. `--json` prints one object and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from stethoscope import cli_run, cli_text
+from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.errors import StethoscopeError, UnsafeFile
+from stethoscope.types import JobResult, Status
+
+app = typer.Typer(
+    name="stethoscope",
+    help="Find out what is wrong with a TensorFlow model, why, and what fixes it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+ModelArgument = Annotated[
+    Path, typer.Argument(help="A model: .keras, .h5, SavedModel (folder, zip, tar), .tflite, .onnx, .pb.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+DataOption = Annotated[Path | None, typer.Option(help=".npz with one array per input by name, or x.")]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Run the code this file holds (Lambda, custom class), contained.")
+]
+MemoryOption = Annotated[str, typer.Option(help="Memory the job may add, for example 512MB or 2GB.")]
+TimeoutOption = Annotated[float, typer.Option(help="Seconds before the job is stopped.")]
+
+
+@app.command()
+def serve(
+    address: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for the whole network.")] = "localhost",
+    port: Annotated[int, typer.Option(help="Port.")] = 8501,
+    base_path: Annotated[str, typer.Option(help="URL path to serve under, for example /team/models.")] = "",
+    workspace: Annotated[Path | None, typer.Option(help="Folder for files and results.")] = None,
+) -> None:
+    """Start the dashboard, ready for a team."""
+    root = Path(__file__).resolve().parents[1]
+    home = root / "dashboard" / "Home.py"
+    if workspace is not None:
+        os.environ["STETHOSCOPE_WORKSPACE"] = str(workspace.resolve())
+    prefix = base_path.strip("/")
+    os.environ["STETHOSCOPE_BASE_PATH"] = prefix
+    options = {"server.address": address, "server.port": port, "server.baseUrlPath": prefix, "server.headless": "true"}
+    shown = "localhost" if address in ("0.0.0.0", "::", "localhost") else address
+    options["browser.serverAddress"] = shown
+    command = [sys.executable, "-m", "streamlit", "run", str(home)]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    sys.stderr.write(f"Stethoscope on http://{shown}:{port}/{prefix}\n")
+    sys.stderr.flush()
+    os.chdir(root)
+    os.execv(sys.executable, command)
+
+
+@app.command()
+def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
+    """Read a model's architecture without loading it."""
+    with _failing_well():
+        result = cli_run.describe(model)
+        value = _value_or_exit(result, as_json)
+        _print(value, as_json, cli_text.description)
+
+
+@app.command()
+def predict(
+    model: ModelArgument,
+    data: DataOption = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows in one call.")] = 32,
+    samples: Annotated[int, typer.Option(min=0, help="Rows of random input; 0 for one batch.")] = 0,
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 300.0,
+    seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the outputs (.npy); a temporary one if not given.")
+    ] = None,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a prediction in a contained process under a memory limit."""
+    with _failing_well():
+        params = {"batch_size": batch_size, "samples": samples or batch_size, "seed": seed, "trusted": trust}
+        result, folder = cli_run.model_job("predict", model, data, params, cli_run.budget(memory_limit, timeout), out)
+        value: dict[str, Any] = {
+            **_summary(result),
+            "peak_rss_bytes": result.peak_rss_bytes,
+            "predicted_peak_bytes": result.value.get("predicted_peak_bytes"),
+            "wall_s": result.wall_s,
+            "settings": result.value.get("settings", {"batch_size": batch_size, "seed": seed}),
+            "outputs": {},
+            **{
+                key: item
+                for key, item in result.value.items()
+                if key not in ("outputs", "settings", "predicted_peak_bytes")
+            },
+        }
+        for name, output in dict(result.value.get("outputs", {})).items():
+            value["outputs"][name] = {**output, "path": str(folder / Path(output["path"]).name)}
+        _print(value, as_json, cli_text.prediction)
+        _exit_for(result)
+
+
+@app.command()
+def consistency(
+    model: ModelArgument,
+    data: DataOption = None,
+    runs: Annotated[int, typer.Option(min=2, help="How often the same input is run.")] = 5,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows in the input.")] = 8,
+    seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance.")] = 1e-5,
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 300.0,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Does the same input always give the same output?"""
+    with _failing_well():
+        params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
+        result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
+        empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
+        _print({**_summary(result), **empty, **result.value}, as_json, cli_text.consistency)
+        _exit_for(result)
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what is installed and which containment layers hold: tried, not guessed."""
+    with _failing_well():
+        from stethoscope.doctor import examine
+
+        _print(examine(), as_json, cli_text.examination)
+
+
+def main() -> NoReturn:
+    """Entry point of the `stethoscope` command."""
+    app()
+    raise SystemExit(0)
+
+
+def _summary(result: JobResult) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": result.status.value,
+        "phase": result.phase,
+        "reason": result.reason,
+        "error": result.error,
+    }
+
+
+def _print(value: Mapping[str, Any], as_json: bool, text: Any) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+    else:
+        text(value)
+
+
+def _value_or_exit(result: JobResult, as_json: bool) -> Mapping[str, Any]:
+    if result.status is not Status.OK:
+        if as_json:
+            sys.stdout.write(json.dumps(_summary(result)) + "\n")
+        _exit_for(result)
+    return result.value
+
+
+def _exit_for(result: JobResult) -> None:
+    """Ends with 0 for an answer, 3 for a refusal, 2 for anything that could not run (the reason on standard error)."""
+    if result.status is Status.OK:
+        return
+    sys.stderr.write(f"{result.reason}\n")
+    raise typer.Exit(UnsafeFile.exit_code if result.status is Status.REFUSED else StethoscopeError.exit_code)
+
+
+@contextlib.contextmanager
+def _failing_well() -> Iterator[None]:
+    try:
+        yield
+    except StethoscopeError as error:
+        sys.stderr.write(f"{error}\n")
+        raise typer.Exit(error.exit_code) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""What the commands print for people: short, with units; `--json` is for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from stethoscope.jobs.endings import human_bytes
+
+_SHOWN_LAYERS = 200
+
+
+def description(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `describe`."""
+    console = Console(highlight=False)
+    parameters = value["parameters"]
+    trainable = "" if parameters["trainable"] is None else f" ({parameters['trainable']:,} trainable)"
+    console.print(
+        f"[bold]{escape(value['format'])}[/]  {escape(value['framework_version'])}  {human_bytes(value['size_bytes'])}"
+    )
+    console.print(f"{parameters['total']:,} parameters{trainable}")
+    for title in ("inputs", "outputs"):
+        for spec in value[title]:
+            console.print(f"{title[:-1]:>6}  {escape(spec['name'])}  {shape(spec['shape'])}  {spec['dtype']}")
+    if value["compile"]:
+        console.print(
+            "compiled  " + escape(", ".join(f"{key} {item}" for key, item in value["compile"].items() if item))
+        )
+    table = Table("layer", "type", "output shape", "parameters", box=None, pad_edge=False)
+    for layer in value["layers"][:_SHOWN_LAYERS]:
+        table.add_row(
+            escape(layer["path"]), escape(layer["type"]), shape(layer["output_shape"]), f"{layer['parameters']:,}"
+        )
+    console.print(table)
+    if len(value["layers"]) > _SHOWN_LAYERS:
+        console.print(f"… and {len(value['layers']) - _SHOWN_LAYERS:,} more (--json has all)")
+    for warning in value["warnings"]:
+        console.print(f"[yellow]note[/]  {escape(warning)}")
+    for hazard in value["hazards"]:
+        console.print(f"[red]code[/]  {escape(hazard['message'])}")
+    if value["runnable"]:
+        console.print(f"[yellow]cannot run here[/]  {escape(value['runnable'])}")
+
+
+def prediction(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `predict`."""
+    console = Console(highlight=False)
+    settings = value["settings"]
+    if value["status"] != "ok":
+        console.print(f"[red]{value['status'].replace('_', ' ')}[/] in phase {escape(value['phase'])}")
+        _print_oom(console, value)
+        return
+    predicted = value["predicted_peak_bytes"]
+    foretold = f", predicted {human_bytes(predicted)}" if predicted is not None else ""
+    console.print(f"{settings['samples']:,} rows in batches of {settings['batch_size']:,}: {value['wall_s']:.3g} s")
+    console.print(
+        f"peak memory {human_bytes(value['peak_rss_bytes'])}{foretold}, limit {human_bytes(settings['memory_limit_bytes'])}"
+    )
+    for name, output in value["outputs"].items():
+        console.print(f"{escape(name)}  {shape(output['shape'])}  {output['dtype']}  {escape(output['path'])}")
+
+
+def consistency(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `consistency`."""
+    console = Console(highlight=False)
+    if value["status"] != "ok":
+        console.print(f"[red]{value['status'].replace('_', ' ')}[/] in phase {escape(value['phase'])}")
+        return
+    console.print("[green]consistent[/]" if value["consistent"] else "[red]not consistent[/]")
+    marks = {True: "[green]passed[/]", False: "[red]failed[/]", None: "[dim]not applicable[/]"}
+    for test in value["tests"]:
+        console.print(f"{marks[test['passed']]}  {test['name']}. {escape(test['detail'])}")
+    first = value["first_difference"]
+    if first:
+        console.print(
+            f"first difference: [bold]{escape(first['layer'])}[/] ({first['max_abs_diff']}). {escape(first['reason'])}"
+        )
+
+
+def examination(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `doctor`."""
+    console = Console(highlight=False)
+    for name, layer in value["layers"].items():
+        state = "[green]active[/]" if layer["active"] else "[yellow]not active[/]"
+        console.print(f"{name}  {state}  {escape(layer['what'])}")
+        for attempt in layer["tried"]:
+            mark = "[green]✓[/]" if attempt["as_expected"] else "[red]✗[/]"
+            console.print(f"    {mark} {escape(attempt['attempt'])}: {escape(attempt['how'])}")
+    for name, version in value["packages"].items():
+        console.print(f"{name} {version or '[red]missing[/]'}")
+    for device in value["devices"]:
+        console.print(f"device {escape(str(device))}")
+    workspace = value["workspace"]
+    console.print(f"workspace {escape(workspace['path'])}, {human_bytes(workspace['free_bytes'])} free")
+
+
+def shape(sizes: Sequence[int | None] | None) -> str:
+    """Returns (?, 28, 28, 1): a question mark for a dynamic dimension."""
+    if sizes is None:
+        return "unknown"
+    return "(" + ", ".join("?" if size is None else str(size) for size in sizes) + ")"
+
+
+def _print_oom(console: Console, value: Mapping[str, Any]) -> None:
+    oom = value.get("oom") or {}
+    console.print(f"peak {human_bytes(value['peak_rss_bytes'])}")
+    if oom.get("tensor_shape"):
+        console.print(f"tensor {shape(oom['tensor_shape'])}")
+    estimate = oom.get("largest_batch_estimate")
+    if estimate:
+        console.print(f"what would fit: a batch of {estimate['low']:,} to {estimate['high']:,} (estimated)")

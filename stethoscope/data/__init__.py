@@ -1,0 +1,1 @@
+"""Sample data that people bring, one file per kind, each defining READER."""

@@ -1,0 +1,260 @@
+"""Submit a job, ask where it stands, cancel it, collect it. Results are kept on disk and reused."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import os
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from stethoscope import __version__, protocol
+from stethoscope.errors import NotFound
+from stethoscope.jobs.endings import Ending, tell
+from stethoscope.jobs.state import JobState
+from stethoscope.jobs.supervisor import Hooks, Queued, Supervisor
+from stethoscope.types import Job, JobResult, Progress, Status, WorkerKind
+
+_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+_LEFT_BEHIND = ("tmp", "job.json", "result.json", "partial.json")
+_KEPT_STATES = 2000
+_log = logging.getLogger(__name__)
+
+
+class Engine:
+    """Runs jobs in contained workers and remembers how they ended.
+
+    Args:
+        folder: where job folders and the index of reusable results are kept.
+        slots: jobs at once, by worker kind.
+        memory_bytes: the budgets of all running jobs together stay below this.
+        reuse: whether a finished result answers a later equal job (same content, kind, parameters, version).
+    """
+
+    def __init__(self, folder: Path, slots: dict[WorkerKind, int], memory_bytes: int, *, reuse: bool = True) -> None:
+        self._folder, self._reuse = folder, reuse
+        self._jobs_folder, self._index = folder / "jobs", folder / "results"
+        for path in (self._jobs_folder, self._index):
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._states: dict[str, JobState] = {}
+        self._changed = threading.Condition()
+        hooks = Hooks(self._on_started, self._on_moved, self._on_queued, self._on_ended)
+        self._supervisor = Supervisor(folder, slots, memory_bytes, hooks)
+
+    def submit(self, job: Job, *, owner: str = "", entry_id: str = "", fresh: bool = False) -> str:
+        """Queues `job` and returns its id at once.
+
+        An equal job that this owner has under way is joined; a finished one answers immediately unless `fresh`.
+        """
+        key = _cache_key(job)
+        if key and not fresh:
+            with self._changed:
+                for state in self._states.values():
+                    if state.cache_key == key and not state.done and (state.owner, state.entry_id) == (owner, entry_id):
+                        return state.id
+            cached = self._cached(key, owner, entry_id)
+            if cached is not None:
+                return cached
+        job_id = secrets.token_urlsafe(18)
+        folder = self._jobs_folder / job_id
+        folder.mkdir(mode=0o700)
+        state = JobState(job_id, job.kind, owner, entry_id, time.time(), dict(job.params), cache_key=key)
+        with self._changed:
+            self._forget_old()
+            self._states[job_id] = state.with_changes(queue_position=1)
+        self._supervisor.submit(Queued(job_id, job, folder, owner))
+        return job_id
+
+    def state(self, job_id: str) -> JobState:
+        """Where a job stands, also long after it ended.
+
+        Raises:
+            NotFound: no such job, or it has expired.
+        """
+        with self._changed:
+            state = self._states.get(job_id)
+        if state is None and _ID.fullmatch(job_id):
+            state = JobState.load(self._jobs_folder / job_id)
+        if state is None:
+            raise NotFound("This job is not here any more. Start it again.")
+        return state
+
+    def jobs(self, *, owner: str | None = None, entry_id: str | None = None, active: bool = False) -> list[JobState]:
+        """Jobs of this process, newest first; filtered by owner, by model, or to those not done."""
+        with self._changed:
+            states = list(self._states.values())
+        return [
+            state
+            for state in reversed(states)
+            if (owner is None or state.owner == owner)
+            and (entry_id is None or state.entry_id == entry_id)
+            and not (active and state.done)
+        ]
+
+    def cancel(self, job_id: str) -> None:
+        """Ends a job, queued or running; does nothing to one that is done."""
+        self._supervisor.cancel(job_id)
+
+    def wait(self, job_id: str, timeout_s: float | None = None) -> JobResult:
+        """Blocks until a job is done.
+
+        Raises:
+            NotFound: no such job.
+            TimeoutError: it is not done after `timeout_s`.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: self.state(job_id).done, timeout_s):
+                raise TimeoutError(f"job {job_id} is not done after {timeout_s:g} s")
+        result = self.state(job_id).result
+        assert result is not None
+        return result
+
+    def warm(self, kinds: Iterable[WorkerKind] = ("light", "tensorflow")) -> None:
+        """Starts worker servers in the background, so that the first job does not wait for imports."""
+        for kind in kinds:
+            self._supervisor.warm(kind)
+
+    def ready(self, kind: WorkerKind) -> bool:
+        """Whether workers of this kind start without waiting for imports."""
+        return self._supervisor.ready(kind)
+
+    def server_pids(self) -> dict[str, int]:
+        """Process ids of the worker servers, by kind."""
+        return self._supervisor.server_pids()
+
+    def expire(self, older_than_s: float) -> int:
+        """Removes what finished jobs left more than `older_than_s` ago; returns how many."""
+        removed, now = 0, time.time()
+        with self._changed:
+            active = {state.id for state in self._states.values() if not state.done}
+        for folder in self._jobs_folder.iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name not in active and now - folder.stat().st_mtime > older_than_s:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    removed += 1
+                    with self._changed:
+                        self._states.pop(folder.name, None)
+        return removed
+
+    def stop(self) -> None:
+        """Kills every job and server."""
+        self._supervisor.stop()
+
+    def _cached(self, key: str, owner: str, entry_id: str) -> str | None:
+        """A finished equal job, under a new id for this owner; None when there is none."""
+        if not self._reuse:
+            return None
+        value = protocol.read_json(self._index / f"{key}.json")
+        found = None if value is None else JobState.load(self._jobs_folder / str(value["job"]))
+        if found is None:
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(self._jobs_folder / found.id)
+        if (found.owner, found.entry_id) == (owner, entry_id):
+            with self._changed:
+                self._states.setdefault(found.id, found.with_changes(cached=True))
+            return found.id
+        job_id = "c" + hashlib.sha256(f"{found.id}/{owner}/{entry_id}/{secrets.token_hex(8)}".encode()).hexdigest()[:31]
+        copy = found.with_changes(id=job_id, owner=owner, entry_id=entry_id, cached=True)
+        with self._changed:
+            self._states[job_id] = copy
+        return job_id
+
+    def _forget_old(self) -> None:
+        done = [state.id for state in self._states.values() if state.done]
+        for job_id in done[: max(0, len(done) - _KEPT_STATES)]:
+            del self._states[job_id]
+
+    def _change(self, job_id: str, **changes: object) -> None:
+        with self._changed:
+            if job_id in self._states:
+                self._states[job_id] = self._states[job_id].with_changes(**changes)
+            self._changed.notify_all()
+
+    def _on_started(self, job_id: str) -> None:
+        self._change(job_id, status="running", started_s=time.time(), queue_position=0, progress=Progress("starting"))
+
+    def _on_moved(self, job_id: str, progress: Progress) -> None:
+        self._change(job_id, progress=progress)
+
+    def _on_queued(self, job_ids: list[str]) -> None:
+        for position, job_id in enumerate(job_ids, start=1):
+            self._change(job_id, queue_position=position, status="queued")
+
+    def _on_ended(self, job_id: str, ending: Ending, wall_s: float) -> None:
+        told = tell(ending)
+        folder = self._jobs_folder / job_id
+        incident = ""
+        unexpected = told.status is Status.CRASHED or (
+            told.status is Status.FAILED and told.error == "StethoscopeError"
+        )
+        if unexpected:
+            incident = job_id[:8]
+            _log.error("incident %s: %s job: %s\n%s", incident, ending.job.kind, told.reason, ending.log_tail)
+        result = JobResult(
+            status=told.status,
+            value=told.value,
+            reason=told.reason,
+            phase=ending.phase,
+            peak_rss_bytes=told.peak_bytes,
+            wall_s=round(wall_s, 4),
+            files=protocol.output_files(folder),
+            error=told.error,
+            incident=incident,
+        )
+        for name in _LEFT_BEHIND:
+            path = folder / name
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        with self._changed:
+            state = self._states.get(job_id)
+            if state is None:
+                return
+            state = state.with_changes(
+                status="done", finished_s=time.time(), queue_position=0, result=result, progress=Progress("done", 1.0)
+            )
+        try:
+            state.save(folder)
+            if state.cache_key and _reusable(result):
+                _write_index(self._index / f"{state.cache_key}.json", job_id)
+        except OSError as error:
+            _log.warning("the result of job %s could not be kept on disk: %s", job_id, error)
+        with self._changed:
+            self._states[job_id] = state
+            self._changed.notify_all()
+
+
+def _cache_key(job: Job) -> str:
+    """What makes two jobs equal: content of the files, kind, parameters, budget and version; "" when a content is not known."""
+    if not all(file.sha256 for file in job.files.values()):
+        return ""
+    identity = {
+        "kind": job.kind,
+        "files": {role: [file.sha256, file.suffix] for role, file in job.files.items()},
+        "params": dict(job.params),
+        "budget": [job.budget.memory_bytes, job.budget.timeout_s],
+        "version": __version__,
+    }
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _reusable(result: JobResult) -> bool:
+    """What would come out the same again: answers, and refusals that rest on the file alone."""
+    return result.status is Status.OK or (
+        bool(result.error) and result.error not in ("StethoscopeError", "OutOfMemory")
+    )
+
+
+def _write_index(path: Path, job_id: str) -> None:
+    temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
+    temporary.write_text(json.dumps({"job": job_id}))
+    temporary.replace(path)

@@ -1,0 +1,178 @@
+"""One job while its process lives: its pipes drained, its limits watched."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from stethoscope import protocol
+from stethoscope.jobs.endings import Ending, Verdict, human_bytes
+from stethoscope.jobs.workers import WorkerServer
+from stethoscope.types import Job, Progress, Status
+
+_LOG_TAIL_BYTES = 64 << 10
+_PIPE_CHUNK_BYTES = 64 << 10
+_DISK_LOOK_S = 1.0
+_MAX_FILES = 20_000
+
+
+class RunningJob:
+    """Owned by the supervisor's thread."""
+
+    def __init__(self, job_id: str, job: Job, folder: Path, server: WorkerServer) -> None:
+        self.id, self.job, self.folder, self.server = job_id, job, folder, server
+        self.pid: int | None = None
+        self.progress = Progress("starting")
+        self.started_s = time.monotonic()
+        self.killed: Verdict | None = None
+        self.peak_bytes = 0
+        self._base_bytes: int | None = None
+        self._log = bytearray()
+        self._progress_rest = b""
+        self._next_disk_look_s = 0.0
+        self._log_read, log_write = os.pipe()
+        self._progress_read, progress_write = os.pipe()
+        for descriptor in (self._log_read, self._progress_read):
+            os.set_blocking(descriptor, False)
+        try:
+            server.send(job_id, folder, log_write, progress_write)
+        except OSError:
+            self.close()
+            raise
+        finally:
+            os.close(log_write)
+            os.close(progress_write)
+
+    def look(self) -> None:
+        """Drains what the worker said, and kills it when it is over a limit.
+
+        Reading a bounded amount each time makes a worker that floods its log wait instead of costing us time.
+        """
+        self._drain()
+        if self.pid is None or self.killed is not None:
+            return
+        self._watch_memory()
+        now = time.monotonic()
+        if now - self.started_s > self.job.budget.timeout_s:
+            phase = self.progress.phase
+            self.kill(
+                Verdict(Status.TIMED_OUT, f"Stopped after {self.job.budget.timeout_s:g} s while in phase “{phase}”.")
+            )
+        elif now >= self._next_disk_look_s:
+            self._next_disk_look_s = now + _DISK_LOOK_S
+            self._watch_disk()
+
+    def kill(self, verdict: Verdict) -> None:
+        """Ends the process and everything in its group; the first verdict stands."""
+        self.killed = self.killed or verdict
+        if self.pid is not None:
+            for end in (os.killpg, os.kill):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    end(self.pid, signal.SIGKILL)
+
+    def ended(self, exit_code: int, signal_number: int) -> Ending:
+        """What is known once the process has ended."""
+        self._drain(until_empty=True)
+        return Ending(
+            job=self.job,
+            exit_code=exit_code,
+            signal_number=signal_number,
+            phase=self.progress.phase,
+            peak_bytes=self.peak_bytes,
+            log_tail=self.log_tail(),
+            killed=self.killed,
+            answer=protocol.read_json(self.folder / "result.json"),
+            partial=protocol.read_json(self.folder / "partial.json"),
+        )
+
+    def log_tail(self) -> str:
+        """The last of what the worker printed, as text."""
+        return bytes(self._log).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Frees the pipes."""
+        os.close(self._log_read)
+        os.close(self._progress_read)
+
+    def _drain(self, until_empty: bool = False) -> None:
+        for descriptor, take in ((self._log_read, self._take_log), (self._progress_read, self._take_progress)):
+            self._drain_one(descriptor, take, 64 if until_empty else 1)
+
+    def _drain_one(self, descriptor: int, take: Callable[[bytes], None], chunks: int) -> None:
+        for _ in range(chunks):
+            try:
+                chunk = os.read(descriptor, _PIPE_CHUNK_BYTES)
+            except BlockingIOError:
+                return
+            if not chunk:
+                return
+            take(chunk)
+
+    def _take_log(self, chunk: bytes) -> None:
+        self._log += chunk
+        del self._log[:-_LOG_TAIL_BYTES]
+
+    def _take_progress(self, chunk: bytes) -> None:
+        *lines, rest = (self._progress_rest + chunk).split(b"\n")
+        self._progress_rest = rest[-protocol.MAX_PROGRESS_LINE_BYTES :]
+        for line in lines[-1:]:
+            try:
+                value = json.loads(line)
+                fraction = value["fraction"]
+                self.progress = Progress(
+                    str(value["phase"])[:200],
+                    None if fraction is None else min(1.0, max(0.0, float(fraction))),
+                    str(value["message"])[:1000],
+                )
+            except (ValueError, KeyError, TypeError):
+                continue
+
+    def _watch_memory(self) -> None:
+        held = _anonymous_bytes(self.pid or 0)
+        if held is None:
+            return
+        if self._base_bytes is None:
+            self._base_bytes = held
+        added = held - self._base_bytes
+        self.peak_bytes = max(self.peak_bytes, added)
+        limit = self.job.budget.memory_bytes
+        if added > limit + max(limit // 50, 32 << 20):
+            self.kill(
+                Verdict(
+                    Status.OUT_OF_MEMORY,
+                    f"Stopped at {human_bytes(added)} while in phase “{self.progress.phase}”: "
+                    f"the memory limit is {human_bytes(limit)}.",
+                )
+            )
+
+    def _watch_disk(self) -> None:
+        total = count = 0
+        for parent, _, names in os.walk(self.folder):
+            for name in names:
+                count += 1
+                with contextlib.suppress(OSError):
+                    total += (Path(parent) / name).lstat().st_blocks * 512
+            if total > self.job.budget.disk_bytes or count > _MAX_FILES:
+                limit = human_bytes(self.job.budget.disk_bytes)
+                self.kill(
+                    Verdict(Status.FAILED, f"Stopped: it wrote more than {limit}, or more than {_MAX_FILES:,} files.")
+                )
+                return
+
+
+def _anonymous_bytes(pid: int) -> int | None:
+    """Memory of a process that is its own: anonymous and shared, without file-backed pages; None when it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return None
+    total = 0
+    for line in status.splitlines():
+        if line.startswith(("RssAnon:", "RssShmem:")):
+            total += int(line.split()[1]) * 1024
+    return total

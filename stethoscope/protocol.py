@@ -1,0 +1,77 @@
+"""What a parent and its workers say to each other: JSON in the job's folder, and nothing that can execute.
+
+job.json        parent → worker    the job
+result.json     worker → parent    {"status", "value", "reason", "error", "peak_rss_bytes", "log"}
+partial.json    worker → parent    what was known when the worker was killed
+out/            worker → parent    arrays and blobs
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stethoscope.types import Budget, Job, ModelFile
+
+MAX_RESULT_BYTES = 256 << 20
+MAX_PROGRESS_LINE_BYTES = 4096
+
+
+def write_job(folder: Path, job: Job) -> None:
+    """Leaves `job` in `folder` for a worker."""
+    value = {
+        "kind": job.kind,
+        "files": {role: [str(file.path), file.name, file.sha256] for role, file in job.files.items()},
+        "params": dict(job.params),
+        "budget": [job.budget.memory_bytes, job.budget.timeout_s, job.budget.disk_bytes],
+        "worker": job.worker,
+    }
+    (folder / "job.json").write_text(json.dumps(value))
+
+
+def read_job(folder: Path) -> Job:
+    """The inverse of `write_job`."""
+    value = json.loads((folder / "job.json").read_text())
+    return Job(
+        kind=value["kind"],
+        files={role: ModelFile(Path(path), name, sha256) for role, (path, name, sha256) in value["files"].items()},
+        params=value["params"],
+        budget=Budget(*value["budget"]),
+        worker=value["worker"],
+    )
+
+
+def read_json(path: Path, limit_bytes: int = MAX_RESULT_BYTES) -> Mapping[str, Any] | None:
+    """Reads a JSON object that a worker wrote, trusting nothing about the file; None when it is not one.
+
+    The worker may have run hostile code: the name may be a link, a pipe or a terabyte.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > limit_bytes:
+            return None
+        try:
+            value = json.loads(stream.read(limit_bytes))
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def output_files(folder: Path) -> dict[str, Path]:
+    """Returns the plain files a worker left in out/, by name; links and anything else are passed over."""
+    out = folder / "out"
+    if out.is_symlink() or not out.is_dir():
+        return {}
+    return {
+        entry.name: Path(entry.path)
+        for entry in os.scandir(out)
+        if entry.is_file(follow_symlinks=False) and not entry.is_symlink()
+    }

@@ -1,0 +1,15 @@
+"""Kinds of jobs, one file each: what a contained worker does with a model. Each defines TASK."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+from stethoscope.discover import discover
+from stethoscope.types import Task
+
+
+@functools.cache
+def all_tasks() -> dict[str, Task]:
+    """Every task by its kind."""
+    return discover(sys.modules[__name__], "TASK", "kind")

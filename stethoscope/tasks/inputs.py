@@ -1,0 +1,76 @@
+"""The input of a job: the user's data if there is some, else random input of the first size the model accepts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stethoscope.data.npz import READER
+from stethoscope.errors import BadInput, OutOfMemory, StethoscopeError
+from stethoscope.out_of_memory import explain
+from stethoscope.tasks.feeds import DYNAMIC_SIZES, Batching, bind, dummy_feed
+from stethoscope.types import Architecture, Feed, Runner, TaskContext
+
+
+@dataclass(frozen=True)
+class ModelInput:
+    """A feed that the model has accepted for one row (or its fixed batch), and where it comes from."""
+
+    feed: Feed
+    source: str
+    """"dummy" or the data file's name."""
+    batching: Batching
+    dynamic_size: int | None
+    """The size chosen for dynamic dimensions of dummy input."""
+
+
+def model_input(
+    context: TaskContext, architecture: Architecture, runner: Runner, samples: int, seed: int
+) -> ModelInput:
+    """Makes or reads the input, and runs the model once on its first rows, so that what follows starts warm.
+
+    Raises:
+        BadInput: the data does not fit, or the model accepts no random input that its specs allow.
+        OutOfMemory: one row alone is too much.
+    """
+    batching = Batching.of(runner.inputs)
+    first = batching.fixed or 1
+    if "data" in context.files:
+        file = context.files["data"]
+        feed = bind(READER.read(file, context.budget.memory_bytes), runner.inputs)
+        _try(runner, batching, batching.take(feed, first))
+        return ModelInput(feed, file.name, batching, None)
+    dynamic = any(spec.shape is None or None in spec.shape[1:] for spec in runner.inputs)
+    failure: Exception | None = None
+    for size in DYNAMIC_SIZES if dynamic else DYNAMIC_SIZES[:1]:
+        context.report("warm up", message=f"trying dynamic dimensions of {size}" if dynamic else "first call")
+        feed = dummy_feed(architecture, runner.inputs, max(samples, first), seed, size)
+        try:
+            _try(runner, batching, batching.take(feed, first))
+        except OutOfMemory:
+            raise
+        except Exception as error:  # noqa: BLE001 - kept, and raised again if no size is accepted
+            failure = failure or error
+            continue
+        return ModelInput(feed, "dummy", batching, size if dynamic else None)
+    assert failure is not None
+    if isinstance(failure, StethoscopeError):
+        raise failure
+    first_line = (str(failure).strip().splitlines() or [type(failure).__name__])[0][:300]
+    raise BadInput(
+        f"The model did not accept random input made from its input specs ({first_line}). Upload real input as .npz."
+    ) from failure
+
+
+def _try(runner: Runner, batching: Batching, feed: Feed) -> None:
+    try:
+        runner.predict(feed)
+    except StethoscopeError:
+        raise
+    except Exception as error:
+        cause = explain(error)
+        if cause is not None:
+            raise OutOfMemory(
+                f"Already with {batching.rows(feed)} row(s), {cause.sentence}",
+                {"oom": {"tensor_shape": cause.tensor_shape, "batch_size": batching.rows(feed)}},
+            ) from error
+        raise

@@ -1,0 +1,337 @@
+"""The nouns: frozen dataclasses and protocols. Standard library and numpy only."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+Shape = tuple[int | None, ...]
+Feed = dict[str, npt.NDArray[Any]]
+"""One array per tensor name: what goes into a model, or what comes out."""
+WorkerKind = Literal["light", "tensorflow"]
+"""`light` workers import no ML framework up front; `tensorflow` ones are forked from a server that has it imported."""
+
+
+class Status(enum.StrEnum):
+    """How a job ended."""
+
+    OK = "ok"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    OUT_OF_MEMORY = "out_of_memory"
+    TIMED_OUT = "timed_out"
+    CRASHED = "crashed"
+    CANCELLED = "cancelled"
+    REFUSED = "refused"
+
+
+class Severity(enum.IntEnum):
+    """How much a finding matters."""
+
+    INFO = 0
+    LOW = 1
+    MEDIUM = 2
+    HIGH = 3
+    CRITICAL = 4
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """Untrusted bytes on disk. `path` is a file, or a folder for an unpacked SavedModel given on the command line."""
+
+    path: Path
+    name: str
+    """What the user called it, with its suffix. Hostile text: escape before showing."""
+    sha256: str = ""
+    """Hex digest of the content where it is known (files in the store); "" otherwise."""
+
+    @property
+    def suffix(self) -> str:
+        """The lower-case suffix of the user's name for it, with the dot."""
+        return Path(self.name).suffix.lower()
+
+    @classmethod
+    def at(cls, path: Path | str) -> Self:
+        """A file known by its own name."""
+        return cls(Path(path), Path(path).name)
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor's name, shape and dtype.
+
+    `shape` has None for a dynamic dimension and is None itself when the rank is unknown.
+    `dtype` is numpy's name for it, or "bfloat16", "string", "resource", "variant", or "" when the file does not say.
+    """
+
+    name: str
+    shape: Shape | None
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A Keras layer, or an operator of a graph.
+
+    `path` is unique within the model: nested models join names with "/". `inputs` are paths of the layers it reads.
+    `config` holds what helps a reader (activation, kernel size, …), as JSON values.
+    """
+
+    path: str
+    type: str
+    output_shape: Shape | None
+    parameters: int
+    trainable_parameters: int
+    dtype: str
+    inputs: tuple[str, ...] = ()
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CompileSettings:
+    """What the file says about training. Names as the file has them; None when it does not say."""
+
+    loss: Any
+    optimizer: str | None
+    learning_rate: float | None
+    metrics: Sequence[Any] = ()
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """Code or file access inside a model: it is run only after the owner's explicit yes for this file."""
+
+    rule: str
+    """A stable id: lambda, unknown-class, file-access, python-function, custom-operator, path-value …"""
+    where: str
+    message: str
+    """One sentence: what it is, and what running it could do."""
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What a model file says about itself, read without executing anything."""
+
+    format_id: str
+    framework_version: str
+    """For example "Keras 3.15.1", "TensorFlow 2.14.0", "TFLite schema 3", "ONNX IR 8, opset 17"; "" when unknown."""
+    parameters: int
+    trainable_parameters: int | None
+    """None where the format does not know what is trainable (TFLite, ONNX, frozen graphs)."""
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    layers: tuple[Layer, ...]
+    compile: CompileSettings | None = None
+    warnings: tuple[str, ...] = ()
+    hazards: tuple[Hazard, ...] = ()
+    weight_bytes: int = 0
+    """Bytes of stored weights, as declared by their shapes and dtypes."""
+    display_format: str = ""
+    """What to call it on screen, for example "Keras 2 HDF5"."""
+    runnable: str = ""
+    """Empty when the installed runtimes should be able to run it, else one sentence that says why not."""
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """(source path, target path) for each connection."""
+        return tuple((source, layer.path) for layer in self.layers for source in layer.inputs)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a job may use: memory it adds to its worker, wall-clock time, and bytes it may write."""
+
+    memory_bytes: int
+    timeout_s: float
+    disk_bytes: int = 8 << 30
+
+
+@dataclass(frozen=True)
+class Job:
+    """One unit of work for a contained process.
+
+    `files` are read-only inputs by role (always "model"; "data" where the task reads data); `params` are JSON values.
+    """
+
+    kind: str
+    files: Mapping[str, ModelFile]
+    params: Mapping[str, Any]
+    budget: Budget
+    worker: WorkerKind = "light"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The last thing a worker said about itself."""
+
+    phase: str = "queued"
+    fraction: float | None = None
+    """0 … 1, or None while the end is not known."""
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """How a job ended and what it left.
+
+    `value` is the task's JSON answer (validated to be JSON, nothing more: a worker may have run a hostile model).
+    `files` are the arrays and blobs it left, by name.
+    """
+
+    status: Status
+    value: Mapping[str, Any]
+    reason: str
+    """Empty for OK; otherwise a sentence for the user."""
+    phase: str
+    peak_rss_bytes: int
+    """The most memory the job added to its process, in bytes."""
+    wall_s: float
+    files: Mapping[str, Path] = field(default_factory=dict)
+    error: str = ""
+    """The name of the `StethoscopeError` behind a FAILED or REFUSED, if there was one."""
+    incident: str = ""
+    """The short id under which the traceback or worker output was logged."""
+
+
+@runtime_checkable
+class Runner(Protocol):
+    """An opened model. Lives in a worker only; use as a context manager."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exc: object) -> None: ...
+
+    def predict(self, feed: Feed, *, training: bool = False) -> Feed:
+        """Runs the model once on `feed` (leading dimension: batch), one array per input name.
+
+        Raises:
+            BadInput: names, shapes or dtypes do not fit `inputs`.
+            CannotRun: `training=True` where the format has no training mode.
+        """
+        ...
+
+    def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed:
+        """Returns the output of each layer (all that can be seen, or those named), in execution order."""
+        ...
+
+
+class Format(Protocol):
+    """One model format. Everything but `open` is static: it executes nothing and imports no ML framework."""
+
+    id: str
+    title: str
+    """For people: "Keras 3 model (.keras)"."""
+    extensions: tuple[str, ...]
+    worker: WorkerKind
+    """Which kind of worker `open` needs."""
+
+    def sniff(self, file: ModelFile) -> bool:
+        """Whether the content is of this format, whatever its suffix. Cheap; never raises for foreign bytes."""
+        ...
+
+    def describe(self, file: ModelFile) -> Architecture:
+        """Reads the architecture without loading the model.
+
+        Raises:
+            UnreadableFile: truncated or malformed; says how.
+            UnsafeFile: it breaks a rule no honest model breaks (links, overlap, escaping paths).
+            TooLarge: it declares more than the budget.
+        """
+        ...
+
+    def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
+        """Returns (file name for Netron, bytes): the same graph with the weights left out, shapes kept."""
+        ...
+
+    def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
+        """Loads the model for running; only ever called in a worker. `scratch` is an empty folder it may fill.
+
+        `trusted` is the owner's explicit yes to run the code this very file holds.
+
+        Raises:
+            CannotRun: no installed runtime can execute it; says what is missing.
+        """
+        ...
+
+
+class Reporter(Protocol):
+    """How a running task says where it is. Every call is one bounded JSON line to the parent."""
+
+    def __call__(self, phase: str, fraction: float | None = None, message: str = "") -> None:
+        """Says that `phase` is under way, `fraction` of it done."""
+        ...
+
+
+class Task(Protocol):
+    """One kind of job. `run` is called in a contained worker and answers with JSON values and files."""
+
+    kind: str
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Does the work; the answer holds JSON values only."""
+        ...
+
+
+@dataclass(frozen=True)
+class TaskContext:
+    """What a task gets: its files, its parameters, its folder, and a way to report."""
+
+    files: Mapping[str, ModelFile]
+    params: Mapping[str, Any]
+    folder: Path
+    """The job's own folder: the only place it can write."""
+    budget: Budget
+    report: Reporter
+    memory: MemoryMeter
+    open_model: Callable[[], tuple[Architecture, Runner]]
+    """Recognises, describes and loads files["model"], refusing what the owner has not allowed."""
+
+    def save_partial(self, value: Mapping[str, Any]) -> None:
+        """Keeps what is known so far: the answer if this process is killed before it can give one."""
+        temporary = self.folder / "partial.tmp"
+        temporary.write_text(json.dumps(value))
+        temporary.replace(self.folder / "partial.json")
+
+    def save(self, name: str, array: npt.NDArray[Any]) -> str:
+        """Writes `array` as `name`.npy into the job's outputs; returns the file's name.
+
+        Object arrays (strings from a model) are stored as fixed-width unicode: pickle is never used.
+        """
+        values = array.astype(str) if array.dtype.kind in "OS" else array
+        path = self.folder / "out" / f"{name}.npy"
+        path.parent.mkdir(exist_ok=True)
+        np.save(path, values, allow_pickle=False)
+        return path.name
+
+
+class MemoryMeter(Protocol):
+    """Measures and limits the memory of the process it lives in."""
+
+    def reset(self) -> None:
+        """Starts a new measurement."""
+        ...
+
+    def peak_bytes(self) -> int:
+        """The most memory added since the last `reset`, in bytes."""
+        ...
+
+    def added_bytes(self) -> int:
+        """Memory the job holds now beyond what the process started with, in bytes."""
+        ...
+
+    def enforce(self) -> None:
+        """Turns the budget into a hard limit, so that going over is an error with a cause instead of a kill.
+
+        Called after the model is loaded and warm: before that, frameworks abort instead of raising.
+        """
+        ...

@@ -1,0 +1,51 @@
+"""From untrusted bytes to a runner: recognise, describe, refuse what was not allowed, load."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stethoscope import out_of_memory
+from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, StethoscopeError
+from stethoscope.formats import detect
+from stethoscope.types import Architecture, Job, Reporter, Runner
+
+
+def open_model(job: Job, folder: Path, report: Reporter) -> tuple[Architecture, Runner]:
+    """Opens files["model"] of `job`.
+
+    Raises:
+        NeedsTrust: the file holds code and its owner has not said yes (params["trusted"]).
+        CannotRun: no installed runtime can execute it.
+        OutOfMemory: its weights alone exceed the job's memory limit, or loading ran out.
+    """
+    file = job.files["model"]
+    report("read", message=f"reading {file.name}")
+    kind = detect(file)
+    architecture = kind.describe(file)
+    trusted = bool(job.params.get("trusted", False))
+    if architecture.hazards and not trusted:
+        first = architecture.hazards[0]
+        more = f" (and {len(architecture.hazards) - 1} more)" if len(architecture.hazards) > 1 else ""
+        raise NeedsTrust(f"{file.name}: {first.message}{more} It is run only after its owner allows it for this file.")
+    if architecture.runnable:
+        raise CannotRun(architecture.runnable)
+    if architecture.weight_bytes > job.budget.memory_bytes:
+        raise OutOfMemory(
+            f"{file.name}: its weights alone need {architecture.weight_bytes:,} bytes; "
+            f"the limit is {job.budget.memory_bytes:,}. Raise the memory limit.",
+            {"oom": {"tensor_shape": None, "weight_bytes": architecture.weight_bytes}},
+        )
+    scratch = folder / "tmp" / "model"
+    scratch.mkdir(parents=True, exist_ok=True)
+    report("load", message=f"loading {file.name}")
+    try:
+        return architecture, kind.open(file, scratch, trusted=trusted)
+    except StethoscopeError:
+        raise
+    except Exception as error:
+        cause = out_of_memory.explain(error)
+        if cause is not None:
+            raise OutOfMemory(
+                f"Loading {file.name}: {cause.sentence}", {"oom": {"tensor_shape": cause.tensor_shape}}
+            ) from error
+        raise

@@ -1,0 +1,118 @@
+"""The fork server: imports once what jobs need, then makes a fresh child for each job in milliseconds.
+
+Speaks over one Unix socket (its standard input): the parent sends {"job", "folder"} with two descriptors (log and
+progress); the server answers {"job", "pid"} at once and {"job", "exit", "signal"} when the child has ended. It runs
+no operation of any framework itself: a process that has started one's threads cannot be forked safely.
+It ends, and takes its children along, when the parent does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import array
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from stethoscope.worker import child
+from stethoscope.worker.containment import die_with_parent
+
+
+def _import_for(kind: str) -> None:
+    from stethoscope.formats import all_formats
+    from stethoscope.tasks import all_tasks
+
+    all_formats()
+    all_tasks()
+    if kind == "tensorflow":
+        # Modules that a first load or predict would import anyway; none of them runs an operation.
+        import keras  # noqa: F401
+        import tensorflow as tf  # noqa: F401
+        import tf_keras  # noqa: F401
+
+
+class _Server:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._jobs: dict[int, str] = {}
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_write, False)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def serve(self) -> None:
+        self._say({"ready": os.getpid()})
+        selector = selectors.DefaultSelector()
+        selector.register(self._connection, selectors.EVENT_READ)
+        selector.register(self._wake_read, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.fd == self._wake_read:
+                    os.read(self._wake_read, 4096)
+                    self._reap()
+                elif not self._accept():
+                    return
+
+    def _accept(self) -> bool:
+        """Takes one request; returns False when the parent is gone."""
+        message, descriptors, _, _ = socket.recv_fds(self._connection, 1 << 16, 2)
+        if not message:
+            return False
+        request = json.loads(message)
+        log, progress = array.array("i", descriptors)
+        pid = os.fork()
+        if pid == 0:
+            die_with_parent()
+            self._connection.close()
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.close(self._wake_read)
+            os.close(self._wake_write)
+            child.run(Path(request["folder"]), log, progress)
+        self._jobs[pid] = request["job"]
+        os.close(log)
+        os.close(progress)
+        self._say({"job": request["job"], "pid": pid})
+        return True
+
+    def _reap(self) -> None:
+        while self._jobs:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            job = self._jobs.pop(pid, None)
+            code = os.waitstatus_to_exitcode(status)
+            if job is not None:
+                self._say({"job": job, "exit": max(code, 0), "signal": max(-code, 0)})
+
+    def _say(self, message: dict[str, Any]) -> None:
+        self._connection.sendall(json.dumps(message).encode() + b"\n")
+
+
+def main() -> None:
+    """Runs until the parent closes its end."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=("light", "tensorflow"), required=True)
+    parser.add_argument("--socket", type=int, required=True)
+    arguments = parser.parse_args()
+    die_with_parent()
+    connection = socket.socket(fileno=arguments.socket)
+    connection.set_inheritable(False)
+    _import_for(arguments.kind)
+    gc.collect()
+    gc.freeze()
+    try:
+        _Server(connection).serve()
+    except (BrokenPipeError, ConnectionResetError):
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

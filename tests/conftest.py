@@ -1,0 +1,19 @@
+"""Fixtures shared by every test."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """A folder of real and hostile files that is not part of the project; tests that want it are skipped without it."""
+    folder = Path(os.environ.get("STETHOSCOPE_SHARED", PROJECT.parent / "shared"))
+    if not (folder / "real" / "manifest.json").exists():
+        pytest.skip("no shared folder of real models (set STETHOSCOPE_SHARED)")
+    return folder
