@@ -102,7 +102,8 @@ def shape(sizes: Sequence[int | None] | None) -> str:
     """Returns (?, 28, 28, 1): a question mark for a dynamic dimension."""
     if sizes is None:
         return "unknown"
-    return "(" + ", ".join("?" if size is None else str(size) for size in sizes) + ")"
+    inner = ", ".join("?" if size is None else str(size) for size in sizes)
+    return f"({inner},)" if len(sizes) == 1 else f"({inner})"
 
 
 def _print_oom(console: Console, value: Mapping[str, Any]) -> None:

@@ -15,6 +15,7 @@ _SIGNS = re.compile(
     re.IGNORECASE,
 )
 _SHAPE = re.compile(r"shape\s*[\[(]\s*([\d,\s]+?)\s*[\])]")
+_OPERATOR = re.compile(r"Name:\s*'([^']+)'|\{\{node ([^}]+)\}\}|\[\[node ([^\s\]]+)")
 _SIZE = re.compile(r"(?:buffer of size|allocate|allocating)\D{0,12}(\d{5,})")
 
 
@@ -25,6 +26,8 @@ class Cause:
     sentence: str
     tensor_shape: list[int] | None
     requested_bytes: int | None
+    operator: str
+    """The operator that asked for it, as the framework names it; "" when the message does not say."""
 
 
 def explain(error: BaseException) -> Cause | None:
@@ -43,12 +46,14 @@ def mentions(text: str) -> bool:
 
 
 def _cause(text: str) -> Cause:
-    shape, size = _SHAPE.search(text), _SIZE.search(text)
+    shape, size, named = _SHAPE.search(text), _SIZE.search(text), _OPERATOR.search(text)
+    operator = next((group for group in named.groups() if group), "") if named else ""
+    where = f" in operator {operator}" if operator else ""
     dimensions = [int(part) for part in shape.group(1).replace(" ", "").split(",") if part] if shape else None
     if dimensions:
-        sentence = f"memory ran out while allocating a tensor of shape {dimensions}."
+        sentence = f"memory ran out while allocating a tensor of shape {dimensions}{where}."
     elif size:
-        sentence = f"memory ran out while allocating {int(size.group(1)):,} bytes."
+        sentence = f"memory ran out while allocating {int(size.group(1)):,} bytes{where}."
     else:
-        sentence = "memory ran out."
-    return Cause(sentence, dimensions, int(size.group(1)) if size else None)
+        sentence = f"memory ran out{where}."
+    return Cause(sentence, dimensions, int(size.group(1)) if size else None, operator)

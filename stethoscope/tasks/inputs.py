@@ -64,8 +64,6 @@ def model_input(
 def _try(runner: Runner, batching: Batching, feed: Feed) -> None:
     try:
         runner.predict(feed)
-    except StethoscopeError:
-        raise
     except Exception as error:
         cause = explain(error)
         if cause is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stethoscope import out_of_memory
-from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, StethoscopeError
+from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory
 from stethoscope.formats import detect
 from stethoscope.types import Architecture, Job, Reporter, Runner
 
@@ -40,11 +40,9 @@ def open_model(job: Job, folder: Path, report: Reporter) -> tuple[Architecture, 
     report("load", message=f"loading {file.name}")
     try:
         return architecture, kind.open(file, scratch, trusted=trusted)
-    except StethoscopeError:
-        raise
     except Exception as error:
         cause = out_of_memory.explain(error)
-        if cause is not None:
+        if cause is not None and not isinstance(error, OutOfMemory):
             raise OutOfMemory(
                 f"Loading {file.name}: {cause.sentence}", {"oom": {"tensor_shape": cause.tensor_shape}}
             ) from error

@@ -1,0 +1,138 @@
+"""Jobs, as someone who submits them sees them: results, progress, cancel, death of workers and of their server."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from stethoscope.errors import NotFound
+from stethoscope.jobs.engine import Engine
+from stethoscope.types import Status
+from tests.jobs.conftest import job
+from tests.models import hungry_onnx
+
+
+def until(condition, timeout_s=20.0):
+    end = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < end, "did not happen in time"
+        time.sleep(0.01)
+
+
+def running_pid(engine: Engine, job_id: str) -> int:
+    """The process of a running job, found the way an operator would: a child of the worker server."""
+    until(
+        lambda: (
+            engine.state(job_id).status == "running"
+            and engine.state(job_id).progress.phase not in ("starting", "queued")
+        )
+    )
+    children = psutil.Process(engine.server_pids()["light"]).children()
+    return max(children, key=lambda child: child.create_time()).pid
+
+
+def test_a_job_answers_with_json_and_arrays(engine, tiny):
+    result = engine.wait(engine.submit(job("predict", tiny, batch_size=4, samples=10)), 60)
+    assert result.status is Status.OK
+    assert result.value["outputs"]["y"]["shape"] == [10, 4]
+    assert result.files["output-0.npy"].exists()
+    assert 0 < result.wall_s < 60
+
+
+def test_equal_jobs_on_equal_content_are_computed_once(engine, tiny):
+    digest = hashlib.sha256(tiny.read_bytes()).hexdigest()
+    first = engine.submit(job("describe", tiny, sha256=digest), owner="ann", entry_id="a")
+    engine.wait(first, 60)
+    again = engine.submit(job("describe", tiny, sha256=digest), owner="bob", entry_id="b")
+    assert engine.state(again).done
+    assert engine.state(again).cached
+    assert engine.state(again).owner == "bob"
+    assert engine.state(again).result.value == engine.state(first).result.value
+
+
+def test_another_process_finds_a_finished_job(engine, tiny):
+    job_id = engine.submit(job("describe", tiny))
+    engine.wait(job_id, 60)
+    other = Engine(engine._folder, {"light": 1, "tensorflow": 1}, 1 << 62)
+    try:
+        assert other.state(job_id).result.value["format_id"] == "onnx"
+    finally:
+        other.stop()
+
+
+def test_an_unknown_job_is_not_found(engine):
+    for job_id in ("nope", "../../etc/passwd", "x" * 24):
+        with pytest.raises(NotFound):
+            engine.state(job_id)
+
+
+def test_cancel_ends_a_running_job_within_a_second_and_frees_its_process(engine, endless):
+    job_id = engine.submit(job("predict", endless, timeout_s=60))
+    pid = running_pid(engine, job_id)
+    start = time.monotonic()
+    engine.cancel(job_id)
+    result = engine.wait(job_id, 5)
+    assert result.status is Status.CANCELLED
+    assert time.monotonic() - start < 1.0
+    assert not psutil.pid_exists(pid)
+
+
+def test_an_endless_model_is_stopped_at_its_time_limit_with_its_phase(engine, endless):
+    result = engine.wait(engine.submit(job("predict", endless, timeout_s=1.0)), 30)
+    assert result.status is Status.TIMED_OUT
+    assert result.phase in result.reason
+
+
+def test_a_killed_worker_is_reported_and_harms_nobody(engine, endless, tiny):
+    job_id = engine.submit(job("predict", endless, timeout_s=60))
+    os.kill(running_pid(engine, job_id), signal.SIGKILL)
+    assert engine.wait(job_id, 10).status is Status.CRASHED
+    assert engine.wait(engine.submit(job("describe", tiny)), 30).status is Status.OK
+
+
+def test_jobs_survive_the_death_of_their_server(engine, endless, tiny):
+    job_id = engine.submit(job("predict", endless, timeout_s=3.0))
+    pid = running_pid(engine, job_id)
+    os.kill(engine.server_pids()["light"], signal.SIGKILL)
+    until(lambda: not psutil.pid_exists(pid))
+    assert engine.wait(engine.submit(job("describe", tiny)), 30).status is Status.OK
+    assert engine.wait(job_id, 30).status is Status.TIMED_OUT, "it was started again in a new server"
+
+
+def test_out_of_memory_names_peak_phase_shape_and_what_fits(engine, tmp_path):
+    model = hungry_onnx(tmp_path / "hungry.onnx")
+    result = engine.wait(engine.submit(job("predict", model, memory_bytes=1 << 30, batch_size=64)), 60)
+    assert result.status is Status.OUT_OF_MEMORY
+    assert result.phase == "predict"
+    assert 0 < result.peak_rss_bytes < 1.2 * (1 << 30)
+    fits = result.value["oom"]["largest_batch_estimate"]
+    assert 1 <= fits["low"] <= fits["high"] < 64
+    smaller = engine.wait(engine.submit(job("predict", model, memory_bytes=1 << 30, batch_size=fits["low"])), 60)
+    assert smaller.status is Status.OK
+
+
+def test_twenty_jobs_at_once_all_end_and_leave_no_process(engine, tiny):
+    ids = [engine.submit(job("predict", tiny, batch_size=2, seed=seed), owner=f"user-{seed % 5}") for seed in range(20)]
+    assert {engine.wait(job_id, 120).status for job_id in ids} == {Status.OK}
+    until(lambda: not psutil.Process(engine.server_pids()["light"]).children())
+
+
+def test_job_folders_keep_only_the_answer(engine, tiny):
+    job_id = engine.submit(job("predict", tiny, batch_size=2))
+    engine.wait(job_id, 60)
+    left = sorted(path.name for path in (Path(engine._folder) / "jobs" / job_id).iterdir())
+    assert left == ["final.json", "out"]
+
+
+def test_stopping_an_engine_leaves_no_process(tmp_path, endless):
+    made = Engine(tmp_path, {"light": 1, "tensorflow": 1}, 1 << 62)
+    job_id = made.submit(job("predict", endless))
+    pids = {running_pid(made, job_id), *made.server_pids().values()}
+    made.stop()
+    until(lambda: not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids))
