@@ -7,6 +7,7 @@ import sys
 
 from stethoscope.discover import discover
 from stethoscope.errors import UnreadableFile
+from stethoscope.formats.archive import is_archive, open_archive
 from stethoscope.formats.foreign import what_is_it
 from stethoscope.types import Format, ModelFile
 
@@ -21,6 +22,7 @@ def detect(file: ModelFile) -> Format:
     """Returns the format of `file`, by content; the suffix only breaks ties.
 
     Raises:
+        UnsafeFile, TooLarge: an archive that breaks the rules of `archive`.
         UnreadableFile: no format recognises it; the sentence says what it looks like instead.
     """
     if file.path.is_file() and file.path.stat().st_size == 0:
@@ -31,4 +33,7 @@ def detect(file: ModelFile) -> Format:
             return kind
     if matches:
         return matches[0]
+    if is_archive(file.path):
+        with open_archive(file):  # what breaks the rules of an archive is refused for that, whatever it holds
+            pass
     raise UnreadableFile(f"{file.name}: {what_is_it(file)}")

@@ -235,7 +235,7 @@ class Engine:
 
 def _cache_key(job: Job) -> str:
     """What makes two jobs equal: content of the files, kind, parameters, budget and version; "" when a content is not known."""
-    if not all(file.sha256 for file in job.files.values()):
+    if not job.files or not all(file.sha256 for file in job.files.values()):
         return ""
     identity = {
         "kind": job.kind,

@@ -1,0 +1,46 @@
+"""The table of samples for users, written from the recipes and the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sample_models.recipe import Recipe
+
+_HEAD = """# Sample models
+
+Models to try: one specimen per behaviour. The small ones are in `built/`, ready to open. This file is written by
+`python -m sample_models.build`; edit the recipes instead.
+
+| Sample | File | Size | Parameters | What it shows |
+|---|---|--:|--:|---|
+"""
+_BIG = """
+## Big ones, built on demand
+
+They are for timing and memory work: `python -m sample_models.build NAME` writes them to `built/big/`, `--all` builds everything.
+
+| Name | Parameters | What it shows |
+|---|--:|---|
+"""
+_FOOT = """
+`digits_sample.npz` holds held-out digit images `x` of shape (64, 8, 8, 1) and their labels `y`, for the digits classifiers.
+The manifest, `built/manifest.json`, says of each sample what a run must show (`expectations`), what was measured when it was
+built (`measured`), and which checks it must raise (`findings`).
+"""
+
+
+def write_readme(recipes: Sequence[Recipe], manifest: Sequence[dict[str, Any]], path: Path) -> None:
+    """Writes the table: small samples as built, big ones as declared."""
+    small = [
+        f"| {made['title']} | `{made['file']}` | {made['size_bytes'] / 1000:,.0f} kB | {made['parameters']:,} "
+        f"| {made['behaviour']}{_accuracy(made)} |"
+        for made in manifest
+    ]
+    big = [f"| `{recipe.id}` | {recipe.parameters:,} | {recipe.behaviour} |" for recipe in recipes if recipe.big]
+    path.write_text(_HEAD + "\n".join(small) + "\n" + _BIG + "\n".join(big) + "\n" + _FOOT)
+
+
+def _accuracy(made: dict[str, Any]) -> str:
+    return f" Accuracy {made['measured']['accuracy']:.1%}." if "accuracy" in made["measured"] else ""

@@ -1,0 +1,106 @@
+"""What is known about TensorFlow's operators: which only compute, which reach outside, and how their outputs are numbered.
+
+The data is `graph_ops.json`, made by `graph_ops_recipe.py`.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PLUMBING = frozenset({
+    "Const", "Identity", "IdentityN", "StopGradient", "NoOp", "ReadVariableOp", "VarHandleOp", "VariableV2", "Variable", "Assert",
+    "PreventGradient", "EnsureShape", "_Arg", "_Retval", "GuaranteeConst", "Snapshot", "ControlTrigger", "AssignVariableOp",
+    "DisableCopyOnRead",
+})  # fmt: skip
+"""Operators that hold or pass on what another one computes; a reader of the architecture does not want to see them."""
+PASSING = frozenset({
+    "Identity", "IdentityN", "StopGradient", "ReadVariableOp", "PreventGradient", "EnsureShape", "GuaranteeConst", "Snapshot",
+    "Enter", "RefEnter", "Switch", "RefSwitch", "RefIdentity", "DisableCopyOnRead",
+})  # fmt: skip
+"""Operators through which a weight reaches the operator that uses it."""
+INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
+VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+
+
+@functools.cache
+def _data() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(__file__).with_name("graph_ops.json").read_text())
+    return found
+
+
+@functools.cache
+def _rules() -> dict[str, str]:
+    return {name: rule for rule, names in _data()["operators"].items() for name in names}
+
+
+def rule_for(operator: str) -> str:
+    """ "compute" for an operator that only computes, a hazard's rule id for one that reaches outside, "" for an unknown one."""
+    return _rules().get(operator, "")
+
+
+class _Output(NamedTuple):
+    name: str
+    width: str
+    dtype: str
+
+    def count(self, attributes: Mapping[str, Any]) -> int:
+        attribute = self.width[1:]
+        if not attribute or attribute not in attributes:
+            return 1 if self.width == "1" else 0
+        value = attributes[attribute]
+        return min(max(int(value.i), 0), 1 << 16) if self.width[0] == "*" else len(value.list.type)
+
+
+@functools.cache
+def _outputs(operator: str) -> tuple[_Output, ...]:
+    return tuple(_Output(*text.split()) for text in _data()["outputs"].get(operator, ()))
+
+
+def output_index(operator: str, reference: str, attributes: Mapping[str, Any]) -> int:
+    """The flat output index of "1", "0", or of a function body's "product:0"."""
+    first, _, second = reference.partition(":")
+    if first.isdecimal():
+        return int(first) if len(first) < 7 else 0
+    index = int(second) if second.isdecimal() and len(second) < 7 else 0
+    offset = 0
+    outputs = _outputs(operator)
+    for output in outputs if len(outputs) > 1 else ():
+        if output.name == first:
+            return offset + index
+        offset += output.count(attributes)
+    return index
+
+
+def output_count(operator: str, attributes: Mapping[str, Any]) -> int:
+    """How many tensors an operator computes; 1 for one that is not known."""
+    if operator not in _data()["outputs"]:
+        return 1
+    return sum(output.count(attributes) for output in _outputs(operator))
+
+
+def dtype(operator: str, attributes: Mapping[str, Any], index: int = 0) -> int:
+    """TensorFlow's number for the dtype of one of an operator's outputs; 0 when it does not say."""
+    for output in _outputs(operator) or (_Output("", "1", "T:0"),):
+        count = output.count(attributes)
+        if index >= count:
+            index -= count
+        elif output.width[0] == "@":
+            return int(attributes[output.width[1:]].list.type[index])
+        elif output.dtype.isdecimal():
+            return int(output.dtype)
+        else:
+            name, _, default = output.dtype.partition(":")
+            return int(attributes[name].type if name in attributes else default)
+    return 0
+
+
+def unregistered(nodes: Iterable[Any], functions: Mapping[str, Any]) -> list[str]:
+    """Names of operators that the installed TensorFlow does not have, sorted."""
+    used = {node.op for node in nodes}
+    for function in functions.values():
+        used.update(node.op for node in function.node_def)
+    return sorted(name for name in used if not rule_for(name) and name not in functions)

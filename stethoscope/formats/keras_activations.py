@@ -1,0 +1,135 @@
+"""Every layer's output of one eager call, by a hook around `Layer.__call__` that is always taken off again. Worker only.
+
+Works for functional, nested, shared and subclassed models alike, because it sees calls and not the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from stethoscope.errors import BadInput
+from stethoscope.types import ModelFile
+
+
+def layer_outputs(
+    file: ModelFile, keras: Any, model: Any, wanted: Sequence[str] | None, call: Callable[[], Any]
+) -> dict[str, Any]:
+    """Returns eager tensors by layer path, in execution order: "path", "path#2" for a second call, "path:1" for a second output.
+
+    Args:
+        file: for error sentences.
+        keras: the package the model is of.
+        model: the live model.
+        wanted: paths to keep; None for all.
+        call: runs the model once, eagerly.
+
+    Raises:
+        BadInput: no layer has one of the wanted paths.
+    """
+    paths = layer_paths(keras, model)
+    known = set(paths.values())
+    for name in wanted or ():
+        if name.split("#")[0].split(":")[0] not in known:
+            raise BadInput(f"{file.name}: has no layer {name!r}. Choose one from the layer table.")
+    chosen = (
+        None if wanted is None else set(wanted) | {name.split("#")[0].split(":")[0] for name in wanted if name in known}
+    )
+    outputs: dict[str, Any] = {}
+    calls: dict[str, int] = {}
+
+    def saw(layer: Any, result: Any) -> None:
+        path = paths.get(id(layer))
+        if path is None:
+            return
+        count = calls.get(path, 0) + 1
+        calls[path] = count
+        if chosen is not None and path not in chosen and f"{path}#{count}" not in chosen:
+            return
+        key = path if count == 1 else f"{path}#{count}"
+        for index, tensor in enumerate(_tensors(result)):
+            outputs[key if index == 0 else f"{key}:{index}"] = tensor
+
+    with _hooked(keras, saw):
+        call()
+    return outputs
+
+
+def layer_paths(keras: Any, model: Any) -> dict[int, str]:
+    """Paths of a live model's layers by identity, joined as in the layer table; insides of Keras' own layers are left out."""
+    paths: dict[int, str] = {}
+    graphs: set[int] = set()
+    waiting: list[tuple[Any, str]] = [(model, "")]
+    while waiting:
+        holder, prefix = waiting.pop()
+        for layer in _parts(holder):
+            if id(layer) in paths or layer is holder:
+                continue
+            paths[id(layer)] = path = f"{prefix}{layer.name}"
+            if (
+                isinstance(layer, keras.Sequential)
+                or hasattr(layer, "_inputs_struct")
+                or hasattr(layer, "_nested_inputs")
+            ):
+                graphs.add(id(layer))
+            if _is_open(keras, layer):
+                waiting.append((layer, path + "/"))
+    # The layer table shows a nested graph as its layers, without a row of its own.
+    return {key: path for key, path in paths.items() if key not in graphs}
+
+
+def _parts(holder: Any) -> list[Any]:
+    operations = getattr(holder, "operations", None)
+    if operations:
+        return list(operations)
+    try:
+        return list(holder.layers)
+    except (AttributeError, ValueError):
+        return list(getattr(holder, "_layers", None) or _flattened(holder))
+
+
+def _flattened(holder: Any) -> list[Any]:
+    flatten = getattr(holder, "_flatten_layers", None)
+    return list(flatten(recursive=False, include_self=False)) if flatten else []
+
+
+def _is_open(keras: Any, layer: Any) -> bool:
+    """Models, and layers that are not Keras' own, are looked into."""
+    return isinstance(layer, keras.Model) or not type(layer).__module__.startswith(("keras.", "tf_keras."))
+
+
+def _tensors(result: Any, depth: int = 0) -> list[Any]:
+    if isinstance(result, dict):
+        result = list(result.values())
+    if isinstance(result, list | tuple) and depth < 8:
+        return [tensor for item in result for tensor in _tensors(item, depth + 1)]
+    # Tensors inside a traced function have no values.
+    return [result] if hasattr(result, "numpy") or hasattr(result, "to_tensor") else []
+
+
+@contextmanager
+def _hooked(keras: Any, saw: Callable[[Any, Any], None]) -> Iterator[None]:
+    kinds = [keras.layers.Layer]
+    if hasattr(keras, "Operation"):
+        kinds.append(keras.Operation)
+    originals = [(kind, kind.__dict__["__call__"]) for kind in kinds if "__call__" in kind.__dict__]
+    layer_kind = keras.layers.Layer
+
+    def wrapped(kind: type, original: Any) -> Any:
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(self, *args, **kwargs)
+            # A layer is also an operation: it is seen once, by its own class's hook.
+            if kind is layer_kind or not isinstance(self, layer_kind):
+                saw(self, result)
+            return result
+
+        return call
+
+    try:
+        for kind, original in originals:
+            kind.__call__ = wrapped(kind, original)
+        yield
+    finally:
+        for kind, original in originals:
+            kind.__call__ = original

@@ -1,0 +1,61 @@
+"""TensorFlow SavedModel: a folder with a graph, its variables and assets; here as a zip, a tar or a folder.
+
+`describe` reads the graph (weights left out) and the list of variables; it never loads the model, because loading one runs it.
+Layers are the operators of one signature with its function calls inlined.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stethoscope.errors import CannotRun, NeedsTrust
+from stethoscope.formats import saved_model_files, saved_model_graph, tf_strip
+from stethoscope.formats.saved_model_architecture import architecture
+from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
+
+
+class SavedModelFormat:
+    """See the module's docstring."""
+
+    id = "saved_model"
+    title = "TensorFlow SavedModel (zip, tar.gz or folder)"
+    extensions = (".zip", ".tar", ".tgz", ".gz", ".pb", ".pbtxt")
+    worker: WorkerKind = "tensorflow"
+
+    def sniff(self, file: ModelFile) -> bool:
+        """Whether it is an archive or folder with a saved_model.pb inside, or such a file alone."""
+        return saved_model_files.looks_like_one(file) or saved_model_graph.is_saved_model(file)
+
+    def describe(self, file: ModelFile) -> Architecture:
+        """Reads the default signature, the variables, and everything that reaches outside the graph."""
+        return architecture(saved_model_files.locate(file))
+
+    def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
+        """The graph without long tensor contents, as Netron draws it."""
+        located = saved_model_files.locate(file)
+        if located.graph.endswith(".pbtxt"):
+            return saved_model_files.GRAPHS[0], saved_model_graph.load(located).SerializeToString()
+        with located.view(located.graph) as view:
+            return saved_model_files.GRAPHS[0], tf_strip.without_weights(file, view, tf_strip.SAVED_MODEL)
+
+    def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
+        """Unpacks the model into `scratch` and loads it with TensorFlow.
+
+        Raises:
+            NeedsTrust: it holds operators that reach outside the graph, and nobody said yes to that.
+            CannotRun: variables are missing, an operator is unknown, or it has nothing to call.
+        """
+        located = saved_model_files.locate(file)
+        described = architecture(located)
+        if described.hazards and not trusted:
+            first = described.hazards[0]
+            raise NeedsTrust(f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file.")
+        if described.runnable:
+            raise CannotRun(described.runnable)
+        from stethoscope.formats import saved_model_runner
+
+        return saved_model_runner.load(file, located.unpack(scratch), saved_model_graph.load(located), described)
+
+
+FORMAT: Any = SavedModelFormat()

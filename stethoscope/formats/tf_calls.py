@@ -1,0 +1,131 @@
+"""Between numpy feeds and TensorFlow functions, and TensorFlow's errors as sentences. Imported only in a worker."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.errors import BadInput, CannotRun
+from stethoscope.types import Feed, ModelFile
+
+RUNNING = "running it"
+_NOT_REGISTERED = re.compile(r"Op type not registered '([^']+)'|No (?:registered '|OpKernel was registered to support Op ')(\w+)'")
+
+
+@contextmanager
+def explained(file: ModelFile, doing: str) -> Iterator[None]:
+    """Turns what TensorFlow raises while `doing` something into `CannotRun` or `BadInput`.
+
+    Running out of memory passes unchanged: the worker reports it with the tensor's shape.
+    """
+    import tensorflow as tf
+
+    try:
+        yield
+    except tf.errors.ResourceExhaustedError:
+        raise
+    except tf.errors.InvalidArgumentError as error:
+        if doing != RUNNING:
+            raise CannotRun(f"{file.name}: TensorFlow refused it while {doing}: {_reason(error)}. Save it again with a current TensorFlow.") from error
+        raise BadInput(f"{file.name}: TensorFlow refused the data while {doing}: {_reason(error)}. Check the input values and shapes.") from error
+    except ValueError as error:
+        if doing == RUNNING and str(error).startswith("Cannot feed"):
+            raise BadInput(f"{file.name}: {_reason(error)}. Give data of that shape.") from error
+        raise CannotRun(_failure(file, doing, error)) from error
+    except (tf.errors.OpError, TypeError, KeyError, IndexError, AttributeError, NotImplementedError, OSError, AssertionError, RuntimeError) as error:
+        raise CannotRun(_failure(file, doing, error)) from error
+
+
+def _failure(file: ModelFile, doing: str, error: BaseException) -> str:
+    missing = _NOT_REGISTERED.search(str(error))
+    if missing:
+        name = missing.group(1) or missing.group(2)
+        return f"{file.name}: needs operator {name!r}, which the installed TensorFlow cannot run on this machine. Run it where it was made."
+    return f"{file.name}: TensorFlow failed while {doing}: {_reason(error)}. Save the model again with a current TensorFlow."
+
+
+def tensors(function: Any, values: Feed) -> dict[str, Any]:
+    """The feed as TensorFlow tensors in the dtypes the function's inputs have."""
+    import tensorflow as tf
+
+    _, keywords = function.structured_input_signature
+    return {name: tensor(value, keywords[name].dtype if name in keywords else tf.as_dtype(value.dtype)) for name, value in values.items()}
+
+
+def tensor(value: npt.NDArray[Any], dtype: Any) -> Any:
+    """One array as a tensor; text becomes bytes."""
+    import tensorflow as tf
+
+    return tf.constant(value.astype(object) if value.dtype.kind in "OSU" else value, dtype=dtype)
+
+
+def array(value: Any) -> npt.NDArray[Any]:
+    """A result as an array; a sparse or ragged one as its dense form."""
+    import tensorflow as tf
+
+    if isinstance(value, tf.SparseTensor):
+        value = tf.sparse.to_dense(value)
+    elif isinstance(value, tf.RaggedTensor):
+        value = value.to_tensor()
+    found: npt.NDArray[Any] = np.asarray(value.numpy())
+    return found
+
+
+def holds_array(graph: Any, tensor: str) -> bool:
+    """Whether a graph tensor exists and holds values rather than a handle."""
+    import tensorflow as tf
+
+    try:
+        found = graph.get_tensor_by_name(tensor)
+    except (KeyError, ValueError):
+        return False
+    return found.dtype not in (tf.resource, tf.variant) and bool(graph.is_fetchable(found))
+
+
+def conditional(graph: Any) -> tuple[set[str], set[str]]:
+    """Names of operators inside TensorFlow 1 loops (no single value), and of those in branches that may not be taken."""
+    loops: set[str] = set()
+    branches: set[str] = set()
+    for operation in graph.get_operations():
+        if operation.type in ("Enter", "RefEnter"):
+            _spread(operation, loops, ("Exit", "RefExit"))
+    for operation in graph.get_operations():
+        if operation.type in ("Switch", "RefSwitch") and operation.name not in loops:
+            _spread(operation, branches, ("Merge", "RefMerge"))
+    return loops, branches - loops
+
+
+def _spread(start: Any, found: set[str], ends: tuple[str, ...]) -> None:
+    stack = [start]
+    while stack:
+        operation = stack.pop()
+        if operation.name in found or operation.type in ends:
+            continue
+        found.add(operation.name)
+        for tensor in operation.outputs:
+            stack.extend(tensor.consumers())
+
+
+def check_layers(file: ModelFile, layers: Sequence[str] | None, known: Iterable[str]) -> None:
+    """Refuses layer paths that `describe` does not show.
+
+    Raises:
+        BadInput: a path is unknown.
+    """
+    unknown = sorted(set(layers or ()) - set(known))
+    if unknown:
+        raise BadInput(f"Layer {unknown[0]!r} of {file.name}: expected an operator of its graph. See the layer table.")
+
+
+def _reason(error: BaseException) -> str:
+    """The line of TensorFlow's message that says what is wrong, without its stack of node names."""
+    text = str(getattr(error, "message", "") or error) or type(error).__name__
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("Graph execution error")]
+    before_node = [before for before, line in zip(lines, lines[1:], strict=False) if line.startswith("[[{{node")]
+    chosen = before_node[0] if before_node else lines[0] if lines else type(error).__name__
+    return re.sub(r"^\(\d+\) \w+: ", "", chosen).rstrip(".:")[:300]

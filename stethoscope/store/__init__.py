@@ -1,0 +1,8 @@
+"""Keeping: files by hash, owners, quotas, expiry."""
+
+from stethoscope.store.entry import SAMPLES_OWNER, Entry, is_id
+from stethoscope.store.samples import register_samples
+from stethoscope.store.store import Store, Usage, store
+from stethoscope.store.upload import Upload, human
+
+__all__ = ["SAMPLES_OWNER", "Entry", "Store", "Upload", "Usage", "human", "is_id", "register_samples", "store"]
