@@ -1,0 +1,89 @@
+"""Each sample model shows the behaviour it was made for, through real contained jobs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stethoscope.formats import all_formats
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
+
+BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
+SAMPLES = {entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text())}
+RUNNABLE = [name for name, entry in SAMPLES.items() if not entry["expectations"].get("needs_trust")]
+NEEDS_TRUST = [name for name in SAMPLES if name not in RUNNABLE]
+
+
+def submit(engine, kind: str, name: str, memory_bytes: int = 2 << 30, **params) -> JobResult:
+    entry = SAMPLES[name]
+    files = {"model": ModelFile.at(BUILT / entry["file"])}
+    if params.pop("with_data", False):
+        files["data"] = ModelFile.at(BUILT / entry["data"])
+    worker = all_formats()[entry["format_id"]].worker
+    return engine.wait(engine.submit(Job(kind, files, params, Budget(memory_bytes, 120), worker)), 200)
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_predicts_and_is_as_consistent_as_expected(engine, name):
+    expected = SAMPLES[name]["expectations"]
+    predicted = submit(engine, "predict", name, batch_size=4, samples=6)
+    assert predicted.status is Status.OK, predicted.reason
+    assert predicted.value["outputs"]
+    assert predicted.peak_rss_bytes > 0
+    result = submit(engine, "consistency", name, batch_size=4, runs=4)
+    assert result.status is Status.OK, result.reason
+    assert result.value["consistent"] is expected["consistent"], result.value["tests"]
+    if expected["consistent"]:
+        assert result.value["first_difference"] is None
+        return
+    first = result.value["first_difference"]
+    assert first["layer"].endswith(expected["first_difference"])
+    assert first["values"][0] != first["values"][1]
+    assert "random" in first["reason"]
+
+
+@pytest.mark.parametrize("name", NEEDS_TRUST)
+def test_code_is_run_only_after_an_explicit_yes(engine, name):
+    refused = submit(engine, "predict", name, batch_size=2)
+    assert refused.status is Status.REFUSED
+    assert refused.error == "NeedsTrust"
+    assert "allows it" in refused.reason
+
+
+def test_a_trusted_class_that_is_installed_nowhere_is_named(engine):
+    result = submit(engine, "predict", "unknown_layer", batch_size=2, trusted=True)
+    assert result.status is Status.FAILED
+    assert result.error == "CannotRun"
+    assert SAMPLES["unknown_layer"]["expectations"]["missing_class"] in result.reason
+
+
+@pytest.mark.parametrize("name", ["digits_cnn", "digits_cnn_tflite", "digits_cnn_onnx", "digits_cnn_frozen"])
+def test_real_data_gives_the_right_digits(engine, name):
+    result = submit(engine, "predict", name, batch_size=50, with_data=True)
+    assert result.status is Status.OK, result.reason
+    (output,) = result.value["outputs"].values()
+    with np.load(BUILT / SAMPLES[name]["data"]) as data:
+        truth = data["y"]
+    predicted = np.load(result.files[output["path"]]).argmax(axis=-1)
+    assert (predicted == truth).mean() > 0.95
+
+
+def test_too_large_a_batch_is_reported_and_the_advice_holds(engine):
+    at = SAMPLES["memory_hungry"]["expectations"]["out_of_memory_at"]
+    limit, batch = at["memory_limit_bytes"], at["batch_size"]
+    result = submit(engine, "predict", "memory_hungry", limit, batch_size=batch)
+    assert result.status is Status.OUT_OF_MEMORY
+    assert result.phase == "predict"
+    assert result.value["oom"]["tensor_shape"][0] == batch
+    assert result.value["predicted_peak_bytes"] > limit
+    fits = result.value["oom"]["largest_batch_estimate"]["low"]
+    assert 1 <= fits < batch
+    assert submit(engine, "predict", "memory_hungry", limit, batch_size=fits).status is Status.OK
+
+
+def test_predicted_peak_is_near_the_measured_one(engine):
+    value = submit(engine, "predict", "memory_hungry", 4 << 30, batch_size=16).value
+    assert value["predicted_peak_bytes"] == pytest.approx(value["measured_peak_bytes"], rel=0.25)
