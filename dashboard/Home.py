@@ -1,0 +1,18 @@
+"""The app: imported by the server it gives the routes, run as a script it draws the page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+if __name__ != "__main__":
+    from dashboard.routes import server
+
+    app = st.App(__file__, lifespan=server.lifespan, routes=server.routes(), middleware=server.middleware())
+else:
+    from dashboard import navigation, render, session, sidebar
+
+    st.set_page_config(page_title="Stethoscope", layout="wide")
+    page = st.navigation(navigation.sections())
+    with render.errors_as_words():
+        sidebar.show(session.current())
+        page.run()

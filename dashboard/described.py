@@ -1,0 +1,68 @@
+"""The description of the current model, in whatever state it is: absent, being read, partial, there, or refused."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import analysis, escape, progress, render
+from dashboard.session import View
+from stethoscope.codec import architecture_from_json
+from stethoscope.jobs.state import JobState
+from stethoscope.types import Architecture, Status
+
+
+def architecture(view: View, *, say_if_partial: bool = False) -> Architecture | None:
+    """The model's architecture; None after drawing why there is none (yet).
+
+    `say_if_partial`: also say when only the drawing is missing, which pages that draw nothing need not.
+    """
+    if view.entry is None:
+        nothing_chosen(view)
+        return None
+    state = analysis.describe(view.entry)
+    if not state.done:
+        progress.watch(state, subject=view.entry.name, may_cancel=view.mine or state.owner == view.owner)
+        st.skeleton(height=220)
+        return None
+    return _read(view, state, say_if_partial)
+
+
+def nothing_chosen(view: View) -> None:
+    """The empty state of every page but Overview."""
+    if view.problem:
+        st.warning(escape.sentences(view.problem))
+    render.empty("Choose a model first: upload one, or try a sample.", link="Go to Overview")
+
+
+def _read(view: View, state: JobState, say_if_partial: bool) -> Architecture | None:
+    result = state.result
+    if result is None:
+        return None
+    found = None
+    if result.value:
+        try:
+            found = architecture_from_json(result.value)
+        except (KeyError, TypeError, ValueError):
+            found = None
+    if found is None:
+        render.ending(state)
+        _again(view, state)
+    elif result.status is not Status.OK and say_if_partial:
+        with st.container(border=True):
+            render.verdict(
+                "careful", "Partly read", "The layers are known, but the graph could not be prepared for drawing."
+            )
+            st.caption(
+                escape.sentences(result.reason)
+                + (f" · report id {escape.markdown(result.incident)}" if result.incident else "")
+            )
+            _again(view, state)
+    return found
+
+
+def _again(view: View, state: JobState) -> None:
+    assert view.entry is not None and state.result is not None
+    retry = (Status.CANCELLED, Status.TIMED_OUT, Status.CRASHED, Status.OUT_OF_MEMORY)
+    if (state.result.status in retry or state.result.incident) and st.button("Read it again", key="describe-again"):
+        analysis.describe(view.entry, again=True)
+        st.rerun()

@@ -1,0 +1,87 @@
+"""Netron in the page: the graph of a model, with the selected node known to both sides."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import streamlit as st
+
+from dashboard.routes.netron_assets import drawable
+from dashboard.routes.replies import base_path
+from stethoscope.store import store
+
+FOLDER = Path(__file__).parent
+_COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")
+
+
+def source(entry_id: str, name: str) -> str:
+    """The address of Netron's page for a stored model; Netron tells the format by the suffix of `name`."""
+    query = {"url": f"data/{quote(entry_id, safe='')}/model", "identifier": name.rsplit("/", 1)[-1]}
+    return f"{base_path()}/netron/?{urlencode(query, quote_via=quote)}"
+
+
+def show(
+    entry_id: str,
+    name: str,
+    *,
+    theme: str | None,
+    select: str | None = None,
+    start: str | None = None,
+    colors: Mapping[str, str] | None = None,
+    height: int = 640,
+    key: str = "graph",
+) -> str | None:
+    """Draws the graph and returns the node that is selected in it.
+
+    Args:
+        entry_id: the stored model.
+        name: what the user calls the model, for the frame's title.
+        theme: "dark" or "light", as `st.context.theme.type` has it; changing it does not reload the graph.
+        select: the node to select and scroll to. A Keras layer's path, an ONNX or TensorFlow node's name, a TFLite
+            operator's index as text, or for a nameless node its first output. A path inside a nested model selects
+            that model.
+        start: a node whose graph is shown first, in files that hold several (SavedModels begin with their variables).
+        colors: "#rrggbb" by node, to mark nodes.
+        height: in pixels.
+        key: the widget's key.
+
+    Returns:
+        The selected node in the same terms, or None. Hostile text: escape before showing.
+    """
+    entry = store().get(entry_id)
+    marks = {node: color for node, color in (colors or {}).items() if _COLOR.fullmatch(color)}
+    result = _component()(
+        key=key,
+        data={
+            "source": source(entry.id, drawable(entry)[0]),
+            "title": f"Graph of {name}",
+            "theme": theme,
+            "select": select,
+            "start": start,
+            "colors": marks,
+            "height": height,
+        },
+        default={"selected": None},
+        on_selected_change=_nothing,
+    )
+    selected = result.selected
+    return selected if isinstance(selected, str) else None
+
+
+def _nothing() -> None:
+    """Streamlit only reports a state value that has a callback."""
+
+
+@functools.cache
+def _component() -> Any:
+    return st.components.v2.component(
+        "stethoscope_graph",
+        html='<p class="notice" role="status" hidden></p><iframe></iframe>',
+        css=(FOLDER / "component.css").read_text("utf-8"),
+        js=(FOLDER / "component.js").read_text("utf-8"),
+    )

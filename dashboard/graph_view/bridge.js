@@ -1,0 +1,230 @@
+// Runs inside Netron's page (pinned: it uses names that Netron keeps private). Talks to the Streamlit page that hosts it.
+// In:  {to: 'graph', type: 'select' | 'colors' | 'theme', …}     Out: {from: 'graph', type: 'ready' | 'selected' | 'failed', …}
+(() => {
+  const origin = window.location.origin;
+  const say = (message) => window.parent.postMessage({ from: 'graph', ...message }, origin);
+  const view = () => window.__view__;
+  const target = () => (view() && view().target) || null;
+  const query = new URLSearchParams(window.location.search);
+  let colors = {};
+  let wanted = null;
+  let seen = null;
+  let opened = null;
+
+  // Netron asks the browser for its colour scheme; the app's own theme decides instead, also while the page is open.
+  const schemes = [];
+  const collect = (sheet) => {
+    try {
+      for (const rule of sheet.cssRules) {
+        if (rule.media && /prefers-color-scheme:\s*dark/.test(rule.media.mediaText)) schemes.push(rule);
+      }
+    } catch (error) {
+      if (error.name !== 'SecurityError') throw error;
+    }
+  };
+  const paintTheme = (theme) => {
+    for (const rule of schemes) rule.media.mediaText = theme === 'dark' ? 'all' : 'not all';
+    document.documentElement.dataset.theme = theme;
+  };
+  for (const sheet of document.styleSheets) collect(sheet);
+  paintTheme(query.get('theme') === 'dark' ? 'dark' : 'light');
+
+  // Opening or redrawing a graph must not pull the keyboard out of the page around it.
+  const focus = HTMLElement.prototype.focus;
+  HTMLElement.prototype.focus = function (...options) {
+    if (document.hasFocus()) focus.apply(this, options);
+  };
+
+  // Nothing in a model's texts leads out of this page, and dropped files belong to the page around it.
+  const stop = (event) => { event.preventDefault(); event.stopImmediatePropagation(); };
+  const stopLinks = (event) => {
+    const link = event.target instanceof Element && event.target.closest('a');
+    if (link && link.href && !link.href.startsWith('javascript:') && new URL(link.href, origin).origin !== origin) stop(event);
+  };
+  window.addEventListener('click', stopLinks, true);
+  window.addEventListener('auxclick', stopLinks, true);
+  window.addEventListener('drop', stop, true);
+  window.addEventListener('dragover', stop, true);
+  window.open = () => null;
+
+  const label = (value) => value.name || value.identifier || '';
+  const firstOutput = (node) => {
+    const output = (node.outputs || []).flatMap((one) => one.value || []).find((one) => one && one.name);
+    return output ? output.name.split('\n')[0] : '';
+  };
+  const drawn = () => {
+    const found = new Map();
+    const graph = target();
+    if (!graph) return found;
+    for (const isNode of [true, false]) {
+      for (const [value, item] of graph._table.entries()) {
+        if (!item || item.value !== value || !item.element || Boolean(value.type && value.type.name) !== isNode) continue;
+        for (const key of [label(value), isNode && firstOutput(value)]) {
+          if (key && !found.has(key)) found.set(key, { value, item });
+        }
+      }
+    }
+    return found;
+  };
+  // The graphs inside a node (a nested model, a function, the body of a loop), each with what its names begin with.
+  const innerGraphs = (node) => {
+    const own = [...(node.attributes || []), ...(node.inputs || []), ...(node.blocks || [])]
+      .filter((argument) => argument && /^(graph|function)(\[\])?$/.test(argument.type || ''))
+      .flatMap((argument) => [argument.value].flat().map((graph) => ({ graph, prefix: `${node.name}/${argument.name}/` })));
+    return [{ graph: node.type, prefix: `${node.name}/` }, ...own]
+      .filter(({ graph }) => graph && Array.isArray(graph.nodes) && graph.nodes.length);
+  };
+  // Looks for a node in every graph of the file but the one that is drawn. Answers with Netron's stack of graphs, the
+  // innermost first, and the node's name in there.
+  const elsewhere = (name) => {
+    const model = view().model;
+    const queue = [...(model.modules || []), ...(model.functions || [])].map((graph) => ({ graph, outer: [], rest: name }));
+    const visited = new Set();
+    while (queue.length) {
+      const { graph, outer, rest } = queue.shift();
+      if (visited.has(graph) || !Array.isArray(graph.nodes)) continue;
+      visited.add(graph);
+      const here = { target: graph, signature: (graph.signatures || [])[0] || null };
+      for (const node of graph.nodes) {
+        const found = node.name && (node.name === rest || node.name === name);
+        if (found && graph !== view().activeTarget) return { stack: [here, ...outer], leaf: node.name };
+        for (const { graph: inner, prefix } of innerGraphs(node)) {
+          const nested = node.name && rest.startsWith(prefix);
+          const next = { graph: inner, outer: [{ ...here, through: node }, ...outer], rest: nested ? rest.slice(prefix.length) : rest };
+          if (nested) queue.unshift(next); else queue.push(next);
+        }
+      }
+    }
+    return null;
+  };
+  // What the names in the drawn graph begin with, seen from the outermost one. Names in TensorFlow's functions are whole.
+  const within = () => {
+    if (!/keras|onnx/i.test(view().model.format || '')) return '';
+    const path = view()._path;
+    return path.slice(1).map((entry, place) => {
+      const node = entry.through || (entry.state && entry.state.context);
+      const inner = node && innerGraphs(node).find(({ graph }) => graph === path[place].target);
+      return inner ? inner.prefix : '';
+    }).reverse().join('');
+  };
+  const find = (name) => {
+    const all = drawn();
+    const inside = within();
+    const here = name.startsWith(inside) ? name.slice(inside.length) : name;
+    if (all.has(here)) return all.get(here);
+    const place = elsewhere(name);
+    if (place) return place;
+    if (opened && opened.wanted === name && all.has(opened.leaf)) return all.get(opened.leaf);
+    // Nothing smaller is drawn: the closest thing around it.
+    for (let path = here; path; path = path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '') {
+      if (all.has(path)) return all.get(path);
+    }
+    return null;
+  };
+  // An activation drawn inside its layer has no name of its own.
+  const carrier = (value) => {
+    const nodes = (view().activeTarget && view().activeTarget.nodes) || [];
+    return nodes.find((node) => node.inner === value || (node.chain || []).includes(value)) || value;
+  };
+  const chosen = () => {
+    const graph = target();
+    const values = graph ? [...graph.selection].map((item) => item.value && carrier(item.value)).filter(Boolean) : [];
+    const names = values.map((value) => label(value) || firstOutput(value)).filter(Boolean);
+    return names.length ? within() + names[0].split('\n')[0] : null;
+  };
+
+  const show = () => {
+    const graph = target();
+    if (!graph || wanted === null || wanted === chosen()) return;
+    const hit = find(wanted);
+    if (hit && hit.stack && !(opened && opened.wanted === wanted)) {
+      opened = { wanted, leaf: hit.leaf };
+      view()._updateActiveTarget(hit.stack);
+    } else if (hit && hit.value && !graph.selection.has(hit.item)) {
+      graph.scrollTo(graph.activate(hit.value, 'sidebar'));
+    }
+  };
+  let begun = false;
+  const begin = (name) => {
+    if (begun || !target()) return;
+    begun = true;
+    const place = drawn().has(name) ? null : elsewhere(name);
+    if (place) view()._updateActiveTarget(place.stack);
+  };
+  const paint = () => {
+    for (const old of document.querySelectorAll('.stethoscope-colour')) old.remove();
+    const all = Object.keys(colors).length ? drawn() : new Map();
+    const inside = view() && view().model ? within() : '';
+    for (const [name, color] of Object.entries(colors)) {
+      const hit = all.get(name.startsWith(inside) ? name.slice(inside.length) : name);
+      if (!hit) continue;
+      const box = hit.item.element.getBBox();
+      const cover = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
+      const attributes = {
+        class: 'stethoscope-colour', x: box.x - 4, y: box.y - 4, width: box.width + 8, height: box.height + 8, rx: 8,
+        fill: color, 'fill-opacity': 0.35, stroke: color, 'stroke-width': 3, 'pointer-events': 'none',
+      };
+      for (const [key, value] of Object.entries(attributes)) cover.setAttribute(key, value);
+      hit.item.element.appendChild(cover);
+    }
+  };
+
+  const tidy = () => {
+    const menu = view()._menu;
+    view()._host.openURL = () => {};
+    if (!menu || !menu.items) return;
+    // What these offer (opening another file, a web page) belongs to the app around us or leads outside.
+    menu.items = menu.items.filter((group) => !(group.items && /Help/.test(group.label)));
+    for (const group of menu.items) {
+      if (!group.items) continue;
+      for (const item of group.items.filter((item) => typeof item.label === 'string' && /Open/.test(item.label))) menu.unregister(item);
+      group.items = group.items.filter((item) => !(typeof item.label === 'string' && /Open/.test(item.label)));
+    }
+  };
+
+  let tidied = false;
+  let failed = '';
+  const look = () => {
+    if (!view()) return;
+    if (!tidied && view()._menu && view()._select) { tidied = true; tidy(); }
+    const alert = document.body.classList.contains('alert');
+    const text = alert ? document.getElementById('message-text').innerText : '';
+    if (text && text !== failed) say({ type: 'failed', reason: text.slice(0, 500) });
+    failed = text;
+    const graph = target();
+    if (!graph || graph === seen || !document.body.classList.contains('default')) return;
+    seen = graph;
+    let timer = 0;
+    graph.on('selectionchange', () => {
+      // Choosing a node clears the selection first: tell only where it ends.
+      window.clearTimeout(timer);
+      timer = window.setTimeout(() => {
+        if (graph !== target()) return;
+        wanted = chosen();
+        say({ type: 'selected', name: wanted });
+      }, 30);
+    });
+    say({ type: 'ready', nodes: drawn().size });
+    paint();
+    show();
+  };
+  const watcher = new MutationObserver(look);
+  window.addEventListener('load', () => {
+    watcher.observe(document.body, { attributes: true, attributeFilter: ['class'] });
+    watcher.observe(document.getElementById('target'), { childList: true });
+    watcher.observe(document.getElementById('message'), { childList: true, subtree: true, characterData: true });
+    look();
+  });
+
+  window.addEventListener('message', (event) => {
+    if (event.origin !== origin || event.source !== window.parent || !event.data || event.data.to !== 'graph') return;
+    const { type, name, theme } = event.data;
+    if (type === 'theme') paintTheme(theme === 'dark' ? 'dark' : 'light');
+    if (type === 'select') {
+      if (typeof name !== 'string' || name !== wanted) opened = null;
+      wanted = typeof name === 'string' ? name : null;
+      if (wanted === null && typeof event.data.start === 'string') begin(event.data.start); else show();
+    }
+    if (type === 'colors') { colors = event.data.colors && typeof event.data.colors === 'object' ? event.data.colors : {}; paint(); }
+  });
+})();

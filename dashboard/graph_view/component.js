@@ -1,0 +1,35 @@
+// Hosts Netron's page in the Streamlit page and passes messages both ways.
+export default function (component) {
+  const { parentElement, data, setStateValue } = component;
+  const frame = parentElement.querySelector('iframe');
+  const notice = parentElement.querySelector('.notice');
+  const origin = window.location.origin;
+  frame.title = data.title;
+  frame.style.height = `${data.height}px`;
+  const send = (message) => frame.contentWindow && frame.contentWindow.postMessage({ to: 'graph', ...message }, origin);
+  const push = () => {
+    send({ type: 'theme', theme: data.theme });
+    send({ type: 'colors', colors: data.colors });
+    send({ type: 'select', name: data.select, start: data.start });
+  };
+  if (frame.dataset.source !== data.source) {
+    frame.dataset.source = data.source;
+    notice.hidden = true;
+    frame.setAttribute('src', `${data.source}&theme=${data.theme === 'dark' ? 'dark' : 'light'}`);
+  } else {
+    push();
+  }
+  const listen = (event) => {
+    if (event.origin !== origin || event.source !== frame.contentWindow || !event.data || event.data.from !== 'graph') return;
+    const { type, name, reason } = event.data;
+    if (type === 'ready') { notice.hidden = true; frame.dataset.ready = 'yes'; push(); }
+    const selected = typeof name === 'string' ? name : null;
+    if (type === 'selected' && frame.selected !== selected) {
+      frame.selected = selected;
+      setStateValue('selected', selected);
+    }
+    if (type === 'failed') { notice.textContent = `The graph could not be drawn: ${reason}`; notice.hidden = false; }
+  };
+  window.addEventListener('message', listen);
+  return () => window.removeEventListener('message', listen);
+}

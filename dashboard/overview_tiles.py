@@ -1,0 +1,96 @@
+"""The Overview page's parts: model tiles, the heading with rename and remove, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import escape, render, session, words
+from dashboard.session import View
+from stethoscope.store import Entry, store
+from stethoscope.types import Architecture
+
+
+def models(entries: Sequence[Entry], *, key: str) -> None:
+    """A grid of models to open: name and one line each."""
+    grid = st.grid(min_column_width=250, gap="small", border=True)
+    for entry in entries:
+        with grid.cell(), st.container(gap="xsmall"):
+            with st.container(gap=None):
+                st.markdown(f"**{escape.markdown(entry.title or entry.name, 60)}**")
+                st.caption(_line(entry))
+            st.button("Open", key=f"open-{key}-{entry.id}", on_click=session.choose, args=(entry.id,))
+
+
+def _line(entry: Entry) -> str:
+    if entry.sample:
+        return escape.markdown(entry.behaviour or entry.name, 160)
+    return f"{words.size(entry.size_bytes)} · opened {words.ago(entry.last_used.timestamp())}"
+
+
+def heading(view: View) -> None:
+    """The model's name, and for its owner: rename and remove."""
+    entry = view.entry
+    assert entry is not None
+    name, actions = st.columns([4, 1], vertical_alignment="center")
+    with name:
+        render.question("What is in this model?")
+        st.markdown(f"{escape.code(entry.name)}" + (f" · {escape.markdown(entry.title)}" if entry.title else ""))
+    with actions, st.container(horizontal=True, horizontal_alignment="right"):
+        if view.mine:
+            with st.popover("Manage"):
+                _rename(view, entry)
+                st.button("Remove…", key="remove", on_click=_ask_to_remove, args=(entry.id,), width="stretch")
+        st.button("Close", key="close-model", on_click=session.forget, help="Back to upload and samples")
+    if st.session_state.get("_ask_to_remove") == entry.id and view.mine:
+        _confirm_removal(entry, view.owner)
+
+
+def _rename(view: View, entry: Entry) -> None:
+    with st.form("rename", border=False):
+        name = st.text_input("Name", value=entry.name, max_chars=200)
+        if st.form_submit_button("Rename", width="stretch") and name.strip() and name != entry.name:
+            store().rename(entry.id, view.owner, name)
+            st.rerun()
+
+
+def _ask_to_remove(entry_id: str | None = None) -> None:
+    st.session_state["_ask_to_remove"] = entry_id
+
+
+@st.dialog("Remove this model?", on_dismiss=_ask_to_remove)
+def _confirm_removal(entry: Entry, owner: str) -> None:
+    st.markdown(f"{escape.code(entry.name)} and links to it stop working for everyone. This cannot be undone.")
+    yes, no = st.columns(2)
+    if yes.button("Remove", key="remove-yes", type="primary", width="stretch"):
+        store().remove(entry.id, owner)
+        _ask_to_remove()
+        session.forget()
+        st.rerun()
+    if no.button("Keep it", key="remove-no", width="stretch"):
+        _ask_to_remove()
+        st.rerun()
+
+
+def next_steps(architecture: Architecture) -> None:
+    """Tiles that lead to the other pages, each with what it would answer about this model."""
+    layers = words.plural(len(architecture.layers), "layer")
+    steps = [
+        ("architecture", "See its architecture", f"The graph with its {layers}, and a table beside it."),
+        (
+            "consistency",
+            "Check its consistency",
+            "Whether the same input always gives the same output; else, the first layer that differs.",
+        ),
+        (
+            "prediction",
+            "Run a prediction",
+            "On random or your own data, under a memory limit: output, peak memory and time.",
+        ),
+    ]
+    grid = st.grid(min_column_width=230, gap="small", border=True)
+    for page, label, line in steps:
+        with grid.cell(), st.container(gap="xsmall"):
+            render.go_to(page, f"**{label}** →")
+            st.caption(line)

@@ -1,0 +1,177 @@
+"""The Prediction page's answer: outputs, memory against its limit, time; or the report of a run that needed too much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from dashboard import cards, escape, figures, outputs, render, tables, words
+from stethoscope.jobs.state import JobState
+from stethoscope.types import JobResult, Status
+
+
+def answer(state: JobState, code: str, command: str) -> None:
+    """Everything about a finished run."""
+    result = state.result
+    if result is None:
+        return
+    if result.status is Status.OUT_OF_MEMORY:
+        out_of_memory(state, result)
+    elif result.status is not Status.OK:
+        render.ending(state)
+    else:
+        _outputs(state, result)
+    if result.status in (Status.OK, Status.OUT_OF_MEMORY):
+        _how(result, code, command)
+
+
+def _limit(state: JobState, result: JobResult) -> int:
+    return int(result.value.get("settings", {}).get("memory_limit_bytes") or 0)
+
+
+def _memory(state: JobState, result: JobResult) -> None:
+    limit = _limit(state, result)
+    if limit:
+        st.markdown("**Memory**")
+        figure = figures.memory(result.peak_rss_bytes, result.value.get("predicted_peak_bytes"), limit)
+        st.plotly_chart(figure, config=figures.CONFIG, key="memory", alt="Peak memory against the limit")
+
+
+def _outputs(state: JobState, result: JobResult) -> None:
+    value = result.value
+    settings: Mapping[str, Any] = value["settings"]
+    samples, batch = int(settings["samples"]), int(settings["batch_size"])
+    found: Mapping[str, Mapping[str, Any]] = value["outputs"]
+    render.verdict(
+        "good",
+        "Done",
+        f"{words.plural(samples, 'sample')} predicted in {words.plural(int(value.get('batches') or 1), 'batch', 'batches')}.",
+    )
+    random = all(item.get("source") == "dummy" for item in (value.get("input") or {}).values())
+    if random and samples < int(state.params.get("samples") or 0):
+        st.caption(f"Fewer than asked for: the model only takes batches of {words.count(batch)}.")
+    cards.facts(
+        [
+            ("Peak memory", words.size(result.peak_rss_bytes), _against(result)),
+            (
+                "Time per sample",
+                words.duration(float(value["time_per_sample_s"])),
+                f"in batches of {words.count(batch)}",
+            ),
+            (
+                "Whole run",
+                words.duration(result.wall_s),
+                "with loading" + (", kept from earlier" if state.cached else ""),
+            ),
+            ("Outputs", words.count(len(found)), ""),
+        ]
+    )
+    _memory(state, result)
+    st.dataframe(tables.outputs(found), hide_index=True, height="content" if len(found) <= 8 else 320)
+    names = list(found)
+    name = names[0] if len(names) == 1 else st.selectbox("Output", names, key="output", format_func=escape.clip)
+    if name is not None:
+        _one(state, result, name, found[name])
+
+
+def _against(result: JobResult) -> str:
+    predicted = result.value.get("predicted_peak_bytes")
+    if not predicted:
+        return ""
+    change = 100 * (result.peak_rss_bytes - predicted) / predicted
+    sign = "+" if change > 0 else "−" if change < 0 else "±"
+    return f"predicted {words.size(predicted)} ({sign}{abs(change):.0f} %)"
+
+
+def _one(state: JobState, result: JobResult, name: str, about: Mapping[str, Any]) -> None:
+    path = result.files.get(str(about["path"]))
+    array = outputs.load(path) if path is not None else None
+    if array is not None and array.ndim and array.shape[0] and array.dtype.kind in "fiub":
+        row = 0
+        if array.shape[0] > 1:
+            row = int(
+                st.number_input(
+                    f"Sample (0 to {words.count(array.shape[0] - 1)})", 0, array.shape[0] - 1, 0, key="sample"
+                )
+            )
+        st.plotly_chart(
+            figures.output_values(np.asarray(array[row]), name),
+            config=figures.CONFIG,
+            key="values",
+            alt="Output values of one sample",
+        )
+    rows = (result.value.get("preview") or {}).get(name)
+    if rows:
+        st.caption(
+            f"First {words.plural(len(rows), 'row')}, first {words.plural(len(rows[0]) if isinstance(rows[0], list) else 1, 'value')}"
+        )
+        st.dataframe(tables.preview(rows), hide_index=True)
+    outputs.downloads(result, name, about)
+
+
+def out_of_memory(state: JobState, result: JobResult) -> None:
+    """The report card: peak, phase, tensor, and what would fit."""
+    oom: Mapping[str, Any] = result.value.get("oom") or {}
+    limit = _limit(state, result)
+    batch = int(oom.get("batch_size") or state.params.get("batch_size") or 0)
+    with st.container(border=True):
+        of = f" of {words.size(limit)}" if limit else ""
+        render.verdict("bad", "Out of memory", f"A batch of {words.count(batch)} needs more than the limit{of}.")
+        st.markdown(escape.sentences(result.reason))
+        shape = oom.get("tensor_shape")
+        cards.facts(
+            [
+                ("Peak memory", words.size(result.peak_rss_bytes), "when it was stopped"),
+                ("Phase", escape.markdown(result.phase or "unknown"), f"after {words.duration(result.wall_s)}"),
+                ("Tensor that did not fit", words.shape(shape) if shape else "not known", ""),
+                ("What would fit", *_fits(oom.get("largest_batch_estimate"))),
+            ]
+        )
+        _memory(state, result)
+        fits = int((oom.get("largest_batch_estimate") or {}).get("low") or 0)
+        if 0 < fits < batch:
+            st.button(
+                f"Run again with batch size {words.count(fits)}",
+                type="primary",
+                key="smaller",
+                on_click=_smaller,
+                args=(fits,),
+            )
+        else:
+            st.caption(
+                "Raise the memory limit, or make the input smaller (shorter sequences, smaller images), and run again."
+            )
+        st.caption("Only the contained process ended; the app and other runs did not notice.")
+
+
+def _fits(estimate: Mapping[str, Any] | None) -> tuple[str, str]:
+    if not estimate or not estimate.get("high"):
+        return "not known", "too few batches were measured"
+    low, high = int(estimate["low"]), int(estimate["high"])
+    return (
+        f"batch {words.count(low)}" if low else "no whole batch"
+    ), f"estimated: {words.count(low)} to {words.count(high)}"
+
+
+def _smaller(batch: int) -> None:
+    st.session_state["batch"] = batch
+    st.session_state["_run_now"] = True
+
+
+def _how(result: JobResult, code: str, command: str) -> None:
+    with st.expander("How this was done, and how to do it yourself"):
+        given = ", ".join(
+            f"{escape.code(name)} {words.shape(item['shape'])} {escape.markdown(item['dtype'])} ({escape.markdown(item.get('source') or '')})"
+            for name, item in (result.value.get("input") or {}).items()
+        )
+        st.markdown(
+            f"The model was opened in a contained process of its own. Input: {given or 'not recorded'}. Small batches were measured first to predict "
+            "the peak; then the memory limit was set and the batches were run. Peak memory is what the run added to its process."
+        )
+        st.markdown("**Python**")
+        st.code(code, language="python", wrap_lines=False)
+        st.markdown("**Command line**")
+        st.code(command, language="bash", wrap_lines=True)

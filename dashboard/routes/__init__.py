@@ -1,0 +1,1 @@
+"""Our own HTTP routes beside Streamlit's: uploads, Netron's page, downloads, health, and who is asking."""

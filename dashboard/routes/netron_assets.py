@@ -1,0 +1,146 @@
+"""Netron's own page and scripts from the installed package, and the model it draws, on our origin.
+
+The page as shipped calls outside services, asks for cookie consent and refuses to work when it is old. The rewritten
+index and the policy sent with it leave nothing that could reach another machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+from pathlib import Path
+
+from anyio.to_thread import run_sync
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from dashboard import analysis
+from dashboard.routes.replies import SecurityHeaders, base_path, refusal
+from stethoscope.errors import StethoscopeError
+from stethoscope.formats.archive import is_archive
+from stethoscope.settings import settings
+from stethoscope.store import Entry, store
+
+
+def _package() -> Path:
+    # Located, not imported: the package is a web server of its own.
+    spec = importlib.util.find_spec("netron")
+    if spec is None or spec.origin is None:
+        raise RuntimeError("netron is not installed. Run `uv sync`.")
+    return Path(spec.origin).parent
+
+
+PACKAGE = _package()
+OURS = Path(__file__).resolve().parents[1] / "graph_view"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self' data:; connect-src 'self' blob: data:; worker-src 'self' blob:; frame-src 'none'; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+)
+_READ_AS_THEY_ARE = {".keras", ".h5", ".hdf5", ".tflite", ".onnx", ".pb", ".pbtxt"}
+_SUFFIXES = {".js", ".json", ".css", ".png", ".ico"}
+_REWRITES = (
+    # Version 0.0.0 means "not packaged": no telemetry. Without a date it never claims to be out of date.
+    (re.compile(r'<meta name="version" content="[^"]*">'), '<meta name="version" content="0.0.0">'),
+    (re.compile(r'<meta name="date" content="[^"]*">'), ""),
+    (re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>'), ""),
+    (
+        re.compile(r"</head>"),
+        '<link rel="stylesheet" type="text/css" href="bridge.css"><script src="bridge.js"></script></head>',
+    ),
+)
+
+
+@functools.cache
+def index_html() -> str:
+    """Netron's page, rewritten.
+
+    Raises:
+        RuntimeError: the installed Netron's page is not the one this was written for.
+    """
+    text = (PACKAGE / "index.html").read_text("utf-8")
+    for pattern, replacement in _REWRITES:
+        text, count = pattern.subn(replacement, text)
+        if count != 1:
+            raise RuntimeError(
+                f"netron/index.html: expected {pattern.pattern!r} once, got {count}. Install netron==9.3.3."
+            )
+    return text
+
+
+async def index(_request: Request) -> Response:
+    """Netron's page. The consent cookie keeps it from asking an outside service where the user is."""
+    response = HTMLResponse(index_html(), headers={"Cache-Control": "no-cache"})
+    response.set_cookie("consent", "1", path=f"{base_path()}/netron", samesite="lax", max_age=400 * 24 * 3600)
+    return response
+
+
+async def bridge(request: Request) -> Response:
+    """Our script and style inside Netron's page."""
+    return FileResponse(OURS / request.url.path.rsplit("/", 1)[-1], headers={"Cache-Control": "no-cache"})
+
+
+async def model(request: Request) -> Response:
+    """The model, or its skeleton, for whoever has the entry's id."""
+    try:
+        path = await run_sync(_drawable_path, request.path_params["entry_id"])
+    except StethoscopeError as error:
+        return refusal(error)
+    # Sent as a ZIP whatever it is: Streamlit's compression leaves that type alone, which is four times as fast.
+    return FileResponse(path, media_type="application/zip", headers={"Cache-Control": "private, no-store"})
+
+
+def needs_skeleton(entry: Entry) -> bool:
+    """Whether Netron gets the graph without the weights: large files, archives, and names that hide the format."""
+    if entry.size_bytes > settings().skeleton_above_bytes:
+        return True
+    return entry.file.suffix not in _READ_AS_THEY_ARE or (entry.file.suffix != ".keras" and is_archive(entry.path))
+
+
+def drawable(entry: Entry) -> tuple[str, Path]:
+    """What Netron gets: (file name to tell the format by, path). The skeleton comes from the describe job."""
+    if needs_skeleton(entry):
+        skeleton = analysis.skeleton_path(entry)
+        if skeleton is not None:
+            return skeleton
+    return entry.name, entry.path
+
+
+def _drawable_path(entry_id: str) -> Path:
+    return drawable(store().get(entry_id))[1]
+
+
+class _Assets(StaticFiles):
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        if "/" in path or Path(path).suffix not in _SUFFIXES:
+            return Response(status_code=404)
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "private, max-age=600"
+        return response
+
+
+async def _with_slash(_request: Request) -> Response:
+    return RedirectResponse(f"{base_path()}/netron/")
+
+
+def netron_routes(base: str) -> list[BaseRoute]:
+    """Everything below `{base}/netron`."""
+    return [
+        Route(f"{base}/netron", _with_slash),
+        Mount(
+            f"{base}/netron",
+            routes=[
+                Route("/", index),
+                Route("/bridge.js", bridge),
+                Route("/bridge.css", bridge),
+                Route("/data/{entry_id}/model", model),
+                Mount("/", _Assets(directory=PACKAGE)),
+            ],
+            middleware=[Middleware(SecurityHeaders, policy=POLICY)],
+        ),
+    ]

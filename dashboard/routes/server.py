@@ -1,0 +1,81 @@
+"""The server's side of the app: its routes, middleware, and what happens when it starts and stops."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from anyio.to_thread import run_sync
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Mount, Route
+
+from dashboard.routes import downloads, upload
+from dashboard.routes.health import healthz
+from dashboard.routes.netron_assets import netron_routes
+from dashboard.routes.owner_cookie import OwnerCookie
+from dashboard.routes.page_policy import PagePolicy
+from dashboard.routes.replies import SecurityHeaders, base_path
+from stethoscope.errors import StethoscopeError
+from stethoscope.jobs import engine
+from stethoscope.settings import settings
+from stethoscope.store import register_samples, store
+
+CLEAN_EVERY_S = 3600.0
+_log = logging.getLogger(__name__)
+
+
+def routes() -> list[BaseRoute]:
+    """Our routes, below the app's base path."""
+    base = base_path()
+    secured = [Middleware(SecurityHeaders)]
+    return [
+        Route(f"{base}/healthz", healthz, middleware=secured),
+        Mount(f"{base}/api", routes=[*upload.routes, *downloads.routes], middleware=secured),
+        *netron_routes(base),
+    ]
+
+
+def middleware() -> list[Middleware]:
+    """What wraps every request, Streamlit's included."""
+    return [Middleware(OwnerCookie), Middleware(PagePolicy)]
+
+
+@asynccontextmanager
+async def lifespan(_app: object) -> AsyncIterator[None]:
+    """Prepares the store and warms the workers; cleans up every hour while the server runs."""
+    logging.getLogger("stethoscope").setLevel(settings().log_level)
+    await run_sync(_start)
+    cleaning = asyncio.create_task(_clean_forever())
+    try:
+        yield
+    finally:
+        cleaning.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await cleaning
+        await run_sync(engine().stop)
+
+
+def _start() -> None:
+    opened = store()
+    opened.clean()
+    register_samples(opened, settings().samples_dir)
+    engine().warm()
+
+
+async def _clean_forever() -> None:
+    while True:
+        await asyncio.sleep(CLEAN_EVERY_S)
+        try:
+            await run_sync(_clean)
+        except (OSError, SQLAlchemyError, StethoscopeError):
+            _log.exception("cleaning the workspace failed; it will be tried again")
+
+
+def _clean() -> None:
+    store().clean()
+    if settings().expire_days > 0:
+        engine().expire(settings().expire_days * 24 * 3600)

@@ -1,0 +1,38 @@
+"""From a page's settings to a job: which task, which files, which worker, how much it may use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dashboard import analysis
+from stethoscope.settings import settings
+from stethoscope.store import Entry
+from stethoscope.types import Architecture, Job, ModelFile
+
+
+def consistency(entry: Entry, architecture: Architecture, params: Mapping[str, Any]) -> Job:
+    """The job behind the Consistency page. `params`: runs, seed, batch_size, atol."""
+    return analysis.model_job("consistency", entry, architecture.format_id, params)
+
+
+def predict(
+    entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int, data: ModelFile | None
+) -> Job:
+    """The job behind the Prediction page. `params`: batch_size, samples, seed."""
+    return analysis.model_job("predict", entry, architecture.format_id, params, memory_bytes=memory_bytes, data=data)
+
+
+def sample_data(entry: Entry) -> ModelFile | None:
+    """The data file that comes with a sample model, if it has one."""
+    folder = settings().samples_dir
+    manifest = folder / "manifest.json"
+    if not entry.sample or not manifest.is_file():
+        return None
+    for row in json.loads(manifest.read_text("utf-8")):
+        if Path(row.get("file") or "").name in {entry.name, entry.name.removesuffix(".tar")} and row.get("data"):
+            path = folder / Path(str(row["data"])).name
+            return ModelFile(path, path.name) if path.is_file() else None
+    return None

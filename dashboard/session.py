@@ -1,0 +1,96 @@
+"""Who is looking, at which model, in which view. The view is the address: paste it and see the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.identity import current_owner
+from stethoscope.errors import NotFound
+from stethoscope.store import SAMPLES_OWNER, Entry, store
+
+_MODEL = "model"
+DATA_SUFFIXES = (".npz", ".npy")
+"""Uploads with these suffixes are input data, never the current model."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What the address says: a model, or why there is none."""
+
+    owner: str
+    """Who looks."""
+    entry: Entry | None
+    problem: str = ""
+    """Why the model in the address cannot be shown: one sentence, or empty."""
+
+    @property
+    def mine(self) -> bool:
+        """Whether the viewer may rename, remove or trust the model; everybody with the link may look and run."""
+        return self.entry is not None and self.entry.owner == self.owner and not self.entry.sample
+
+
+def current() -> View:
+    """The viewer and the model of the address, else the model of this browser tab; keeps both in step."""
+    who = current_owner()
+    model = st.query_params.get(_MODEL) or st.session_state.get("_model")
+    if not model:
+        return View(who, None)
+    try:
+        entry = store().get(str(model))
+    except NotFound:
+        return View(
+            who,
+            None,
+            "The model in this link is not here: its owner removed it, it expired, or the link is incomplete. "
+            "Choose another one, or upload it again.",
+        )
+    st.session_state["_model"] = entry.id
+    if st.query_params.get(_MODEL) != entry.id:
+        st.query_params[_MODEL] = entry.id
+    store().touch(entry.id)
+    return View(who, entry)
+
+
+def choose(entry_id: str) -> None:
+    """Makes another model the current one; what belonged to the old one leaves the address."""
+    st.session_state["_model"] = entry_id
+    for name in ("layer", "job", "data"):
+        st.query_params.pop(name, None)
+    st.query_params[_MODEL] = entry_id
+
+
+def forget() -> None:
+    """Leaves no model chosen."""
+    st.session_state.pop("_model", None)
+    for name in (_MODEL, "layer", "job", "data"):
+        st.query_params.pop(name, None)
+
+
+def remember(name: str, value: str | None) -> None:
+    """Puts one part of the view into the address, or takes it out."""
+    if value is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != value:
+        st.query_params[name] = value
+
+
+def recalled(name: str) -> str | None:
+    """One part of the view from the address."""
+    return st.query_params.get(name) or None
+
+
+def is_data(entry: Entry) -> bool:
+    """Whether an upload is input data rather than a model."""
+    return entry.file.suffix in DATA_SUFFIXES
+
+
+def recent_models(owner: str) -> list[Entry]:
+    """The viewer's own models, last used first."""
+    return [entry for entry in store().list(owner) if not is_data(entry)]
+
+
+def sample_models() -> tuple[Entry, ...]:
+    """The samples everybody may try."""
+    return store().list(SAMPLES_OWNER)

@@ -1,0 +1,66 @@
+"""Upload by drag and drop, file picker or folder picker, with progress; a folder travels as a tar."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dashboard.routes.owner_cookie import owner_of, upload_token
+from dashboard.routes.replies import base_path
+from dashboard.routes.upload import TOKEN_HEADER
+from stethoscope.settings import settings
+from stethoscope.store import human, is_id
+
+FOLDER = Path(__file__).parent
+HINT = ".keras, .h5, .tflite, .onnx, .pb, a SavedModel as zip, tar or folder. Up to {limit}. It stays on this server."
+
+
+def show(key: str, hint: str = "") -> list[str]:
+    """Draws the drop zone.
+
+    Args:
+        key: the widget's key. Uploads belong to it and go on while another page is shown.
+        hint: what may be dropped; the model formats by default.
+
+    Returns:
+        The ids of entries that have just been stored, in the run that follows; otherwise nothing.
+    """
+    owner = owner_of(st.context.cookies)
+    if owner is None:
+        st.warning(
+            "This browser keeps no cookies for this site, so uploads would have no owner. Allow them and reload."
+        )
+        return []
+    result = _component()(
+        key=key,
+        data={
+            "key": key,
+            "url": f"{base_path()}/api/upload",
+            "header": TOKEN_HEADER,
+            "token": upload_token(owner),
+            "hint": hint or HINT.format(limit=human(int(settings().max_upload_bytes))),
+        },
+        on_uploaded_change=_nothing,
+    )
+    uploaded = result.uploaded
+    if not isinstance(uploaded, list):
+        return []
+    return [entry_id for entry_id in uploaded if isinstance(entry_id, str) and is_id(entry_id)]
+
+
+def _nothing() -> None:
+    """Streamlit only reports a trigger that has a callback."""
+
+
+@functools.cache
+def _component() -> Any:
+    scripts = ("tar.js", "gather.js", "sending.js", "component.js")
+    return st.components.v2.component(
+        "stethoscope_upload",
+        html=(FOLDER / "component.html").read_text("utf-8"),
+        css=(FOLDER / "component.css").read_text("utf-8"),
+        js="\n".join((FOLDER / script).read_text("utf-8") for script in scripts),
+    )

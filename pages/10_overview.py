@@ -1,0 +1,65 @@
+"""What is in this model, and where do I start?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import cards, described, escape, overview_tiles, render, session, upload_view
+from stethoscope.store import store
+
+PAGE = {"title": "Overview", "section": "Model", "url_path": "overview", "icon": ""}
+
+
+def upload() -> None:
+    """The drop zone; the first model that arrives becomes the current one."""
+    uploaded = upload_view.show(key="upload")
+    models = [entry for entry in map(store().get, uploaded) if not session.is_data(entry)]
+    if models and st.session_state.get("_arrived") != uploaded:
+        st.session_state["_arrived"] = uploaded
+        session.choose(models[0].id)
+        st.rerun()
+
+
+def welcome(view: session.View) -> None:
+    """No model yet: upload, samples, recent ones."""
+    render.question("What is wrong with your model?", "Drop it here. It is read without running any of its code.")
+    if view.problem:
+        st.warning(escape.sentences(view.problem))
+    upload()
+    recent = session.recent_models(view.owner)
+    if recent:
+        st.subheader("Your recent models", anchor=False)
+        overview_tiles.models(recent[:8], key="recent")
+    samples = session.sample_models()
+    if samples:
+        st.subheader("Or try a sample", anchor=False)
+        overview_tiles.models(samples, key="sample")
+
+
+def opened(view: session.View) -> None:
+    """A model is chosen: its card, what is inside, what to do next."""
+    assert view.entry is not None
+    entry = view.entry
+    overview_tiles.heading(view)
+    if entry.sample and (entry.behaviour or entry.description):
+        st.markdown(escape.sentences(entry.description or entry.behaviour))
+    architecture = described.architecture(view, say_if_partial=True)
+    if architecture is not None:
+        cards.model(entry, architecture)
+        cards.hazards(view, architecture.hazards)
+        st.subheader("What to do next", anchor=False)
+        overview_tiles.next_steps(architecture)
+        cards.parameters_by_layer(architecture)
+    with st.expander("Open another model"):
+        upload()
+        others = [other for other in session.recent_models(view.owner) if other.id != entry.id]
+        overview_tiles.models(
+            [*others[:8], *(sample for sample in session.sample_models() if sample.id != entry.id)], key="other"
+        )
+
+
+here = session.current()
+if here.entry is None:
+    welcome(here)
+else:
+    opened(here)

@@ -1,0 +1,102 @@
+"""What does it predict, how fast, and in how much memory?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import cards, described, prediction_input, prediction_parts, recipes, render, run_panel, runs, session
+from stethoscope.jobs.state import JobState
+from stethoscope.settings import settings as configured
+from stethoscope.types import Architecture, Job
+
+PAGE = {"title": "Prediction", "section": "Behaviour", "url_path": "prediction", "icon": ""}
+MIB = 1 << 20
+
+
+def settings(*, own_data: bool) -> tuple[dict[str, Any], int]:
+    """The run's parameters and its memory limit in bytes."""
+    most = int(configured().job_memory_bytes) // MIB
+    row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+    samples, batch, limit, more = (row.cell() for _ in range(4))
+    params: dict[str, Any] = {
+        "samples": samples.number_input(
+            "Samples",
+            1,
+            100_000,
+            32,
+            key="samples",
+            bind="query-params",
+            disabled=own_data,
+            help="Rows of random input; data of your own is used whole",
+        ),
+        "batch_size": batch.number_input(
+            "Batch size", 1, 100_000, 32, key="batch", bind="query-params", help="Rows in one call"
+        ),
+    }
+    chosen = limit.number_input(
+        "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
+        help="What the run may add to its process; going over ends the run, and nothing else",
+    )  # fmt: skip
+    with more.popover("More", width="stretch"):
+        params["seed"] = st.number_input(
+            "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable"
+        )
+    return params, int(chosen) * MIB
+
+
+def ready(view: session.View, architecture: Architecture) -> None:
+    """Input, settings, button, and the answer of the run this page shows."""
+    assert view.entry is not None
+    entry = view.entry
+    allowed = cards.hazards(view, architecture.hazards)
+    if not run_panel.runnable(architecture.runnable):
+        return
+    with st.container(border=True):
+        data, complete = prediction_input.choose(view, architecture)
+        params, limit = settings(own_data=data is not None)
+
+        def job() -> Job:
+            return runs.predict(entry, architecture, params, limit, data)
+
+        if st.session_state.pop("_run_now", False) and allowed and complete:
+            run_panel.begin(job(), view)
+        run_panel.button("Predict", job, view, disabled=not (allowed and complete))
+    state = run_panel.state("predict", view)
+    if state is not None:
+        prediction_parts.answer(state, *_recipes(entry.name, architecture, state, limit))
+    elif not run_panel.busy("predict", view):
+        st.caption(
+            "The model runs in a process of its own under the memory limit. If it needs more, you get a report, "
+            "not a dead kernel."
+        )
+
+
+def _recipes(name: str, architecture: Architecture, state: JobState, limit: int) -> tuple[str, str]:
+    """The run that is shown, as Python and as a command: from what it did, not from what the settings are now."""
+    value = state.result.value if state.result else {}
+    used = {"samples": 32, "batch_size": 32, "seed": 0, **state.params, **(value.get("settings") or {})}
+    given = value.get("input") or {}
+    sources = {str(item.get("source")) for item in given.values()} - {"dummy", "None"}
+    data = next(iter(sources), None)
+    options = {
+        "data": data,
+        "samples": None if data else used["samples"],
+        "batch-size": used["batch_size"],
+        "seed": used["seed"],
+        "memory-limit": f"{int(used.get('memory_limit_bytes') or limit) // MIB}MiB",
+    }
+    return recipes.predict_code(name, architecture, used, data, given), recipes.command_line("predict", name, options)
+
+
+def page() -> None:
+    """The question, then whatever can be said about it."""
+    view = session.current()
+    render.question("What does it predict, how fast, and in how much memory?")
+    architecture = described.architecture(view)
+    if architecture is not None:
+        ready(view, architecture)
+
+
+page()

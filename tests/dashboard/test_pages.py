@@ -1,0 +1,283 @@
+"""The pages as a user meets them, on real (light) workers and small models."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import analysis, identity, navigation, progress, sidebar
+from stethoscope.store import Entry, register_samples, store
+from tests.conftest import PROJECT
+from tests.models import endless_onnx, hungry_onnx, tiny_onnx
+
+ME, OTHER = "me-me-me-me", "other-other"
+HOSTILE = '"><img src=x onerror=alert(1)> [a](javascript:alert(1)) :red[x] $x$'
+PAGES = {page.url_path: f"../pages/{page.path.name}" for page in navigation.page_files()}
+
+
+@pytest.fixture
+def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app for a browser that is known as ME."""
+    monkeypatch.setenv("STETHOSCOPE_SAMPLES_DIR", str(workspace.parent / "samples"))
+    monkeypatch.setattr(identity, "owner_of", lambda _cookies: ME)
+    for module in (analysis, progress, sidebar):
+        monkeypatch.setattr(module, "engine", lambda: engine)
+    yield AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=30)
+    for state in engine.jobs(active=True):
+        engine.cancel(state.id)
+
+
+def add(tmp_path: Path, make: Callable[[Path], Path], name: str = "model.onnx", owner: str = ME) -> Entry:
+    return store().add_file(make(tmp_path / "made" / "model.onnx"), name, owner)
+
+
+def open_page(app: AppTest, url_path: str, entry: Entry | None = None, **params: str) -> AppTest:
+    """Opens a page by its link and waits until the model has been read."""
+    if entry is not None:
+        app.query_params["model"] = entry.id
+    for name, value in params.items():
+        app.query_params[name] = value
+    app.run()
+    if url_path != "overview":
+        app.switch_page(PAGES[url_path])
+    return settle(app)
+
+
+def settle(app: AppTest, seconds: float = 20) -> AppTest:
+    """Runs the page until nothing is under way on it."""
+    deadline = time.monotonic() + seconds
+    app.run()
+    while any(key.startswith("cancel-page") for key in keys(app)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+        app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def keys(app: AppTest) -> list[str]:
+    return [button.key or "" for button in app.button]
+
+
+def text(app: AppTest) -> str:
+    parts = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.warning, *app.error, *app.info]
+    return "\n".join(str(part.value) for part in parts)
+
+
+def drawn(app: AppTest) -> str:
+    """Everything the page sent that may be read as Markdown."""
+    return text(app) + "\n".join(button.label for button in app.button)
+
+
+@pytest.mark.parametrize("url_path", sorted(PAGES))
+def test_every_page_renders_with_nothing_chosen_and_says_what_to_do(app, url_path):
+    shown = text(open_page(app, url_path))
+    assert "Drop it here" in shown or "Choose a model first" in shown
+
+
+@pytest.mark.parametrize("url_path", sorted(PAGES))
+def test_a_link_to_a_removed_model_is_a_kind_sentence(app, url_path):
+    app.query_params["model"] = "gone-gone-gone-gone"
+    app.run()
+    assert "The model in this link is not here" in text(app)
+    assert not app.exception
+
+
+@pytest.mark.parametrize("url_path", sorted(PAGES))
+def test_hostile_names_stay_text(app, tmp_path, url_path):
+    def make(path: Path) -> Path:
+        model = onnx.load(tiny_onnx(path))
+        model.graph.node[0].name = HOSTILE
+        model.graph.output[0].name = model.graph.node[0].output[0] = HOSTILE
+        onnx.save(model, path)
+        return path
+
+    shown = drawn(open_page(app, url_path, add(tmp_path, make, HOSTILE + ".onnx"), layer=HOSTILE))
+    shown = re.sub(r"\\.", "", shown)  # what a backslash protects
+    outside_code = "".join(part for place, part in enumerate(shown.split("`")) if place % 2 == 0)
+    for unsafe in ("<img", "](javascript", ":red[", " $x$"):
+        assert unsafe not in outside_code
+
+
+def test_overview_shows_the_card_and_where_to_go_next(app, tmp_path):
+    shown = text(open_page(app, "overview", add(tmp_path, tiny_onnx)))
+    for part in ("What is in this model", "ONNX", "**16**", "What to do next", "Where the parameters are"):
+        assert part in shown
+
+
+def test_samples_are_offered_and_open_with_one_click(app, tmp_path, workspace):
+    folder = workspace.parent / "samples"
+    tiny_onnx(folder / "tiny.onnx")
+    about = {"file": "tiny.onnx", "title": "Tiny [x](javascript:y)", "behaviour": "Doubles its input."}
+    (folder / "manifest.json").write_text(json.dumps([about]))
+    register_samples(store(), folder)
+    assert "Doubles its input" in text(open_page(app, "overview"))
+    app.button("open-sample-sample-tiny").click()
+    assert "What is in this model" in text(settle(app))
+    assert app.query_params["model"] in ("sample-tiny", ["sample-tiny"])
+    assert "remove" not in keys(app)
+
+
+def test_an_unreadable_file_says_why(app, tmp_path):
+    path = tmp_path / "cut.onnx"
+    path.write_bytes(tiny_onnx(tmp_path / "whole.onnx").read_bytes()[:20])
+    shown = text(open_page(app, "overview", store().add_file(path, "cut.onnx", ME)))
+    assert "cannot be read" in shown
+    assert "Traceback" not in shown
+
+
+def test_the_owner_renames_and_removes_after_a_question(app, tmp_path):
+    entry = add(tmp_path, tiny_onnx)
+    open_page(app, "overview", entry)
+    app.text_input[0].set_value("better.onnx")
+    next(button for button in app.button if button.label == "Rename").click()
+    app.run()
+    assert store().get(entry.id).name == "better.onnx"
+    app.button("remove").click()
+    app.run()
+    assert store().get(entry.id).name == "better.onnx"
+    app.button("remove-yes").click()
+    app.run()
+    assert not store().list(ME)
+    assert "Drop it here" in text(app)
+
+
+def test_a_colleague_with_the_link_sees_everything_and_changes_nothing(app, tmp_path):
+    open_page(app, "overview", add(tmp_path, tiny_onnx, owner=OTHER))
+    assert "**16**" in text(app)
+    assert not {"remove", "trust"} & set(keys(app))
+    assert not app.text_input
+
+
+@pytest.mark.parametrize("owner", [ME, OTHER])
+def test_code_in_a_file_runs_only_after_its_owner_said_yes(app, tmp_path, monkeypatch, owner):
+    entry = add(tmp_path, tiny_onnx, owner=owner)
+    open_page(app, "overview", entry)
+    state = analysis.describe(entry)
+    hazard = {"rule": "lambda", "where": HOSTILE, "message": "Layer holds Python code."}
+    result = replace(state.result, value={**state.result.value, "hazards": [hazard]})
+    monkeypatch.setattr(analysis, "describe", lambda _entry: replace(state, result=result))
+    open_page(app, "prediction", entry)
+    assert app.button("run-Predict").disabled
+    assert ("trust" in keys(app)) == (owner == ME)
+    if owner == OTHER:
+        assert "Only the owner" in text(app)
+        return
+    app.button("trust").click()
+    app.run()
+    app.button("trust-yes").click()
+    app.run()
+    assert store().get(entry.id).trusted
+    assert not app.button("run-Predict").disabled
+
+
+def test_architecture_selects_the_layer_in_the_address(app, tmp_path):
+    open_page(app, "architecture", add(tmp_path, tiny_onnx), layer="project")
+    assert "`project`" in text(app)
+    assert "16 parameters" in text(app)
+    table = app.dataframe[0].value
+    assert list(table["Type"]) == ["MatMul"]
+
+
+def test_architecture_filters_layers(app, tmp_path):
+    open_page(app, "architecture", add(tmp_path, tiny_onnx))
+    app.text_input("filter").set_value("no such layer")
+    app.run()
+    assert "No layer matches" in text(app)
+
+
+def test_consistency_says_yes_and_what_was_tested(app, tmp_path):
+    open_page(app, "consistency", add(tmp_path, tiny_onnx))
+    app.button("run-Run the test").click()
+    shown = text(settle(app))
+    assert "Yes. The same input gave the same output" in shown
+    assert "What was tested" in shown
+    assert "job" in app.query_params
+
+
+def test_a_run_is_found_again_by_its_link_and_after_a_page_switch(app, tmp_path):
+    entry = add(tmp_path, tiny_onnx)
+    open_page(app, "consistency", entry)
+    app.button("run-Run the test").click()
+    settle(app)
+    link = app.query_params["job"]
+    app.switch_page(PAGES["prediction"])
+    settle(app)
+    app.switch_page(PAGES["consistency"])
+    assert "Yes." in text(settle(app))
+    fresh = AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=30)
+    assert "Yes." in text(open_page(fresh, "consistency", entry, job=link if isinstance(link, str) else link[0]))
+
+
+def test_prediction_shows_output_memory_time_and_code(app, tmp_path):
+    open_page(app, "prediction", add(tmp_path, tiny_onnx))
+    app.button("run-Predict").click()
+    shown = text(settle(app))
+    for part in ("32 samples predicted", "Peak memory", "Time per sample"):
+        assert part in shown
+    assert "onnxruntime" in app.code[0].value
+    assert app.code[1].value.startswith("stethoscope predict model.onnx")
+
+
+def test_prediction_on_uploaded_data(app, tmp_path):
+    entry = add(tmp_path, tiny_onnx)
+    np.savez(tmp_path / "data.npz", x=np.ones((3, 4), np.float32))
+    data = store().add_file(tmp_path / "data.npz", "data.npz", ME)
+    open_page(app, "prediction", entry, input="Your data", data=data.id)
+    app.button("run-Predict").click()
+    assert "3 samples predicted" in text(settle(app))
+
+
+def test_data_that_does_not_fit_is_a_sentence(app, tmp_path):
+    entry = add(tmp_path, tiny_onnx)
+    np.savez(tmp_path / "data.npz", x=np.ones((3, 5), np.float32))
+    data = store().add_file(tmp_path / "data.npz", "data.npz", ME)
+    open_page(app, "prediction", entry, input="Your data", data=data.id)
+    app.button("run-Predict").click()
+    assert "did not take this input" in text(settle(app))
+
+
+def test_out_of_memory_is_a_report_with_a_way_out(app, tmp_path):
+    open_page(
+        app, "prediction", add(tmp_path, lambda path: hungry_onnx(path, 8)), limit="512", batch="64", samples="64"
+    )
+    app.button("run-Predict").click()
+    shown = text(settle(app, 60))
+    for part in ("Out of memory", "Phase", "Tensor that did not fit", "What would fit"):
+        assert part in shown
+    app.button("smaller").click()
+    settle(app, 60)
+    assert 0 < app.number_input("batch").value < 64
+
+
+def test_a_running_job_shows_everywhere_and_cancels(app, tmp_path):
+    open_page(app, "prediction", add(tmp_path, endless_onnx))
+    app.button("run-Predict").click()
+    app.run()
+    assert any(key.startswith("cancel-side") for key in keys(app))
+    app.switch_page(PAGES["consistency"])
+    app.run()
+    cancel = next(button for button in app.button if (button.key or "").startswith("cancel-side"))
+    cancel.click()
+    app.run()
+    app.switch_page(PAGES["prediction"])
+    assert "cancelled" in text(settle(app))
+
+
+def test_a_bug_becomes_a_short_id_and_its_traceback_goes_to_the_log(app, tmp_path, monkeypatch, caplog):
+    def broken(*_args: object, **_kwargs: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(analysis, "describe", broken)
+    shown = text(open_page(app, "overview", add(tmp_path, tiny_onnx)))
+    assert "report id" in shown
+    assert "secret detail" not in shown
+    assert "secret detail" in caplog.text

@@ -1,0 +1,69 @@
+"""Code to copy: it is valid, it holds names as literals only, and it does what the run did."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+
+import numpy as np
+import pytest
+
+from dashboard import recipe_inputs, recipes
+from stethoscope.tasks.feeds import dummy_feed
+from stethoscope.types import Architecture, TensorSpec
+from tests.models import tiny_onnx
+
+SETTINGS = {"samples": 5, "batch_size": 2, "seed": 7}
+HOSTILE = "a'); import os; os.system('x') #\n.keras"
+KINDS = ["keras", "keras_h5", "tflite", "onnx", "saved_model", "frozen_graph"]
+
+
+def architecture(kind: str, name: str = "x") -> Architecture:
+    spec = TensorSpec(name, (None, 4), "float32")
+    return Architecture(kind, "Keras 3.15.1", 16, 16, (spec,), (TensorSpec("y", (None, 4), "float32"),), ())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("data", [None, HOSTILE])
+def test_names_are_literals_and_nothing_else(kind, data):
+    tree = ast.parse(recipes.predict_code(HOSTILE, architecture(kind, HOSTILE), SETTINGS, data))
+    imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
+    assert "os" not in imported
+
+
+def test_the_onnx_code_runs_and_gives_every_sample(tmp_path, monkeypatch):
+    tiny_onnx(tmp_path / "model.onnx")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    exec(recipes.predict_code("model.onnx", architecture("onnx"), SETTINGS, None), names)
+    outputs = np.concatenate([batch[0] for batch in names["results"]])
+    assert outputs.shape == (5, 4)
+    np.testing.assert_allclose(outputs, 2 * names["inputs"]["x"], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float16", "float64", "int32", "int64", "int8", "uint8", "bool", "string"]
+)
+def test_the_random_input_is_the_one_the_worker_made(dtype):
+    specs = tuple(
+        TensorSpec(name, shape, dtype) for name, shape in [("a", (None, None)), ("b", (None, 3)), ("mask", (2,))]
+    )
+    model = Architecture("onnx", "", 0, None, specs, (), ())
+    settings = {**SETTINGS, "dynamic_size": 16}
+    names: dict = {"np": np}
+    exec("\n".join(recipe_inputs.lines(model, settings, None, {})), names)
+    for name, array in dummy_feed(model, specs, 5, 7, 16).items():
+        np.testing.assert_array_equal(names["inputs"][name], array)
+        assert names["inputs"][name].dtype == array.dtype
+
+
+def test_keras_2_files_are_opened_by_tf_keras():
+    old = Architecture("keras_h5", "Keras 2.4.0", 1, 1, architecture("keras").inputs, (), ())
+    assert "tf_keras.models.load_model" in recipes.predict_code("m.h5", old, SETTINGS, None)
+    assert "tf_keras" not in recipes.predict_code("m.keras", architecture("keras"), SETTINGS, None)
+
+
+def test_a_command_line_survives_the_shell():
+    line = recipes.command_line("predict", HOSTILE, {"batch-size": 8, "data": None})
+    assert shlex.split(line) == ["stethoscope", "predict", HOSTILE, "--batch-size", "8"]
+    assert shlex.split(recipes.command_line("predict", "--json", {}))[2] == "./--json"
