@@ -88,7 +88,7 @@ def predict(
 ) -> None:
     """Run a prediction in a contained process under a memory limit."""
     with _failing_well():
-        params = {"batch_size": batch_size, "samples": samples or batch_size, "seed": seed, "trusted": trust}
+        params = {"batch_size": batch_size, "samples": samples, "seed": seed, "trusted": trust}
         result, folder = cli_run.model_job("predict", model, data, params, cli_run.budget(memory_limit, timeout), out)
         value: dict[str, Any] = {
             **_summary(result),

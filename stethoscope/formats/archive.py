@@ -5,6 +5,7 @@ Source: the rules of CVE-2025-12060 (tar/zip traversal in Keras), the overlappin
 
 from __future__ import annotations
 
+import itertools
 import stat
 import struct
 import tarfile
@@ -179,7 +180,7 @@ def _check_zip(file: ModelFile, backend: zipfile.ZipFile) -> dict[str, Member]:
         stored_at = start if info.compress_type == zipfile.ZIP_STORED else None
         _add(file, members, Member(_plain(file, info.filename), info.file_size, stored_at))
     spans.sort()
-    for (_, end, first), (begin, _, second) in zip(spans, spans[1:], strict=False):
+    for (_, end, first), (begin, _, second) in itertools.pairwise(spans):
         if begin < end:
             raise UnsafeFile(
                 f"{file.name}: members {first!r} and {second!r} overlap, as in a decompression bomb. Pack it again."
@@ -189,6 +190,10 @@ def _check_zip(file: ModelFile, backend: zipfile.ZipFile) -> dict[str, Member]:
 
 
 def _data_offset(file: ModelFile, info: zipfile.ZipInfo) -> int:
+    if info.header_offset < 0:
+        raise UnreadableFile(
+            f"{file.name}: member {info.filename!r} starts before the file. The upload is damaged; repeat it."
+        )
     with file.path.open("rb") as stream:
         stream.seek(info.header_offset)
         header = stream.read(30)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from stethoscope.formats import graph_ops
 
 CALLS = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
-MAX_INLINED = 200_000
-"""Operators after inlining; beyond, calls stay opaque. The largest real exported model seen has about 30,000."""
+MAX_INLINED = 60_000
+"""Operators after inlining; beyond, calls stay opaque. The largest real exported model seen has about 5,000."""
 _MAX_CALL_DEPTH = 60
 
 
@@ -22,7 +22,7 @@ class Tensor(NamedTuple):
     """One output of one operator."""
 
     operator: str
-    index: int
+    output: int
 
 
 @dataclass
@@ -71,7 +71,9 @@ class _Scope:
         """Results of calls that were inlined."""
 
 
-def flatten(nodes: Sequence[Any], functions: Mapping[str, Any], fetches: Mapping[str, str], fed: Iterable[str] = ()) -> FlatGraph:
+def flatten(
+    nodes: Sequence[Any], functions: Mapping[str, Any], fetches: Mapping[str, str], fed: Iterable[str] = ()
+) -> FlatGraph:
     """Inlines `fetches` (name → "node:index") and all they depend on.
 
     Args:
@@ -99,8 +101,15 @@ def flatten_function(name: str, functions: Mapping[str, Any]) -> FlatGraph:
         builder.operators[argument.name] = Operator(argument.name, "_Arg", [], {}, function=name)
         arguments[argument.name] = Tensor(argument.name, 0)
     scope = _Scope("", name, definition.node_def, arguments)
-    results = [(out.name, builder.tensor(scope, definition.ret.get(out.name, ""))) for out in definition.signature.output_arg]
-    return FlatGraph(builder.operators, {key: tensor for key, tensor in results if tensor is not None}, builder.truncated, builder.ends)
+    results = [
+        (out.name, builder.tensor(scope, definition.ret.get(out.name, ""))) for out in definition.signature.output_arg
+    ]
+    return FlatGraph(
+        builder.operators,
+        {key: tensor for key, tensor in results if tensor is not None},
+        builder.truncated,
+        builder.ends,
+    )
 
 
 class _Builder:

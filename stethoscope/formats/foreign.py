@@ -15,6 +15,7 @@ _TAIL_BYTES = 8
 _CHECKPOINT_INDEX = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 """The last bytes of a LevelDB table, which a TensorFlow checkpoint's index is."""
 _ACCEPTED = "Upload .keras, .h5, a SavedModel (zip), .tflite, .onnx or a frozen .pb."
+_SAVED_MODEL_PARTS = ("keras_metadata.pb", "fingerprint.pb", "saved_model_config.pb", "variables.index")
 _CLAIMS = {
     ".tflite": "a TFLite file",
     ".lite": "a TFLite file",
@@ -67,7 +68,11 @@ def _binary(file: ModelFile, head: bytes, tail: bytes, size: int) -> str | None:
     if re.search(r"\.data-\d{5}-of-\d{5}$", file.name):
         return "by its name the data part of a TensorFlow checkpoint: weights without an architecture. Upload a SavedModel or a .keras file."
     if b"brain.Event:" in head[:64]:
-        return "a TensorBoard event file: training curves, not a model. Open it on the training curves page."
+        return "a TensorBoard event file: training curves, not a model. Upload the model file itself."
+    if len(head) >= 12 and _masked_crc32c(head[:8]) == int.from_bytes(head[8:12], "little"):
+        return "a TFRecord file: data, not a model. To use it as sample data, save its arrays as .npz."
+    if file.name in _SAVED_MODEL_PARTS:
+        return f"by its name one part of a SavedModel ({file.name}). Pack the whole folder as .zip and upload that."
     if _is_safetensors(head, size):
         return "a safetensors file: weights without an architecture. Load them into a model and save that whole."
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05" and len(head) > 2:
@@ -89,6 +94,17 @@ _PICKLED = (
     (b"numpy", "NumPy arrays"),
     (b"pandas", "a pandas table"),
 )
+
+
+def _masked_crc32c(data: bytes) -> int:
+    """The checksum of a TFRecord's length. Source: tensorflow/core/lib/hash/crc32c.h, record_writer.cc."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    crc ^= 0xFFFFFFFF
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
 def _is_safetensors(head: bytes, size: int) -> bool:
@@ -116,10 +132,14 @@ def _text(file: ModelFile, head: bytes) -> str | None:
             return sentence
     if start[:1] in ("{", "["):
         return _json(start)
+    if re.match(r"<[A-Za-z][\w.:-]*[\s/>]", start):
+        return "an XML document, not a model. Upload the model file itself."
     lines = [line for line in text.splitlines()[:20] if line.strip()]
     columns = {len(re.split(r"[,;\t]", line)) for line in lines[:-1]}
     if len(lines) > 2 and len(columns) == 1 and min(columns) > 1:
-        return "a table of values (CSV): data, not a model. Give it as sample data, or upload the model file itself."
+        return (
+            "a table of values (CSV): data, not a model. To use it as sample data, save its columns as arrays (.npz)."
+        )
     claim = _CLAIMS.get(file.suffix)
     return f"plain text, not {claim or 'a model'}. {_ACCEPTED}"
 

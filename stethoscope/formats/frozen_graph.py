@@ -54,11 +54,13 @@ class FrozenGraphFormat:
             CannotRun: its variables are not in it, or an operator is unknown.
         """
         described, ends, graph = self._describe(file)
-        if described.hazards and not trusted:
-            first = described.hazards[0]
-            raise NeedsTrust(f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file.")
         if described.runnable:
             raise CannotRun(described.runnable)
+        if described.hazards and not trusted:
+            first = described.hazards[0]
+            raise NeedsTrust(
+                f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
+            )
         from stethoscope.formats import graph_session
 
         names = {path: name for name, path in graph_layers.paths(graph).items()}
@@ -70,7 +72,9 @@ class FrozenGraphFormat:
         functions = {function.signature.name: function for function in definition.library.function}
         nodes = {node.name: node for node in definition.node}
         if len(nodes) != len(definition.node):
-            raise UnreadableFile(f"{file.name}: two operators have the same name, expected unique ones. Freeze the graph again.")
+            raise UnreadableFile(
+                f"{file.name}: two operators have the same name, expected unique ones. Freeze the graph again."
+            )
         producer = int(definition.versions.producer or definition.version)
         ends = frozen_graph_ends.find(nodes, producer)
         graph = flatten(definition.node, functions, ends.fetches)
@@ -81,7 +85,9 @@ class FrozenGraphFormat:
         total = sum(layer.parameters for layer in layers)
         bits = sum(weight.bits for weight in constants.values())
         if bits // 8 > limits.MAX_WEIGHT_BYTES:
-            raise TooLarge(f"{file.name}: declares {bits // 8:,} bytes of weights, expected at most {limits.MAX_WEIGHT_BYTES:,}.")
+            raise TooLarge(
+                f"{file.name}: declares {bits // 8:,} bytes of weights, expected at most {limits.MAX_WEIGHT_BYTES:,}."
+            )
         context = graph_hazards.Context(nodes, functions, served=tuple(ends.fetches.values()))
         architecture = Architecture(
             format_id=self.id,
@@ -105,7 +111,11 @@ def _variables(nodes: dict[str, Any]) -> list[str]:
 
 
 def _truncated(graph: FlatGraph) -> tuple[str, ...]:
-    return ("Some function calls are shown as one operator, because the graph is too large to inline.",) if graph.truncated else ()
+    return (
+        ("Some function calls are shown as one operator, because the graph is too large to inline.",)
+        if graph.truncated
+        else ()
+    )
 
 
 def _runnable(file: ModelFile, nodes: dict[str, Any], functions: dict[str, Any], ends: frozen_graph_ends.Ends) -> str:

@@ -24,7 +24,13 @@ def kind(file: ModelFile) -> str:
         return ""
     text = tf_text.first_field(file)
     if text:
-        return {"node": "text", "library": "text", "versions": "text", "meta_info_def": "meta"}.get(text, "")
+        return {
+            "node": "text",
+            "library": "text",
+            "versions": "text",
+            "meta_info_def": "meta",
+            "model_checkpoint_path": "checkpoint",
+        }.get(text, "")
     with file.path.open("rb") as stream:
         stream.seek(max(0, file.path.stat().st_size - 8))
         if stream.read(8) == variables_index.MAGIC:
@@ -45,7 +51,9 @@ def stripped(file: ModelFile) -> bytes:
     if found in _DECLINED:
         raise UnreadableFile(f"{file.name}: {_DECLINED[found]}")
     if not found:
-        raise UnreadableFile(f"{file.name}: is not a TensorFlow graph. Upload a frozen .pb, or the SavedModel's folder as a zip.")
+        raise UnreadableFile(
+            f"{file.name}: is not a TensorFlow graph. Upload a frozen .pb, or the SavedModel's folder as a zip."
+        )
     with wire.mapped(file) as view:
         return tf_strip.without_weights(file, view, tf_strip.GRAPH_DEF)
 
@@ -67,7 +75,9 @@ def load(file: ModelFile) -> Any:
         try:
             graph = messages.GraphDef.FromString(stripped(file))
         except DecodeError as error:
-            raise UnreadableFile(f"{file.name}: the graph is damaged or cut short ({error}). Freeze it again or repeat the upload.") from error
+            raise UnreadableFile(
+                f"{file.name}: the graph is damaged or cut short ({error}). Freeze it again or repeat the upload."
+            ) from error
     count = len(graph.node) + sum(len(function.node_def) for function in graph.library.function)
     if count > limits.MAX_LAYERS:
         raise TooLarge(f"{file.name}: has {count:,} operators, expected at most {limits.MAX_LAYERS:,}.")

@@ -57,7 +57,10 @@ def find(context: Context) -> tuple[Hazard, ...]:
     """All hazards, at most 200, in the order of the graph, one for each kind of operator in each function."""
     found: dict[tuple[str, str, str], Hazard] = {}
     judge = _Judge(context)
-    for function, nodes in [("", context.nodes), *((name, _by_name(f.node_def)) for name, f in context.functions.items())]:
+    for function, nodes in [
+        ("", context.nodes),
+        *((name, _by_name(f.node_def)) for name, f in context.functions.items()),
+    ]:
         for node in nodes.values():
             rule, detail = judge.rule(function, nodes, node)
             if rule and len(found) < _MAX_HAZARDS:
@@ -90,7 +93,9 @@ class _Judge:
         if node.op in self._context.functions:
             return "", ""
         if node.op == "PrintV2":
-            stream = node.attr["output_stream"].s.decode("utf-8", "replace") if "output_stream" in node.attr else "stderr"
+            stream = (
+                node.attr["output_stream"].s.decode("utf-8", "replace") if "output_stream" in node.attr else "stderr"
+            )
             return ("", "") if stream in _CONSOLE else ("file-access", f"prints into {stream[:100]!r}")
         if node.op in _CHECKPOINT:
             return self._checkpoint(function, node)
@@ -98,7 +103,11 @@ class _Judge:
             if len(node.input) > 1 and self._is_asset(function, nodes, node.input[1], 0):
                 return "", ""
             return "file-access", "fills a table from a file that is not one of the model's assets"
-        if node.op in ("CacheDataset", "CacheDatasetV2") and len(node.input) > 1 and _constant_string(nodes, node.input[1]) == b"":
+        if (
+            node.op in ("CacheDataset", "CacheDatasetV2")
+            and len(node.input) > 1
+            and _constant_string(nodes, node.input[1]) == b""
+        ):
             return "", ""
         rule = graph_ops.rule_for(node.op) or "unknown-operator"
         return ("", "") if rule == "compute" else (rule, "")
@@ -128,7 +137,12 @@ class _Judge:
             if name == self._context.filename_tensor.partition(":")[0]:
                 return True
             node = self._context.nodes.get(name)
-        return node is not None and node.op == "Identity" and bool(node.input) and self._is_filename(function, node.input[0], depth + 1)
+        return (
+            node is not None
+            and node.op == "Identity"
+            and bool(node.input)
+            and self._is_filename(function, node.input[0], depth + 1)
+        )
 
     def _is_asset(self, function: str, nodes: Mapping[str, Any], reference: str, depth: int) -> bool:
         name = reference.partition(":")[0]
@@ -142,14 +156,29 @@ class _Judge:
                 return False
             if not sites:
                 return pair in self._context.asset_arguments
-            return all(
-                self._is_asset(caller, self._nodes(caller), argument, depth + 1) for caller, argument in sites
-            )
+            return all(self._is_asset(caller, self._nodes(caller), argument, depth + 1) for caller, argument in sites)
         if node is None:
             return False
         if not function and name in self._context.asset_tensors:
             return True
-        return node.op in ("Identity", "PlaceholderWithDefault") and bool(node.input) and self._is_asset(function, nodes, node.input[0], depth + 1)
+        if node.op == "ReadVariableOp" and node.input and not function:
+            return self._holds_asset(nodes, node.input[0], depth)
+        return (
+            node.op in ("Identity", "PlaceholderWithDefault")
+            and bool(node.input)
+            and self._is_asset(function, nodes, node.input[0], depth + 1)
+        )
+
+    def _holds_asset(self, nodes: Mapping[str, Any], handle: str, depth: int) -> bool:
+        """Whether a variable of the main graph is only ever given an asset's name: how TensorFlow 2 stores initializers."""
+        users = [node for node in nodes.values() if handle in node.input]
+        assigned = [node for node in users if node.op == "AssignVariableOp"]
+        harmless = ("AssignVariableOp", "ReadVariableOp", "VarIsInitializedOp")
+        return (
+            bool(assigned)
+            and all(node.op in harmless for node in users)
+            and all(self._is_asset("", nodes, node.input[1], depth + 1) for node in assigned if len(node.input) > 1)
+        )
 
     def _nodes(self, function: str) -> Mapping[str, Any]:
         return _by_name(self._context.functions[function].node_def) if function else self._context.nodes
@@ -170,7 +199,9 @@ def _constant_string(nodes: Mapping[str, Any], reference: str) -> bytes | None:
 def _call_sites(context: Context) -> dict[tuple[str, str], list[tuple[str, str]]]:
     """(caller, reference) of what is passed for each (function, argument) by direct calls."""
     sites: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    bodies: Iterator[tuple[str, Any]] = iter([("", context.nodes.values()), *((n, f.node_def) for n, f in context.functions.items())])
+    bodies: Iterator[tuple[str, Any]] = iter(
+        [("", context.nodes.values()), *((n, f.node_def) for n, f in context.functions.items())]
+    )
     for caller, nodes in bodies:
         for node in nodes:
             data = [reference for reference in node.input if not reference.startswith("^")]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.formats import graph_ops, graph_shapes, tf_proto
 from stethoscope.formats.flat_graph import FlatGraph, Operator, Tensor
-from stethoscope.types import Layer, Shape, TensorSpec
+from stethoscope.types import Layer, TensorSpec
 
 _CALL_SEGMENT = re.compile(r"^(Stateful)?PartitionedCall(_\d+)?$")
 _WEIGHT_KINDS = re.compile(r"^(b?float|complex|q?u?int8|qint|quint|int4|uint4|q?u?int16)")
@@ -62,7 +62,9 @@ def paths(graph: FlatGraph) -> dict[str, str]:
     return found
 
 
-def layers(graph: FlatGraph, functions: Mapping[str, Any], weights: Mapping[str, Weight], feeds: Mapping[str, TensorSpec]) -> tuple[Layer, ...]:
+def layers(
+    graph: FlatGraph, functions: Mapping[str, Any], weights: Mapping[str, Weight], feeds: Mapping[str, TensorSpec]
+) -> tuple[Layer, ...]:
     """The layers of `graph`.
 
     Args:
@@ -75,11 +77,16 @@ def layers(graph: FlatGraph, functions: Mapping[str, Any], weights: Mapping[str,
     owned = _owners(graph, weights, shown)
     shapes = graph_shapes.infer(graph, {name: spec.shape for name, spec in feeds.items()})
     origins = _Origins(graph, shown)
+    bodies: set[str] = set()
     built = []
     for name, path in shown.items():
         operator = graph.operators[name]
-        mine = owned.get(name, []) + list(body_constants(operator, functions))
-        dtype = feeds[name].dtype if name in feeds else tf_proto.dtype_name(graph_ops.dtype(operator.type, operator.attributes))
+        mine = owned.get(name, []) + list(body_constants(operator, functions, bodies))
+        dtype = (
+            feeds[name].dtype
+            if name in feeds
+            else tf_proto.dtype_name(graph_ops.dtype(operator.type, operator.attributes))
+        )
         built.append(
             Layer(
                 path=path,
@@ -108,25 +115,24 @@ def constants(graph: FlatGraph) -> dict[str, Weight]:
         if operator.type != "Const":
             continue
         weight = _constant(operator.attributes)
-        if weight is not None and _is_used(graph, consumers, operator, _dtype(operator.attributes)):
+        if weight is not None and _is_used(consumers, operator, _dtype(operator.attributes)):
             found[operator.name] = weight
     return found
 
 
-def body_constants(operator: Operator, functions: Mapping[str, Any]) -> Iterator[Weight]:
-    """Weights that the bodies of a loop, a branch or an opaque call hold as constants, each body once."""
-    queue = [name for name in called(operator.attributes) if name in functions]
-    seen = set(queue)
-    for name in queue:
-        for node in functions[name].node_def:
-            if node.op == "Const" and _WEIGHT_KINDS.match(_dtype(node.attr)):
-                weight = _constant(node.attr)
+def body_constants(operator: Operator, functions: Mapping[str, Any], seen: set[str]) -> Iterator[Weight]:
+    """Weights that the bodies of a loop, a branch or an opaque call hold as constants; bodies in `seen` are done, and added."""
+    queue = [operator.attributes]
+    for attributes in queue:
+        for name in called(attributes):
+            if name not in functions or name in seen:
+                continue
+            seen.add(name)
+            for node in functions[name].node_def:
+                weight = _constant(node.attr) if node.op == "Const" and _WEIGHT_KINDS.match(_dtype(node.attr)) else None
                 if weight is not None:
                     yield weight
-            for inner in called(node.attr):
-                if inner in functions and inner not in seen:
-                    seen.add(inner)
-                    queue.append(inner)
+                queue.append(node.attr)
 
 
 def called(attributes: Mapping[str, Any]) -> Iterator[str]:
@@ -144,7 +150,16 @@ def config(operator: Operator) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key in sorted(operator.attributes):
         value = operator.attributes[key]
-        if key.startswith("_") or key in ("T", "Tidx", "dtype", "value", "container", "shared_name", "config_proto", "executor_type"):
+        if key.startswith("_") or key in (
+            "T",
+            "Tidx",
+            "dtype",
+            "value",
+            "container",
+            "shared_name",
+            "config_proto",
+            "executor_type",
+        ):
             continue
         kind = value.WhichOneof("value")
         if kind in ("i", "f", "b"):
@@ -154,7 +169,11 @@ def config(operator: Operator) -> dict[str, Any]:
         elif kind == "func":
             found[key] = value.func.name
         elif kind == "list" and (value.list.i or value.list.f or value.list.func):
-            found[key] = list(value.list.i)[:32] or list(value.list.f)[:32] or [function.name for function in value.list.func][:32]
+            found[key] = (
+                list(value.list.i)[:32]
+                or list(value.list.f)[:32]
+                or [function.name for function in value.list.func][:32]
+            )
         if len(found) >= 24:
             break
     return found
@@ -189,13 +208,14 @@ def _owners(graph: FlatGraph, weights: Mapping[str, Weight], shown: Mapping[str,
     order = {name: index for index, name in enumerate(graph.operators)}
     owned: dict[str, list[Weight]] = {}
     for name, weight in weights.items():
-        uses = [user.name for user in _uses(consumers, name) if user.name in shown and user.type not in _NOT_USES]
+        uses = [user.name for user, _ in _uses(consumers, name) if user.name in shown and user.type not in _NOT_USES]
         if uses:
             owned.setdefault(min(uses, key=order.__getitem__), []).append(weight)
     return owned
 
 
-def _uses(consumers: Mapping[str, list[Operator]], name: str) -> Iterator[Operator]:
+def _uses(consumers: Mapping[str, list[Operator]], name: str) -> Iterator[tuple[Operator, str]]:
+    """Each operator that computes with what `name` holds, and the operator from which it reads it."""
     queue, seen = [name], {name}
     for current in queue:
         for user in consumers.get(current, ()):
@@ -204,18 +224,18 @@ def _uses(consumers: Mapping[str, list[Operator]], name: str) -> Iterator[Operat
                     seen.add(user.name)
                     queue.append(user.name)
             else:
-                yield user
+                yield user, current
 
 
-def _is_used(graph: FlatGraph, consumers: Mapping[str, list[Operator]], operator: Operator, dtype: str) -> bool:
+def _is_used(consumers: Mapping[str, list[Operator]], operator: Operator, dtype: str) -> bool:
     data = _WEIGHT_KINDS.match(dtype) is not None
-    for user in _uses(consumers, operator.name):
+    for user, source in _uses(consumers, operator.name):
         if user.type in _NOT_USES or user.type in graph_ops.PLUMBING:
             continue
         quantised = dtype == "int32" and user.type.startswith(("Quantized", "UniformQuantized"))
         if not (data or quantised):
             continue
-        if user.type not in _ARGUMENTS_ONLY or (user.inputs and user.inputs[0].operator == operator.name):
+        if user.type not in _ARGUMENTS_ONLY or (user.inputs and user.inputs[0].operator == source):
             return True
     return False
 
@@ -234,16 +254,3 @@ def _constant(attributes: Mapping[str, Any]) -> Weight | None:
     for dim in shape.dim:
         count *= max(0, int(dim.size))
     return Weight(count, count * tf_proto.item_bits(_dtype(attributes)))
-
-
-def without_unknown(weights: Mapping[str, Weight], trainable: Mapping[str, bool]) -> dict[str, Weight]:
-    """`weights` with what is known of their being trained, by operator name."""
-    return {name: replace(weight, trainable=trainable.get(name, weight.trainable)) for name, weight in weights.items()}
-
-
-def shape_of(shape: Shape | None) -> int:
-    """Elements of a static shape; 0 when a dimension or the rank is unknown."""
-    count = 1
-    for size in shape if shape is not None else (0,):
-        count *= size or 0
-    return count

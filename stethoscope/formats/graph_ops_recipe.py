@@ -53,8 +53,16 @@ def outputs(definition: Any) -> list[str]:
     defaults = {attr.name: attr.default_value.type for attr in definition.attr}
     found = []
     for argument in definition.output_arg:
-        width = f"*{argument.number_attr}" if argument.number_attr else f"@{argument.type_list_attr}" if argument.type_list_attr else "1"
-        dtype = f"{argument.type_attr}:{defaults.get(argument.type_attr, 0)}" if argument.type_attr else str(argument.type)
+        width = (
+            f"*{argument.number_attr}"
+            if argument.number_attr
+            else f"@{argument.type_list_attr}"
+            if argument.type_list_attr
+            else "1"
+        )
+        dtype = (
+            f"{argument.type_attr}:{defaults.get(argument.type_attr, 0)}" if argument.type_attr else str(argument.type)
+        )
         found.append(f"{argument.name} {width} {dtype}")
     return found
 

@@ -43,7 +43,9 @@ class SessionRunner:
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """Runs the graph once; see `Runner.predict`."""
         if training:
-            raise CannotRun(f"{self._file.name}: a TensorFlow graph has no training mode. Test the model it was made from.")
+            raise CannotRun(
+                f"{self._file.name}: a TensorFlow graph has no training mode. Test the model it was made from."
+            )
         values = feeds.checked(feed, self.inputs, self._file.name)
         return self._run({spec.name: self._fetches[spec.name] for spec in self.outputs}, values)
 
@@ -57,7 +59,11 @@ class SessionRunner:
         names = {path: name for path, name in self._operators.items() if layers is None or path in layers}
         graph = self._session.graph
         loops, branches = tf_calls.conditional(graph)
-        readable = {path: f"{name}:0" for path, name in names.items() if name not in loops and tf_calls.holds_array(graph, f"{name}:0")}
+        readable = {
+            path: f"{name}:0"
+            for path, name in names.items()
+            if name not in loops and tf_calls.holds_array(graph, f"{name}:0")
+        }
         found = self._run({path: tensor for path, tensor in readable.items() if names[path] not in branches}, values)
         for path, tensor in readable.items():
             if names[path] in branches:

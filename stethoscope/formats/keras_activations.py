@@ -22,7 +22,7 @@ def layer_outputs(
         file: for error sentences.
         keras: the package the model is of.
         model: the live model.
-        wanted: paths to keep; None for all.
+        wanted: paths to keep; None for all. "path" stands for all its calls, "path#2" for the second one only.
         call: runs the model once, eagerly.
 
     Raises:
@@ -33,9 +33,7 @@ def layer_outputs(
     for name in wanted or ():
         if name.split("#")[0].split(":")[0] not in known:
             raise BadInput(f"{file.name}: has no layer {name!r}. Choose one from the layer table.")
-    chosen = (
-        None if wanted is None else set(wanted) | {name.split("#")[0].split(":")[0] for name in wanted if name in known}
-    )
+    chosen = None if wanted is None else set(wanted)
     outputs: dict[str, Any] = {}
     calls: dict[str, int] = {}
 

@@ -73,7 +73,10 @@ def layer_by_key(key: str) -> str:
 
     head, _, tail = key.rpartition("_")
     stem = head if head and tail.isdigit() else key
-    return next((name for name in sorted(_data()["names"]) if snake_case(name) == stem), "")
+    layers = (
+        name.removeprefix("keras.layers.") for name in sorted(_data()["classes"]) if name.startswith("keras.layers.")
+    )
+    return next((name for name in layers if snake_case(name) == stem), "")
 
 
 def collect() -> dict[str, list[str]]:
@@ -98,8 +101,11 @@ def collect() -> dict[str, list[str]]:
         "keras.src.ops",
         "keras.src.layers",
         "keras.src.models",
+        "keras.src.applications",
         "tf_keras.src.layers",
         "tf_keras.src.engine",
+        "tf_keras.src.applications",
+        "tensorflow.python.ops.init_ops",
     ):
         classes.update(_internal(prefix))
     # Keras 2 itself wrote the same paths under its own name, and before 2.13 without "src".

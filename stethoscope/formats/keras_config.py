@@ -13,6 +13,7 @@ from typing import Any
 
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.formats import limits
+from stethoscope.formats.keras_builtins import is_builtin_class
 from stethoscope.types import Shape
 
 
@@ -33,6 +34,8 @@ class Call:
 
     args: list[Any]
     kwargs: dict[str, Any] = field(default_factory=dict)
+    modern: bool = False
+    """Whether it is noted in Keras 3's way, with args and kwargs."""
 
     def refs(self) -> list[Ref]:
         """Every tensor it reads, in order."""
@@ -163,7 +166,7 @@ def _entry(subject: str, layer: dict[str, Any], index: int, names: set[str], dep
         network = parse_network(subject, layer, depth + 1)
     entry = Entry(
         name=_name_of(layer, index),
-        class_name=class_name,
+        class_name=_own_name(class_name),
         module=_text(layer.get("module")),
         registered_name=_text(layer.get("registered_name")),
         config=_dict(config),
@@ -175,9 +178,15 @@ def _entry(subject: str, layer: dict[str, Any], index: int, names: set[str], dep
     return entry
 
 
+def _own_name(class_name: str) -> str:
+    """Keras 2 registered a few classes of its own as "Custom>Name", and `.h5` files call them that."""
+    own = class_name.startswith("Custom>") and is_builtin_class(class_name, None, None)
+    return class_name.removeprefix("Custom>") if own else class_name
+
+
 def _call(node: Any, names: set[str]) -> Call:
     if isinstance(node, dict) and "args" in node:
-        return Call(_list(resolve(node["args"], names)), _dict(resolve(node.get("kwargs"), names)))
+        return Call(_list(resolve(node["args"], names)), _dict(resolve(node.get("kwargs"), names)), modern=True)
     # Keras 1/2: the structure of the first argument; each tensor carries the call's keyword arguments as a fourth item.
     kwargs: dict[str, Any] = {}
     first = _first_ref(node, names)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.metadata
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from stethoscope.errors import UnreadableFile
 from stethoscope.formats.hdf5 import StoredArray
 from stethoscope.formats.keras_builtins import is_builtin, layer_by_key
 from stethoscope.formats.keras_compile import compile_settings
@@ -18,6 +20,24 @@ from stethoscope.formats.keras_parameters import Counts, count_parameters
 from stethoscope.formats.keras_shapes import Flows, follow, input_refs, is_operation
 from stethoscope.formats.keras_stored import Stored
 from stethoscope.types import Architecture, Layer, Shape, TensorSpec
+
+_UNNAMED = "Weights"
+
+
+@contextmanager
+def sensible(subject: str) -> Iterator[None]:
+    """Turns what a description of the wrong shape (a text where a list belongs) leads to into a sentence.
+
+    Raises:
+        UnreadableFile: the JSON is valid, but not a model.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError, OverflowError, RecursionError) as error:
+        detail = " ".join(str(error).split())[:120]
+        raise UnreadableFile(
+            f"{subject}: its description does not have the form Keras writes ({type(error).__name__}: {detail}). Save the model again."
+        ) from error
 
 
 @dataclass
@@ -80,6 +100,8 @@ def describe(description: Description) -> Architecture:
         )
     if description.stored is not None:
         layers += _leftover(description.stored, {layer.path for layer in layers})
+    # Groups of a subclassed model are named by attribute: which of their arrays are statistics cannot be told.
+    unclear = network is None and any(layer.type == _UNNAMED for layer in layers)
     warnings += _version_warnings(description)
     runnable = not_installed(inspection.foreign)
     return Architecture(
@@ -87,7 +109,7 @@ def describe(description: Description) -> Architecture:
         display_format=description.display_format,
         framework_version=_framework(description),
         parameters=sum(layer.parameters for layer in layers),
-        trainable_parameters=sum(layer.trainable_parameters for layer in layers),
+        trainable_parameters=None if unclear else sum(layer.trainable_parameters for layer in layers),
         inputs=inputs,
         outputs=outputs,
         layers=tuple(layers),
@@ -260,7 +282,7 @@ def _leftover(stored: Stored, taken: set[str]) -> Iterator[Layer]:
         frozen = sum(array.count for array in arrays[2:]) if kind == "BatchNormalization" and len(arrays) == 4 else 0
         yield Layer(
             path,
-            kind or "Weights",
+            kind or _UNNAMED,
             None,
             total,
             total - frozen,
@@ -287,7 +309,7 @@ def _framework(description: Description) -> str:
 
 
 def _version_warnings(description: Description) -> Iterator[str]:
-    if description.backend == "theano":
+    if description.backend == "theano" and description.network is not None and _has_convolution(description.network):
         yield "Saved with the Theano backend, whose convolutions flip their kernels: they are turned around when the model is run here."
     if description.modern:
         installed = importlib.metadata.version("keras")
@@ -304,6 +326,13 @@ def _version_warnings(description: Description) -> Iterator[str]:
     custom = [entry for entry in network.entries if not is_builtin(entry)] if network else []
     if custom and description.stored is None:
         yield f"{len(custom)} custom layer(s) without stored weights: their parameters are not counted."
+
+
+def _has_convolution(network: Network) -> bool:
+    return any(
+        _has_convolution(entry.network) if entry.network is not None else "Conv" in entry.class_name
+        for entry in network.entries
+    )
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats import hdf5
 from stethoscope.formats.keras_config import parse_network
-from stethoscope.formats.keras_describe import Description, describe, is_modern
+from stethoscope.formats.keras_describe import Description, describe, is_modern, sensible
 from stethoscope.formats.keras_legacy import is_legacy, modernised
 from stethoscope.formats.keras_stored import Stored, by_name
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
@@ -36,21 +36,25 @@ class KerasH5:
 
     def describe(self, file: ModelFile) -> Architecture:
         """See `Format.describe`."""
-        return describe(read(file))
+        with sensible(file.name):
+            return describe(read(file))
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
         """See `Format.skeleton`."""
         from stethoscope.formats.keras_skeleton import h5_skeleton
 
-        read(file)
+        with sensible(file.name):
+            read(file)
         return "model.h5", h5_skeleton(file)
 
     def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
         """See `Format.open`."""
         from stethoscope.formats.keras_loading import open_h5
 
-        description = read(file)
-        return open_h5(file, description, describe(description), trusted=trusted)
+        with sensible(file.name):
+            description = read(file)
+            architecture = describe(description)
+        return open_h5(file, description, architecture, trusted=trusted)
 
 
 def read(file: ModelFile) -> Description:
@@ -130,8 +134,9 @@ def _what_else(subject: str, opened: Any, tree: hdf5.Tree) -> str:
     ):
         owners = {path.split("/vars/")[0] for path in tree.arrays} if layers is None else set(layers)
         with_weights = sum(1 for owner in owners if tree.under(owner))
+        stored, owners_with_weights = _counted(len(arrays), "array"), _counted(with_weights, "layer")
         return (
-            f"holds only weights ({len(arrays):,} arrays in {with_weights:,} layers), no architecture: it cannot be drawn or run on its own. "
+            f"holds only weights ({stored} in {owners_with_weights}), no architecture: it cannot be drawn or run on its own. "
             "Save the whole model with model.save('model.keras'), or load these weights into the model's code first."
         )
     tops = list(dict.fromkeys(path.split("/")[0] for path in tree.arrays)) or [
@@ -140,6 +145,10 @@ def _what_else(subject: str, opened: Any, tree: hdf5.Tree) -> str:
     shown = ", ".join(repr(name)[1:-1] for name in tops[:5]) + (" …" if len(tops) > 5 else "")
     kind = "datasets" if tree.arrays else "groups"
     return f"is an HDF5 data file with {kind} {shown or '(none)'}: not a model. Upload a model saved with model.save()."
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 FORMAT = KerasH5()

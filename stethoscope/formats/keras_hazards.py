@@ -234,7 +234,7 @@ def _operation(class_name: str, config: dict[str, Any], where: str) -> Iterator[
 
 def _paths(value: dict[str, Any], where: str) -> Iterator[Hazard]:
     config = value.get("config")
-    if value.get("class_name") in _VOCABULARY_LAYERS and isinstance(config, dict):
+    if str(value.get("class_name")) in _VOCABULARY_LAYERS and isinstance(config, dict):
         for key in ("vocabulary", "idf_weights"):
             if isinstance(config.get(key), str):
                 yield _path_hazard(where, key, config[key])

@@ -244,7 +244,7 @@ _RULES: dict[str, Rule] = {
             "SeedGenerator RandomFlip RandomRotation RandomZoom RandomTranslation RandomContrast RandomBrightness "
             "RandomColorJitter RandomColorDegeneration RandomErasing RandomGaussianBlur RandomGrayscale RandomHue "
             "RandomInvert RandomPerspective RandomPosterization RandomSaturation RandomSharpness RandomShear AutoContrast "
-            "Equalization Solarization AugMix CutMix MixUp RandAugment DefaultQuantizeConfig Highway MaxNumBoundingBoxes"
+            "Equalization Solarization AugMix CutMix MixUp RandAugment LayerScale CustomScaleLayer StochasticDepth DefaultQuantizeConfig Highway MaxNumBoundingBoxes"
         ),
         _same,
     ),

@@ -18,6 +18,7 @@ from stethoscope.formats.keras_builtins import is_builtin
 from stethoscope.formats.keras_config import Network
 from stethoscope.formats.keras_describe import Description
 from stethoscope.formats.keras_hazards import Foreign, inspect_description
+from stethoscope.formats.keras_own_layers import own_layers
 from stethoscope.formats.keras_runner import KerasRunner
 from stethoscope.formats.keras_version2 import load_version2
 from stethoscope.formats.keras_version3 import load_version3_h5
@@ -41,13 +42,19 @@ def open_zip(
             import keras
 
             model = _with_weights(
-                description, lambda: keras.saving.load_model(path, compile=False, safe_mode=not trusted), keras, trusted
+                description,
+                lambda: keras.saving.load_model(path, own_layers(keras), compile=False, safe_mode=not trusted),
+                keras,
+                trusted,
             )
         else:
             import tf_keras as keras
 
             model = _with_weights(
-                description, lambda: keras.models.load_model(path, compile=False, safe_mode=not trusted), keras, trusted
+                description,
+                lambda: keras.models.load_model(path, own_layers(keras), compile=False, safe_mode=not trusted),
+                keras,
+                trusted,
             )
     return KerasRunner(file, model, keras, architecture)
 
@@ -145,10 +152,10 @@ def _reason(description: Description, error: Exception) -> str:
     text = str(error)
     foreign = _foreign(description)
     found = _MISSING.search(text)
-    if found:
-        missing = found.group(1)
-        need = next((item for item in foreign if item.name == missing or item.name.endswith(f">{missing}")), None)
-        where = f" (in {need.where!r})" if need else _users(description.network, missing)
+    named = next((need for need in foreign if re.search(rf"\b{re.escape(need.name)}\b", text)), None)
+    if named or found:
+        missing = named.name if named else found.group(1) if found else ""
+        where = f" (in {named.where!r})" if named else _users(description.network, missing)
         return f"needs {missing!r}{where}, which the installed Keras does not have. Install the package that defines it, or convert the model."
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     first = " ".join((lines or [type(error).__name__])[:2])[:300].rstrip(".")

@@ -94,7 +94,7 @@ def _layer(
             )
             frozen = None
         if frozen is None:
-            frozen = sum(array.count for array in arrays if any(word in array.path for word in _STATISTICS))
+            frozen = sum(array.count for array in _not_trained(entry, arrays))
         return _split(total, frozen, trained)
     if wanted is None:
         counts.unknown.append(path)
@@ -102,6 +102,15 @@ def _layer(
     if wanted:
         counts.from_settings.append(path)
     return _split(wanted, frozen or 0, trained)
+
+
+def _not_trained(entry: Entry, arrays: list[StoredArray]) -> list[StoredArray]:
+    """Statistics among stored weights: by name in `.h5` files, by Keras' order (trained ones first) in `.keras` files."""
+    named = [array for array in arrays if any(word in array.path for word in _STATISTICS)]
+    if named or "BatchNormalization" not in entry.class_name:
+        return named
+    trained = [entry.config.get("scale", True), entry.config.get("center", True)].count(True)
+    return arrays[trained:]
 
 
 def _split(total: int, frozen: int, trained: bool) -> tuple[int, int]:

@@ -64,7 +64,10 @@ class KerasRunner:
             return {path: _plain(tf_calls.array(value)) for path, value in outputs.items()}
 
     def _call(self, tensors: Sequence[Any], training: bool) -> Any:
-        return self.model(self._structured(list(tensors)), training=training)
+        # Without the argument a layer's own training=True stands, as in `model(x)` and in every export; an explicit
+        # False (as `model.predict` gives) overrides it in Keras 3 and would hide dropout left on.
+        mode = {"training": True} if training else {}
+        return self.model(self._structured(list(tensors)), **mode)
 
     def _tensors(self, values: Feed) -> list[Any]:
         import tensorflow as tf

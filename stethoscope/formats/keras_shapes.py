@@ -63,7 +63,8 @@ def is_operation(entry: Entry) -> bool:
         return True
     if entry.module is None:
         # Keras 3 leaves the module out of .h5 files: an operation is told by having no settings of a layer.
-        bare = entry.network is None and bool(entry.calls) and not entry.config.keys() & {"trainable", "dtype"}
+        noted = bool(entry.calls) and entry.calls[0].modern and entry.network is None
+        bare = noted and not entry.config.keys() & {"trainable", "dtype"}
         return bare and is_operation_name(entry.class_name)
     return (entry.module or "").startswith("keras.src.ops") or (entry.module or "").startswith("keras.ops")
 
@@ -83,6 +84,7 @@ def _follow(network: Network, given: Shapes | None, prefix: str, flows: Flows) -
         for ref in call.refs()
         if ref.shape is not None
     }
+    hints = _build_hints(network, offsets)
     width: dict[tuple[str, int], int] = {}
     for name, node, tensor in recorded:
         width[name, node] = min(_MAX_OUTPUTS, max(width.get((name, node), 0), tensor + 1))
@@ -103,7 +105,7 @@ def _follow(network: Network, given: Shapes | None, prefix: str, flows: Flows) -
         outputs = outputs + [None] * (width.get((entry.name, index), 0) - len(outputs))
         for at, inferred in enumerate(outputs):
             key = (entry.name, index, at)
-            outputs[at] = recorded.get(key) or values.get(key) or inferred
+            outputs[at] = recorded.get(key) or values.get(key) or inferred or hints.get(key)
         values.update({(entry.name, index, at): shape for at, shape in enumerate(outputs)})
         if not flow.calls:
             flow.inputs = shapes
@@ -191,6 +193,20 @@ def _free_inputs(network: Network, entry: Entry, given: Shapes | None) -> Shapes
         if shape is not None:
             return [shape]
     return [None]
+
+
+def _build_hints(network: Network, offsets: dict[str, int]) -> dict[tuple[str, int, int], Shape]:
+    """Shapes of tensors that a layer noted when it was built on them: of use where the layer before is not Keras' own."""
+    hints: dict[tuple[str, int, int], Shape] = {}
+    for entry in network.entries:
+        refs = entry.calls[0].refs() if entry.calls else []
+        noted = entry.build_config.get("input_shape")
+        shapes = [noted] if len(refs) == 1 else noted if isinstance(noted, list) and len(noted) == len(refs) else []
+        for ref, value in zip(refs, shapes, strict=False):
+            shape = as_shape(value)
+            if shape is not None:
+                hints.setdefault(_key(ref, offsets), shape)
+    return hints
 
 
 def _key(ref: Ref, offsets: dict[str, int]) -> tuple[str, int, int]:

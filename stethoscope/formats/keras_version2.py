@@ -14,6 +14,7 @@ import numpy.typing as npt
 from stethoscope.errors import CannotRun
 from stethoscope.formats import hdf5
 from stethoscope.formats.keras_describe import Description
+from stethoscope.formats.keras_own_layers import own_layers
 from stethoscope.types import ModelFile
 
 Arrays = list[npt.NDArray[Any]]
@@ -28,7 +29,7 @@ def load_version2(file: ModelFile, description: Description) -> Any:
     """
     import tf_keras
 
-    model = tf_keras.models.model_from_config(accepted_config(description.model))
+    model = tf_keras.models.model_from_config(accepted_config(description.model), own_layers(tf_keras))
     with hdf5.open_h5(file.name, str(file.path)) as opened:
         if "model_weights" in opened and description.weight_bytes:
             _load_weights(description, opened["model_weights"], model)

@@ -12,6 +12,7 @@ from typing import Any
 from stethoscope.formats import hdf5
 from stethoscope.formats.keras_config import Network
 from stethoscope.formats.keras_describe import Description
+from stethoscope.formats.keras_own_layers import own_layers
 from stethoscope.formats.keras_shapes import is_operation
 from stethoscope.types import ModelFile
 
@@ -20,12 +21,13 @@ _PREFIX = "operation "
 
 def load_version3_h5(file: ModelFile, description: Description, *, trusted: bool) -> Any:
     """Returns a `keras.Model` with the file's weights."""
+    import keras
     from keras.src.legacy.saving import legacy_h5_format, saving_options, saving_utils
     from keras.src.saving import serialization_lib
 
     config = copy.deepcopy(description.model)
     names = set() if description.network is None else _name_operations(config, description.network)
-    classes = {_PREFIX + name: kind for name, kind in _operation_classes().items() if name in names}
+    classes = own_layers(keras) | {_PREFIX + name: kind for name, kind in _operation_classes().items() if name in names}
     with saving_options.keras_option_scope(use_legacy_config=True), serialization_lib.SafeModeScope(not trusted):
         model = saving_utils.model_from_config(config, custom_objects=classes)
         with hdf5.open_h5(file.name, str(file.path)) as opened:

@@ -248,6 +248,10 @@ def _normalization(config: Config, inputs: Shapes, modern: bool) -> Weights:
     return [Weight("mean", shape, False), Weight("variance", shape, False), Weight("count", (), False)]
 
 
+def _layer_scale(config: Config, inputs: Shapes, modern: bool) -> Weights:
+    return [Weight("gamma", (int(config["projection_dim"]),))]
+
+
 def _attention(config: Config, inputs: Shapes, modern: bool) -> Weights:
     weights = [Weight("scale", ())] if config.get("use_scale") else []
     return [*weights, Weight("concat_score_weight", ())] if config.get("score_mode") == "concat" else weights
@@ -314,6 +318,7 @@ RULES: dict[str, Callable[[Config, Shapes, bool], Weights | None]] = {
     "RMSNormalization": _rms_normalization,
     "PReLU": _prelu,
     "Normalization": _normalization,
+    "LayerScale": _layer_scale,
     "Attention": _attention,
     "AdditiveAttention": _additive_attention,
     "MultiHeadAttention": _multi_head,

@@ -99,7 +99,7 @@ _WITHOUT = frozenset(
         "Maximum Minimum UnitNormalization SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianNoise GaussianDropout AlphaDropout "
         "ActivityRegularization ReLU LeakyReLU ELU Softmax ThresholdedReLU Identity Rescaling Resizing CenterCrop RandomCrop RandomFlip "
         "RandomRotation RandomZoom RandomTranslation RandomContrast RandomBrightness RandomHeight RandomWidth CategoryEncoding Hashing "
-        "HashedCrossing Discretization StringLookup IntegerLookup TextVectorization TFOpLambda SlicingOpLambda TensorFlowOpLayer "
+        "HashedCrossing Discretization StringLookup IntegerLookup TextVectorization CustomScaleLayer StochasticDepth TFOpLambda SlicingOpLambda TensorFlowOpLayer "
         "ClassMethod InstanceMethod InstanceProperty "
         + " ".join(
             f"{name}{rank}D"

@@ -14,7 +14,7 @@ from stethoscope.errors import UnreadableFile
 from stethoscope.formats import hdf5, limits
 from stethoscope.formats.archive import Archive, open_archive
 from stethoscope.formats.keras_config import parse_network
-from stethoscope.formats.keras_describe import Description, describe, is_modern
+from stethoscope.formats.keras_describe import Description, describe, is_modern, sensible
 from stethoscope.formats.keras_stored import by_class
 from stethoscope.formats.window import Window
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
@@ -50,7 +50,7 @@ class KerasZip:
 
     def describe(self, file: ModelFile) -> Architecture:
         """See `Format.describe`."""
-        with open_archive(file) as archive:
+        with open_archive(file) as archive, sensible(file.name):
             return describe(read(file, archive))
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
@@ -64,9 +64,10 @@ class KerasZip:
         """See `Format.open`."""
         from stethoscope.formats.keras_loading import open_zip
 
-        with open_archive(file) as archive:
+        with open_archive(file) as archive, sensible(file.name):
             description = read(file, archive)
-        return open_zip(file, description, describe(description), scratch, trusted=trusted)
+            architecture = describe(description)
+        return open_zip(file, description, architecture, scratch, trusted=trusted)
 
 
 def top_folder(names: list[str] | tuple[str, ...]) -> str:

@@ -104,7 +104,8 @@ def weights(graph: Any) -> tuple[SavedVariable, ...]:
 def _is_list(nodes: Any, index: int) -> bool:
     if not 0 <= index < len(nodes):
         return False
-    return nodes[index].WhichOneof("kind") == "user_object" and nodes[index].user_object.identifier == "trackable_list_wrapper"
+    node = nodes[index]
+    return node.WhichOneof("kind") == "user_object" and bool(node.user_object.identifier == "trackable_list_wrapper")
 
 
 def _listed(nodes: Any, index: int) -> Iterator[int]:
@@ -120,9 +121,10 @@ def _reachable(nodes: Any) -> Iterator[int]:
         yield index
         for child in nodes[index].children:
             if child.local_name not in _NOT_WEIGHTS and 0 <= child.node_id < len(nodes) and child.node_id not in seen:
-                if "metric" in nodes[child.node_id].user_object.identifier or "optimizer" in nodes[
-                    child.node_id
-                ].user_object.identifier.lower():
+                if (
+                    "metric" in nodes[child.node_id].user_object.identifier
+                    or "optimizer" in nodes[child.node_id].user_object.identifier.lower()
+                ):
                     continue
                 seen.add(child.node_id)
                 queue.append(child.node_id)

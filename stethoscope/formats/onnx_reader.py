@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from stethoscope.errors import TooLarge, UnreadableFile, UnsafeFile
-from stethoscope.formats import archive, limits, wire
+from stethoscope.formats import archive, limits, proto_text, wire
 from stethoscope.formats.onnx_tensors import check_external, check_tensor, read_tensor, stripped
 from stethoscope.types import ModelFile
 
@@ -69,10 +69,13 @@ def read_model(file: ModelFile) -> Reading:
         UnsafeFile: external data outside the model's folder, or subgraphs nested deeper than any runtime goes.
         TooLarge: it declares more than the budget.
     """
+    import onnx
+
     with opened(file) as (view, files):
         reader = _Reader(file.name, view, files)
         try:
-            reader.reading.skeleton = reader.message("Model", 0, len(view), 0)
+            skeleton = reader.message("Model", 0, len(view), 0)
+            reader.reading.skeleton = proto_text.cleaned(skeleton, onnx.ModelProto.DESCRIPTOR)
         except wire.Malformed as error:
             raise UnreadableFile(
                 f"{file.name}: not a readable ONNX model ({error}). The upload is incomplete or the file is damaged; upload it again."

@@ -115,6 +115,9 @@ class OnnxRunner:
         options.intra_op_num_threads = _THREADS
         options.inter_op_num_threads = 1
         options.log_severity_level = _QUIET
+        # The arena grows in powers of two and keeps what it took: without it, memory is what the model needs.
+        options.enable_cpu_mem_arena = False
+        options.enable_mem_pattern = False
         options.graph_optimization_level = (
             ort.GraphOptimizationLevel.ORT_ENABLE_ALL if optimise else ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         )

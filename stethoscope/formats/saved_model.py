@@ -48,11 +48,13 @@ class SavedModelFormat:
         """
         located = saved_model_files.locate(file)
         described = architecture(located)
-        if described.hazards and not trusted:
-            first = described.hazards[0]
-            raise NeedsTrust(f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file.")
         if described.runnable:
             raise CannotRun(described.runnable)
+        if described.hazards and not trusted:
+            first = described.hazards[0]
+            raise NeedsTrust(
+                f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
+            )
         from stethoscope.formats import saved_model_runner
 
         return saved_model_runner.load(file, located.unpack(scratch), saved_model_graph.load(located), described)

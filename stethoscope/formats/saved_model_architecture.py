@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope.errors import TooLarge, UnsafeFile
-from stethoscope.formats import graph_hazards, graph_layers, graph_ops, graph_shapes, limits, saved_model_graph, signatures, tf_proto, variables_index
+from stethoscope.formats import (
+    graph_hazards,
+    graph_layers,
+    graph_ops,
+    graph_shapes,
+    limits,
+    saved_model_graph,
+    signatures,
+    tf_proto,
+    variables_index,
+)
 from stethoscope.formats.flat_graph import FlatGraph, flatten, flatten_function
 from stethoscope.formats.graph_layers import Weight
 from stethoscope.formats.object_graph import SavedVariable, handles, static_shape, weights
@@ -61,7 +71,9 @@ def architecture(located: Located) -> Architecture:
     if frozen or not variables.trainable_known:
         trainable = None
     if bits // 8 > limits.MAX_WEIGHT_BYTES:
-        raise TooLarge(f"{located.file.name}: declares {bits // 8:,} bytes of weights, expected at most {limits.MAX_WEIGHT_BYTES:,}.")
+        raise TooLarge(
+            f"{located.file.name}: declares {bits // 8:,} bytes of weights, expected at most {limits.MAX_WEIGHT_BYTES:,}."
+        )
     used = sum(layer.parameters for layer in layers)
     if chosen and used != total:
         warnings.append(f"The operators of {chosen.name!r} use {used:,} of the model's {total:,} parameters.")
@@ -88,7 +100,11 @@ def architecture(located: Located) -> Architecture:
 def _graph(nodes: Sequence[Any], functions: Mapping[str, Any], chosen: signatures.Signature | None) -> FlatGraph:
     if chosen is None:
         return FlatGraph({}, {})
-    return flatten_function(chosen.function, functions) if chosen.function else flatten(nodes, functions, chosen.fetches, chosen.fed)
+    return (
+        flatten_function(chosen.function, functions)
+        if chosen.function
+        else flatten(nodes, functions, chosen.fetches, chosen.fed)
+    )
 
 
 def _captures(meta: Any, chosen: signatures.Signature | None) -> dict[str, int]:
@@ -98,7 +114,9 @@ def _captures(meta: Any, chosen: signatures.Signature | None) -> dict[str, int]:
     functions = {function.signature.name: function for function in meta.graph_def.library.function}
     bound = meta.object_graph_def.concrete_functions[chosen.function].bound_inputs
     arguments = functions[chosen.function].signature.input_arg
-    return {argument.name: node for argument, node in zip(arguments[len(arguments) - len(bound) :], bound, strict=False)}
+    return {
+        argument.name: node for argument, node in zip(arguments[len(arguments) - len(bound) :], bound, strict=False)
+    }
 
 
 def _completed_specs(chosen: signatures.Signature, kind: str, graph: FlatGraph) -> tuple[TensorSpec, ...]:
@@ -136,7 +154,9 @@ def _variables(meta: Any, graph: FlatGraph, bundle: variables_index.Bundle | Non
         if operator.type in graph_ops.VARIABLES:
             shape = static_shape(operator.attributes["shape"].shape) if "shape" in operator.attributes else None
             dtype = tf_proto.dtype_name(operator.attributes["dtype"].type) if "dtype" in operator.attributes else ""
-            variable = SavedVariable(operator.name, dtype, shape or (), operator.name in trainable if trainable is not None else None)
+            variable = SavedVariable(
+                operator.name, dtype, shape or (), operator.name in trainable if trainable is not None else None
+            )
             if not variable.is_seed:
                 found.append(_completed(variable, bundle))
     return Variables(tuple(found), trainable is not None or (not found and bool(meta.object_graph_def.nodes)))
@@ -169,7 +189,11 @@ def _held(graph: FlatGraph, variables: Variables, handles: Mapping[str, int]) ->
     found = {}
     for operator in graph.operators.values():
         if operator.type in graph_ops.VARIABLES or operator.type == "_Arg":
-            shared = operator.attributes["shared_name"].s.decode("utf-8", "replace") if "shared_name" in operator.attributes else ""
+            shared = (
+                operator.attributes["shared_name"].s.decode("utf-8", "replace")
+                if "shared_name" in operator.attributes
+                else ""
+            )
             if operator.name in handles:
                 variable = by_node.get(handles[operator.name])
             else:
@@ -205,7 +229,9 @@ def _warnings(located: Located, saved: Any, meta: Any, known: Sequence[signature
     found = []
     if located.others:
         listed = ", ".join(located.others[:5])
-        found.append(f"Holds {len(located.others) + 1} SavedModels; shown is the one in {located.root or 'the top folder'!r}. Others: {listed}.")
+        found.append(
+            f"Holds {len(located.others) + 1} SavedModels; shown is the one in {located.root or 'the top folder'!r}. Others: {listed}."
+        )
     if len(saved.meta_graphs) > 1:
         tags = "; ".join(", ".join(one.meta_info_def.tags) or "no tags" for one in saved.meta_graphs)
         found.append(f"Holds {len(saved.meta_graphs)} graphs ({tags}); shown is the one that serves.")
@@ -219,7 +245,13 @@ def _warnings(located: Located, saved: Any, meta: Any, known: Sequence[signature
 
 
 def _runnable(
-    located: Located, bundle: variables_index.Bundle | None, variables: Variables, functions: Mapping[str, Any], nodes: Sequence[Any], needs_index: bool) -> str:
+    located: Located,
+    bundle: variables_index.Bundle | None,
+    variables: Variables,
+    functions: Mapping[str, Any],
+    nodes: Sequence[Any],
+    needs_index: bool,
+) -> str:
     name = located.file.name
     stored = any(size for path, size in located.sizes.items() if path.startswith("variables/"))
     if (variables.all or needs_index) and not stored:
@@ -227,7 +259,10 @@ def _runnable(
             return f"{name}: this is the graph of a SavedModel without its variables. Upload the whole folder as a zip or tar.gz."
         return f"{name}: the folder has no variables/variables.index, without which TensorFlow loads nothing. Pack the whole folder again."
     if bundle is not None and variables.all:
-        shards = [f"variables/variables.data-{index:05d}-of-{bundle.shards:05d}" for index in range(min(bundle.shards, 10_000))]
+        shards = [
+            f"variables/variables.data-{index:05d}-of-{bundle.shards:05d}"
+            for index in range(min(bundle.shards, 10_000))
+        ]
         missing = [shard for shard in shards if shard not in located.sizes]
         if missing:
             return f"{name}: {missing[0]} is missing, so the weights cannot be read. Pack the whole folder again."

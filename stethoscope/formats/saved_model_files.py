@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats import archive as archives
-from stethoscope.formats import limits, wire
+from stethoscope.formats import limits, tf_text, wire
 from stethoscope.types import ModelFile
 
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")
@@ -91,15 +91,13 @@ def locate(file: ModelFile) -> Located:
         UnsafeFile: the archive breaks a rule.
     """
     if file.path.is_dir():
-        sizes = {
-            str(path.relative_to(file.path).as_posix()): path.stat().st_size
-            for path in _walk(file.path)
-        }
+        sizes = {str(path.relative_to(file.path).as_posix()): path.stat().st_size for path in _walk(file.path)}
         return _choose(file, "folder", sizes)
     if archives.is_archive(file.path):
         with archives.open_archive(file) as archive:
             return _choose(file, "archive", {name: member.size_bytes for name, member in archive.members.items()})
-    return Located(file, "file", "", GRAPHS[0], {GRAPHS[0]: file.path.stat().st_size})
+    graph = GRAPHS[1] if tf_text.first_field(file) else GRAPHS[0]
+    return Located(file, "file", "", graph, {graph: file.path.stat().st_size})
 
 
 def _choose(file: ModelFile, kind: str, sizes: dict[str, int]) -> Located:
@@ -108,12 +106,16 @@ def _choose(file: ModelFile, kind: str, sizes: dict[str, int]) -> Located:
         key=lambda name: (len(PurePosixPath(name).parts), name),
     )
     if not graphs:
-        raise UnreadableFile(f"{file.name}: expected a SavedModel, got an archive or folder without saved_model.pb. Pack the model's folder.")
+        raise UnreadableFile(
+            f"{file.name}: expected a SavedModel, got an archive or folder without saved_model.pb. Pack the model's folder."
+        )
     first = PurePosixPath(graphs[0])
     root = "" if str(first.parent) == "." else str(first.parent)
     prefix = f"{root}/" if root else ""
     inside = {name.removeprefix(prefix): size for name, size in sizes.items() if name.startswith(prefix)}
-    others = tuple(str(PurePosixPath(name).parent) for name in graphs[1:] if str(PurePosixPath(name).parent) != str(first.parent))
+    others = tuple(
+        str(PurePosixPath(name).parent) for name in graphs[1:] if str(PurePosixPath(name).parent) != str(first.parent)
+    )
     return Located(file, kind, root, first.name, inside, others)
 
 
@@ -145,7 +147,9 @@ def _names(path: Path) -> Iterator[str]:
         for count, info in enumerate(tar):
             yield info.name
             passed += info.size
-            if count > limits.MAX_MEMBERS or passed > max(limits.RATIO_FLOOR_BYTES, limits.MAX_RATIO * path.stat().st_size):
+            if count > limits.MAX_MEMBERS or passed > max(
+                limits.RATIO_FLOOR_BYTES, limits.MAX_RATIO * path.stat().st_size
+            ):
                 return
 
 

@@ -39,14 +39,19 @@ def load(located: Located) -> Any:
 
     file, messages = located.file, tf_proto.messages()
     with located.view(located.graph) as view:
-        if located.graph.endswith(".pbtxt") or tf_text.first_field_of(view) in ("saved_model_schema_version", "meta_graphs"):
+        if located.graph.endswith(".pbtxt") or tf_text.first_field_of(view) in (
+            "saved_model_schema_version",
+            "meta_graphs",
+        ):
             parsed = tf_text.parse(file, view, messages.SavedModel())
         else:
             stripped = tf_strip.without_weights(file, view, tf_strip.SAVED_MODEL)
             try:
                 parsed = messages.SavedModel.FromString(stripped)
             except DecodeError as error:
-                raise UnreadableFile(f"{file.name}: {located.graph} is not a SavedModel ({error}). Save it again or repeat the upload.") from error
+                raise UnreadableFile(
+                    f"{file.name}: {located.graph} is damaged or cut short ({error}). Save it again or repeat the upload."
+                ) from error
     if not parsed.meta_graphs:
         raise UnreadableFile(f"{file.name}: {located.graph} holds no graph. Save it again or repeat the upload.")
     nodes = sum(

@@ -32,7 +32,7 @@ def context(meta: Any) -> Context:
 
 
 def _tensors(signature: Any) -> list[str]:
-    found = []
+    found: list[str] = []
     for info in [*signature.inputs.values(), *signature.outputs.values()]:
         if info.WhichOneof("encoding") == "composite_tensor":
             found.extend(component.name for component in info.composite_tensor.components)
@@ -51,7 +51,9 @@ def _bound(graph: Any, functions: dict[str, Any]) -> tuple[set[tuple[str, str]],
         if name not in functions or not saved.bound_inputs:
             continue
         arguments = functions[name].signature.input_arg
-        for argument, index in zip(arguments[len(arguments) - len(saved.bound_inputs) :], saved.bound_inputs, strict=False):
+        for argument, index in zip(
+            arguments[len(arguments) - len(saved.bound_inputs) :], saved.bound_inputs, strict=False
+        ):
             bound.add((name, argument.name))
             if 0 <= index < len(graph.nodes) and graph.nodes[index].WhichOneof("kind") == "asset":
                 assets.add((name, argument.name))

@@ -50,5 +50,9 @@ def _name(value: Any) -> Any:
     """The short name of a serialized loss or metric."""
     if isinstance(value, Mapping) and "class_name" in value:
         config = value.get("config")
-        return config["name"] if isinstance(config, Mapping) and isinstance(config.get("name"), str) else value["class_name"]
+        return (
+            config["name"]
+            if isinstance(config, Mapping) and isinstance(config.get("name"), str)
+            else value["class_name"]
+        )
     return value

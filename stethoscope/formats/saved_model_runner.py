@@ -40,7 +40,9 @@ def load(file: ModelFile, folder: Path, saved: Any, described: Architecture) -> 
     return _session(file, folder, meta, known[0], described)
 
 
-def _session(file: ModelFile, folder: Path, meta: Any, signature: signatures.Signature, described: Architecture) -> SessionRunner:
+def _session(
+    file: ModelFile, folder: Path, meta: Any, signature: signatures.Signature, described: Architecture
+) -> SessionRunner:
     import tensorflow as tf
 
     functions = {function.signature.name: function for function in meta.graph_def.library.function}
@@ -54,7 +56,13 @@ def _session(file: ModelFile, folder: Path, meta: Any, signature: signatures.Sig
         for kind, specs in (("in", described.inputs), ("out", described.outputs))
     }
     return SessionRunner(
-        file, session, described.inputs, described.outputs, tensors["in"], tensors["out"], {path: name for name, path in shown.items()}
+        file,
+        session,
+        described.inputs,
+        described.outputs,
+        tensors["in"],
+        tensors["out"],
+        {path: name for name, path in shown.items()},
     )
 
 
@@ -69,7 +77,9 @@ class FunctionRunner:
         self.inputs, self.outputs = described.inputs, described.outputs
         known = signatures.read(meta) or signatures.callable_functions(meta)
         if not known:
-            raise CannotRun(f"{file.name}: has no signature or function to call. Export it with signatures={{'serving_default': …}}.")
+            raise CannotRun(
+                f"{file.name}: has no signature or function to call. Export it with signatures={{'serving_default': …}}."
+            )
         self._signature = known[0]
         with tf_calls.explained(file, "loading it"):
             self._model: Any = tf.saved_model.load(str(folder), tags=list(meta.meta_info_def.tags))
@@ -89,7 +99,9 @@ class FunctionRunner:
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """Runs the signature once; see `Runner.predict`."""
         if training:
-            raise CannotRun(f"{self._file.name}: a SavedModel's signature has no training mode. Test the Keras model it came from.")
+            raise CannotRun(
+                f"{self._file.name}: a SavedModel's signature has no training mode. Test the Keras model it came from."
+            )
         values = feeds.checked(feed, self.inputs, self._file.name)
         if self._signature.function:
             return self._flattened().outputs(values)
@@ -102,7 +114,9 @@ class FunctionRunner:
         values = feeds.checked(feed, self.inputs, self._file.name)
         fed, inside = self._names()
         tf_calls.check_layers(self._file, layers, [*fed, *inside])
-        found = {path: values[name] for path, name in fed.items() if name in values and (layers is None or path in layers)}
+        found = {
+            path: values[name] for path, name in fed.items() if name in values and (layers is None or path in layers)
+        }
         wanted = {path: name for path, name in inside.items() if layers is None or path in layers}
         return found | self._flattened().fetch(wanted, values)
 
@@ -122,4 +136,6 @@ class FunctionRunner:
         shown = graph_layers.paths(flatten(self._meta.graph_def.node, functions, signature.fetches, signature.fed))
         fed = {path: signature.fed[name] for name, path in shown.items() if name in signature.fed}
         # The main graph only calls the signature's function, so every other name starts with that call.
-        return fed, {path: name.partition("/")[2] for name, path in shown.items() if name not in signature.fed and "/" in name}
+        return fed, {
+            path: name.partition("/")[2] for name, path in shown.items() if name not in signature.fed and "/" in name
+        }

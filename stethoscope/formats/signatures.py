@@ -46,7 +46,9 @@ def read(meta_graph: Any) -> tuple[Signature, ...]:
             continue
         definition = meta_graph.signature_def[name]
         inputs, outputs = _infos(definition.inputs), _infos(definition.outputs)
-        tensors = {f"in:{spec.name}": tensor for spec, tensor in inputs} | {f"out:{spec.name}": tensor for spec, tensor in outputs}
+        tensors = {f"in:{spec.name}": tensor for spec, tensor in inputs} | {
+            f"out:{spec.name}": tensor for spec, tensor in outputs
+        }
         found.append(Signature(name, tuple(spec for spec, _ in inputs), tuple(spec for spec, _ in outputs), tensors))
     found.sort(key=lambda signature: (signature.name != DEFAULT, not signature.outputs, signature.name))
     return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ from stethoscope.errors import BadInput, CannotRun
 from stethoscope.types import Feed, ModelFile
 
 RUNNING = "running it"
-_NOT_REGISTERED = re.compile(r"Op type not registered '([^']+)'|No (?:registered '|OpKernel was registered to support Op ')(\w+)'")
+_NOT_REGISTERED = re.compile(
+    r"Op type not registered '([^']+)'|No (?:registered '|OpKernel was registered to support Op ')(\w+)'"
+)
 
 
 @contextmanager
@@ -31,13 +34,27 @@ def explained(file: ModelFile, doing: str) -> Iterator[None]:
         raise
     except tf.errors.InvalidArgumentError as error:
         if doing != RUNNING:
-            raise CannotRun(f"{file.name}: TensorFlow refused it while {doing}: {_reason(error)}. Save it again with a current TensorFlow.") from error
-        raise BadInput(f"{file.name}: TensorFlow refused the data while {doing}: {_reason(error)}. Check the input values and shapes.") from error
+            raise CannotRun(
+                f"{file.name}: TensorFlow refused it while {doing}: {_reason(error)}. Save it again with a current TensorFlow."
+            ) from error
+        raise BadInput(
+            f"{file.name}: TensorFlow refused the data while {doing}: {_reason(error)}. Check the input values and shapes."
+        ) from error
     except ValueError as error:
         if doing == RUNNING and str(error).startswith("Cannot feed"):
             raise BadInput(f"{file.name}: {_reason(error)}. Give data of that shape.") from error
         raise CannotRun(_failure(file, doing, error)) from error
-    except (tf.errors.OpError, TypeError, KeyError, IndexError, AttributeError, NotImplementedError, OSError, AssertionError, RuntimeError) as error:
+    except (
+        tf.errors.OpError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        NotImplementedError,
+        OSError,
+        AssertionError,
+        RuntimeError,
+    ) as error:
         raise CannotRun(_failure(file, doing, error)) from error
 
 
@@ -54,7 +71,10 @@ def tensors(function: Any, values: Feed) -> dict[str, Any]:
     import tensorflow as tf
 
     _, keywords = function.structured_input_signature
-    return {name: tensor(value, keywords[name].dtype if name in keywords else tf.as_dtype(value.dtype)) for name, value in values.items()}
+    return {
+        name: tensor(value, keywords[name].dtype if name in keywords else tf.as_dtype(value.dtype))
+        for name, value in values.items()
+    }
 
 
 def tensor(value: npt.NDArray[Any], dtype: Any) -> Any:
@@ -125,7 +145,11 @@ def check_layers(file: ModelFile, layers: Sequence[str] | None, known: Iterable[
 def _reason(error: BaseException) -> str:
     """The line of TensorFlow's message that says what is wrong, without its stack of node names."""
     text = str(getattr(error, "message", "") or error) or type(error).__name__
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("Graph execution error")]
-    before_node = [before for before, line in zip(lines, lines[1:], strict=False) if line.startswith("[[{{node")]
+    lines = [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() and not line.strip().startswith("Graph execution error")
+    ]
+    before_node = [before for before, line in itertools.pairwise(lines) if line.startswith("[[{{node")]
     chosen = before_node[0] if before_node else lines[0] if lines else type(error).__name__
     return re.sub(r"^\(\d+\) \w+: ", "", chosen).rstrip(".:")[:300]

@@ -34,7 +34,7 @@ class FlatFunction:
         library = {one.signature.name: one for one in definition.library.function}
         self._graph = flatten(definition.node, library, self._outputs)
         self._nodes = {node.name: node for node in definition.node}
-        own = [tensor for tensor in function.inputs[: len(function.inputs) - len(function.captured_inputs)]]
+        own = list(function.inputs[: len(function.inputs) - len(function.captured_inputs)])
         if by_name:
             keywords = function.structured_input_signature[1]
             order = [tensor.name for tensor in own]
@@ -43,7 +43,9 @@ class FlatFunction:
         else:
             self._feeds = {name: tensor.name for name, tensor in zip(names, own, strict=False)}
         self._dtypes = {tensor.name: tensor.dtype for tensor in own}
-        self._captures = list(zip([tensor.name for tensor in function.inputs[len(own) :]], function.captured_inputs, strict=True))
+        self._captures = list(
+            zip([tensor.name for tensor in function.inputs[len(own) :]], function.captured_inputs, strict=True)
+        )
         self._definition = _definition(self._graph, definition, [*self._dtypes, *(name for name, _ in self._captures)])
 
     def outputs(self, values: Feed) -> Feed:
@@ -53,13 +55,15 @@ class FlatFunction:
 
     def fetch(self, operators: Mapping[str, str], values: Feed) -> Feed:
         """First outputs of `operators` (name inside the function, by path); those that hold no array are left out."""
-        return self._run({path: f"{name}:0" for path, name in operators.items() if name in self._graph.operators}, values)
+        return self._run(
+            {path: f"{name}:0" for path, name in operators.items() if name in self._graph.operators}, values
+        )
 
     def _resolved(self, tensor: str) -> str:
         for key, name in self._outputs.items():
             if name == tensor and key in self._graph.fetches:
                 found = self._graph.fetches[key]
-                return f"{found.operator}:{found.index}"
+                return f"{found.operator}:{found.output}"
         return tensor
 
     def _run(self, wanted: Mapping[str, str], values: Feed) -> Feed:
@@ -78,7 +82,9 @@ class FlatFunction:
             part = paths[start : start + _FETCHES_AT_ONCE]
             sources = [tensor for _, tensor in feeds] + [tensor for tensor, _ in self._captures]
             with tf_calls.explained(self._file, tf_calls.RUNNING):
-                pruned = wrap_function.function_from_graph_def(self._definition, sources, [readable[path] for path in part])
+                pruned = wrap_function.function_from_graph_def(
+                    self._definition, sources, [readable[path] for path in part]
+                )
                 results = pruned(
                     *(tf_calls.tensor(values[name], self._dtypes[tensor]) for name, tensor in feeds),
                     *(captured for _, captured in self._captures),
@@ -109,7 +115,7 @@ def _definition(graph: FlatGraph, original: Any, inputs: Sequence[str]) -> Any:
         for key, value in operator.attributes.items():
             if key not in ("_class", "_output_shapes"):
                 node.attr[key].CopyFrom(value)
-        node.input.extend(f"{tensor.operator}:{tensor.index}" for tensor in operator.inputs)
+        node.input.extend(f"{tensor.operator}:{tensor.output}" for tensor in operator.inputs)
         controls: dict[str, None] = {}
         for name in operator.control:
             controls.update(dict.fromkeys(_finished(graph, name)))

@@ -174,7 +174,17 @@ def _add_map(message: Any, field: Any, value_kind: str) -> None:
 
 
 def _set_type(field: Any, kind: str) -> None:
-    scalars = {"double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9, "bytes": 12, "uint32": 13}
+    scalars = {
+        "double": 1,
+        "float": 2,
+        "int64": 3,
+        "uint64": 4,
+        "int32": 5,
+        "bool": 8,
+        "string": 9,
+        "bytes": 12,
+        "uint32": 13,
+    }
     if kind in scalars:
         field.type = scalars[kind]
     else:

@@ -34,14 +34,18 @@ def parse(file: ModelFile, view: memoryview, message: Any) -> Any:
     from google.protobuf import text_format
 
     if len(view) > limits.MAX_CONFIG_BYTES:
-        raise TooLarge(f"{file.name}: the text graph has {len(view):,} bytes, expected at most {limits.MAX_CONFIG_BYTES:,}. Save it as binary .pb.")
+        raise TooLarge(
+            f"{file.name}: the text graph has {len(view):,} bytes, expected at most {limits.MAX_CONFIG_BYTES:,}. Save it as binary .pb."
+        )
     try:
         text = bytes(view).decode("utf-8")
         _check_depth(text)
         return text_format.Parse(text, message, allow_unknown_field=True)
     except (text_format.ParseError, UnicodeDecodeError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())[:200]
-        raise UnreadableFile(f"{file.name}: not a readable text graph ({reason}). Save it again, or as binary .pb.") from error
+        raise UnreadableFile(
+            f"{file.name}: not a readable text graph ({reason}). Save it again, or as binary .pb."
+        ) from error
 
 
 def _check_depth(text: str) -> None:

@@ -43,7 +43,8 @@ def read(data: bytes) -> Bundle:
         raise Damaged("its last bytes are not those of a checkpoint index")
     view = memoryview(data)
     messages = tf_proto.messages()
-    shards, entries = 0, {}
+    shards = 0
+    entries: dict[str, tuple[str, Shape, int]] = {}
     try:
         position = len(data) - _FOOTER_BYTES
         for _ in range(2):

@@ -100,8 +100,12 @@ def _from_answer(ending: Ending, answer: Mapping[str, Any], partial: Mapping[str
 def _looks_out_of_memory(ending: Ending) -> bool:
     if ending.signal_number not in _SIGNALS_OF_MEMORY and ending.exit_code == 0:
         return False
-    near_limit = ending.peak_bytes >= 0.8 * ending.job.budget.memory_bytes
-    return mentions(ending.log_tail) or (ending.signal_number in _SIGNALS_OF_MEMORY and near_limit)
+    limit = ending.job.budget.memory_bytes
+    foretold = (ending.partial or {}).get("predicted_peak_bytes")
+    # A framework whose allocation is refused may die at once, long before its memory shows.
+    expected = isinstance(foretold, int) and foretold > limit
+    died = ending.signal_number in _SIGNALS_OF_MEMORY
+    return mentions(ending.log_tail) or (died and (expected or ending.peak_bytes >= 0.8 * limit))
 
 
 def _signal_name(number: int) -> str:

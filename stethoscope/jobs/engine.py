@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import json
 import logging
@@ -242,9 +243,17 @@ def _cache_key(job: Job) -> str:
         "files": {role: [file.sha256, file.suffix] for role, file in job.files.items()},
         "params": dict(job.params),
         "budget": [job.budget.memory_bytes, job.budget.timeout_s],
-        "version": __version__,
+        "version": f"{__version__}+{_code_fingerprint()}",
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+@functools.cache
+def _code_fingerprint() -> str:
+    """Changes with the engine's code: what an older version found is not shown as this one's answer."""
+    root = Path(__file__).resolve().parents[1]
+    found = sorted((str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in root.rglob("*.py"))
+    return hashlib.sha256(repr(found).encode()).hexdigest()[:12]
 
 
 def _reusable(result: JobResult) -> bool:

@@ -78,7 +78,7 @@ class Consistency:
         atol = float(context.params.get("atol", 1e-5))
         architecture, opened = context.open_model()
         with opened as runner:
-            given = model_input(context, architecture, runner, batch_size, seed)
+            given = model_input(context, architecture, runner, 0, seed, batch_size)
             feed = given.batching.take(given.feed, given.batching.fixed or batch_size)
             context.memory.enforce()
             study = _Study(context, architecture, runner, given, feed, atol)
@@ -161,7 +161,7 @@ class _Study:
                 f"{runs} runs agree within {self.atol:g} (largest gap {size:.3g}).",
                 size,
             )
-        detail = f"{runs} runs differ by up to {size:.3g}: one gave {gap.values[0]}, another {gap.values[1]}."
+        detail = f"{runs} runs differ by up to {size:.3g}: one gave {_number(gap.values[0])}, another {_number(gap.values[1])}."
         return Test("same-input-tolerance", name, False, detail, size)
 
     def _batch(self, reference: Feed, steady: bool) -> tuple[Test, _Found | None]:
@@ -195,7 +195,7 @@ class _Study:
                 f"Rows give the same result alone and in a batch of {count} (largest gap {size:.3g}).",
                 size,
             ), None
-        detail = f"Row {place} gives {gap.values[0]} in a batch of {count} and {gap.values[1]} alone (gap {size:.3g})."
+        detail = f"Row {place} gives {_number(gap.values[0])} in a batch of {count} and {_number(gap.values[1])} alone (gap {size:.3g})."
         return Test(id_, name, False, detail, size), self._first_between_batches(place)
 
     def _training(self, reference: Feed, steady: bool) -> Test:
@@ -283,6 +283,10 @@ class _Study:
         if batch:
             return f"{kind} mixes the rows of a batch: its result for one row depends on the others."
         return f"{kind} is the first layer whose output changes between runs: it holds a random or stateful operation."
+
+
+def _number(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _listed(paths: list[str]) -> str:

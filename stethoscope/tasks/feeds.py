@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from stethoscope.types import Architecture, Feed, TensorSpec
 DYNAMIC_SIZES = (16, 64, 32, 128, 224, 256, 299, 8, 1)
 """Sizes tried, in this order, for dynamic dimensions other than the batch; the first the model accepts is used."""
 UNKNOWN_RANK_SHAPES: tuple[tuple[int, ...], ...] = ((16,), (), (16, 16), (16, 16, 3))
-_WORDS = np.array(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"])
+WORDS = np.array(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"])
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,13 @@ class Batching:
             return cls(ranked, sizes.pop())
         return cls(frozenset(), 1)
 
+    def free(self, inputs: Sequence[TensorSpec]) -> list[TensorSpec]:
+        """The specs with the first dimension of every cut input left open, so that any number of rows can be made."""
+        return [
+            replace(spec, shape=(None, *spec.shape[1:])) if spec.name in self.names and spec.shape else spec
+            for spec in inputs
+        ]
+
     def rows(self, feed: Feed) -> int:
         """The number of rows in a feed; 1 when no input has any."""
         return max((feed[name].shape[0] for name in self.names if name in feed and feed[name].ndim), default=1)
@@ -71,7 +78,7 @@ def dummy_feed(
     Floats are standard normal; integers stay below the smallest vocabulary they are looked up in; inputs named like a
     mask are ones and like a segment or token type zeros, as tokenizers fill them.
     """
-    limit = _index_limit(architecture)
+    limit = index_limit(architecture)
     return {
         spec.name: _random(spec, batch_size, np.random.default_rng([seed, place]), dynamic_size, limit)
         for place, spec in enumerate(inputs)
@@ -109,7 +116,7 @@ def _random(
     shape = _shape(spec, batch_size, dynamic_size)
     name, dtype = spec.name.lower(), spec.dtype
     if dtype == "string":
-        return random.choice(_WORDS, size=shape).astype(object)
+        return random.choice(WORDS, size=shape).astype(object)
     if dtype == "bool":
         return random.integers(0, 2, size=shape).astype(bool)
     if dtype.startswith(("int", "uint")):
@@ -119,7 +126,7 @@ def _random(
             return np.zeros(shape, dtype)
         info = np.iinfo(dtype)
         wide = dtype in ("int8", "uint8", "int16", "uint16")
-        low, high = (info.min, info.max + 1) if wide and limit == _NO_LIMIT else (0, min(limit, int(info.max)))
+        low, high = (info.min, info.max + 1) if wide and limit == NO_LIMIT else (0, min(limit, int(info.max)))
         return random.integers(low, high, size=shape).astype(dtype)
     if dtype.startswith("complex"):
         return (random.standard_normal(shape) + 1j * random.standard_normal(shape)).astype(dtype)
@@ -137,10 +144,10 @@ def _shape(spec: TensorSpec, batch_size: int, dynamic_size: int) -> tuple[int, .
     return tuple(int(size or 0) for size in sizes)
 
 
-_NO_LIMIT = 1 << 31
+NO_LIMIT = 1 << 31
 
 
-def _index_limit(architecture: Architecture) -> int:
+def index_limit(architecture: Architecture) -> int:
     """The smallest vocabulary that integer inputs may be looked up in; 10 where only shapes say so."""
     sizes = [
         int(layer.config["input_dim"])
@@ -151,4 +158,4 @@ def _index_limit(architecture: Architecture) -> int:
         layer.type in ("Gather", "GatherV2", "ResourceGather", "EMBEDDING_LOOKUP", "GATHER")
         for layer in architecture.layers
     )
-    return min(sizes, default=2 if lookups else _NO_LIMIT)
+    return min(sizes, default=2 if lookups else NO_LIMIT)

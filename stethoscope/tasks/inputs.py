@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from stethoscope.data.npz import READER
 from stethoscope.errors import BadInput, OutOfMemory, StethoscopeError
+from stethoscope.framework_errors import gist
 from stethoscope.out_of_memory import explain
 from stethoscope.tasks.feeds import DYNAMIC_SIZES, Batching, bind, dummy_feed
 from stethoscope.types import Architecture, Feed, Runner, TaskContext
@@ -24,9 +25,11 @@ class ModelInput:
 
 
 def model_input(
-    context: TaskContext, architecture: Architecture, runner: Runner, samples: int, seed: int
+    context: TaskContext, architecture: Architecture, runner: Runner, samples: int, seed: int, batch_size: int
 ) -> ModelInput:
     """Makes or reads the input, and runs the model once on its first rows, so that what follows starts warm.
+
+    Random input has `samples` rows; with 0, one batch.
 
     Raises:
         BadInput: the data does not fit, or the model accepts no random input that its specs allow.
@@ -43,7 +46,7 @@ def model_input(
     failure: Exception | None = None
     for size in DYNAMIC_SIZES if dynamic else DYNAMIC_SIZES[:1]:
         context.report("warm up", message=f"trying dynamic dimensions of {size}" if dynamic else "first call")
-        feed = dummy_feed(architecture, runner.inputs, max(samples, first), seed, size)
+        feed = dummy_feed(architecture, batching.free(runner.inputs), max(samples or batching.fixed or batch_size, first), seed, size)
         try:
             _try(runner, batching, batching.take(feed, first))
         except OutOfMemory:
@@ -55,9 +58,10 @@ def model_input(
     assert failure is not None
     if isinstance(failure, StethoscopeError):
         raise failure
-    first_line = (str(failure).strip().splitlines() or [type(failure).__name__])[0][:300]
+    name = context.files["model"].name
     raise BadInput(
-        f"The model did not accept random input made from its input specs ({first_line}). Upload real input as .npz."
+        f"{name}: expected random input made from its input specs to be accepted, got “{gist(failure)}”. "
+        "Upload real input as .npz."
     ) from failure
 
 

@@ -18,8 +18,14 @@ from stethoscope.tasks.inputs import ModelInput, model_input
 from stethoscope.types import Architecture, Feed, Runner, TaskContext
 
 PROBE_BATCHES = (1, 2, 4, 8)
+PROBE_STEP = 4
+"""Beyond the first, probes grow by this factor while memory has not yet grown enough to fit a line through."""
+PROBE_SIGNAL_BYTES = 32 << 20
+"""Growth over the smallest probe below which a slope would be noise of the allocator."""
 PROBE_FRACTION = 0.6
 """Probing stops before the batch expected to need more than this share of the memory limit."""
+PROBE_S = 5.0
+"""Probing stops when one batch took longer."""
 PREVIEW_ROWS, PREVIEW_VALUES = 5, 12
 
 
@@ -34,12 +40,12 @@ class Predict:
     def run(self, context: TaskContext) -> Mapping[str, Any]:
         """Returns settings, outputs, times, and peak memory predicted from small batches."""
         batch_size = max(1, int(context.params.get("batch_size", 32)))
-        samples = max(1, int(context.params.get("samples", batch_size)))
+        samples = int(context.params.get("samples", 0))
         seed = int(context.params.get("seed", 0))
         architecture, opened = context.open_model()
         with opened as runner:
             loaded_bytes = context.memory.added_bytes()
-            given = model_input(context, architecture, runner, samples, seed)
+            given = model_input(context, architecture, runner, samples, seed, batch_size)
             batch_size = given.batching.fixed or min(batch_size, given.batching.rows(given.feed))
             fit = _probe(context, runner, given, batch_size)
             value: dict[str, Any] = {
@@ -69,21 +75,28 @@ def _probe(context: TaskContext, runner: Runner, given: ModelInput, batch_size: 
     if given.batching.fixed is not None:
         return None
     probes: dict[int, int] = {}
-    for size in [size for size in PROBE_BATCHES if size <= batch_size]:
+    size = 1
+    while size <= batch_size:
         context.report("measure", message=f"peak memory at batch {size}")
         feed = given.batching.take(given.feed, size)
         try:
             runner.predict(feed)
             context.memory.reset()
+            start = time.perf_counter()
             runner.predict(feed)
         except Exception as error:
             if explain(error) is None:
                 raise
             break
         probes[size] = context.memory.peak_bytes()
-        expected = 2 * probes[size] if len(probes) == 1 else PeakFit(probes).predict(2 * size)
-        if expected > PROBE_FRACTION * context.budget.memory_bytes:
+        following = size * (2 if size < PROBE_BATCHES[-1] else PROBE_STEP)
+        growth = probes[size] - min(probes.values())
+        expected = 2 * probes[size] if len(probes) == 1 else PeakFit(probes).predict(following)
+        enough = size >= PROBE_BATCHES[-1] and growth >= PROBE_SIGNAL_BYTES
+        too_much = expected > PROBE_FRACTION * context.budget.memory_bytes
+        if enough or too_much or time.perf_counter() - start > PROBE_S:
             break
+        size = following
     return PeakFit(probes) if probes else None
 
 

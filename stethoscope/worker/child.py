@@ -17,6 +17,7 @@ from typing import Any
 from stethoscope import out_of_memory, protocol
 from stethoscope.codec import plain
 from stethoscope.errors import OutOfMemory, StethoscopeError, UnsafeFile
+from stethoscope.framework_errors import gist
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Job, Status, TaskContext
 from stethoscope.worker.containment import contain, limit, settle
@@ -101,8 +102,8 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter) -> dict[str, 
             details = {"oom": {"tensor_shape": cause.tensor_shape}}
             return _answer(Status.OUT_OF_MEMORY, details, OutOfMemory(cause.sentence))
         incident = hashlib.sha256(traceback.format_exc().encode()).hexdigest()[:8]
-        first = (str(error).strip().splitlines() or [""])[0][:300]
-        sentence = f"Unexpected {type(error).__name__} while running the {job.kind} job: {first}"
+        subject = job.files["model"].name if "model" in job.files else job.kind
+        sentence = f"{subject}: unexpected {type(error).__name__} in the {job.kind} job: {gist(error)}."
         return _answer(Status.FAILED, {}, StethoscopeError(sentence)) | {"incident": incident}
 
 
