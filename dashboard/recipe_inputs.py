@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from stethoscope.tasks import feeds
+from stethoscope.tasks import dummy
 from stethoscope.types import Architecture, TensorSpec
 
 
@@ -17,13 +15,13 @@ def lines(
     """Lines that bind `inputs`, an array by input name. Every name is a Python literal."""
     if data_name is not None:
         return _from_file(architecture.inputs, data_name)
-    limit = feeds.index_limit(architecture)
     made = ["inputs = {"]
-    for place, spec in enumerate(architecture.inputs):
+    drawn = dummy.draws(architecture, architecture.inputs)
+    for place, (spec, draw) in enumerate(zip(architecture.inputs, drawn, strict=True)):
         about = given.get(spec.name) or {}
         shape = about.get("shape") or _shape(spec, settings)
         random = f"np.random.default_rng([{int(settings['seed'])}, {place}])"
-        made.append(f"    {spec.name!r}: {_random(spec, tuple(int(size) for size in shape), random, limit)},")
+        made.append(f"    {spec.name!r}: {draw.code(tuple(int(size) for size in shape), random)},")
     return [*made, "}"]
 
 
@@ -37,28 +35,8 @@ def _from_file(specs: Sequence[TensorSpec], data_name: str) -> list[str]:
 
 
 def _shape(spec: TensorSpec, settings: Mapping[str, Any]) -> list[int]:
-    dynamic = int(settings.get("dynamic_size") or feeds.DYNAMIC_SIZES[0])
+    dynamic = int(settings.get("dynamic_size") or dummy.DYNAMIC_SIZES[0])
     sizes = [dynamic if size is None else size for size in spec.shape or (None, None)]
     if spec.shape is None or (spec.shape and spec.shape[0] is None):
         sizes[0] = int(settings["samples"])
     return sizes
-
-
-def _random(spec: TensorSpec, shape: tuple[int, ...], random: str, limit: int) -> str:
-    """Mirrors `feeds.dummy_feed`, which a test holds it to."""
-    name, dtype = spec.name.lower(), spec.dtype
-    if dtype == "string":
-        return f"{random}.choice({list(map(str, feeds.WORDS))!r}, size={shape}).astype(object)"
-    if dtype == "bool":
-        return f"{random}.integers(0, 2, size={shape}).astype(bool)"
-    if dtype.startswith(("int", "uint")):
-        if "mask" in name:
-            return f"np.ones({shape}, {dtype!r})"
-        if "segment" in name or "token_type" in name:
-            return f"np.zeros({shape}, {dtype!r})"
-        info = np.iinfo(dtype)
-        small = dtype in ("int8", "uint8", "int16", "uint16") and limit == feeds.NO_LIMIT
-        low, high = (int(info.min), int(info.max) + 1) if small else (0, min(limit, int(info.max)))
-        return f"{random}.integers({low}, {high}, size={shape}).astype({dtype!r})"
-    kind = dtype if dtype in ("float16", "float32", "float64") else "float32"
-    return f"{random}.standard_normal({shape}).astype({kind!r})"

@@ -19,13 +19,17 @@ from stethoscope.types import Budget, Job, ModelFile
 
 MAX_RESULT_BYTES = 256 << 20
 MAX_PROGRESS_LINE_BYTES = 4096
+DISK_FULL = (
+    "The server's disk is full, so this run could not keep its results. "
+    "Remove models you no longer need, or ask whoever runs this server; then run it again."
+)
 
 
 def write_job(folder: Path, job: Job) -> None:
     """Leaves `job` in `folder` for a worker."""
     value = {
         "kind": job.kind,
-        "files": {role: [str(file.path), file.name, file.sha256] for role, file in job.files.items()},
+        "files": {role: [str(file.path.absolute()), file.name, file.sha256] for role, file in job.files.items()},
         "params": dict(job.params),
         "budget": [job.budget.memory_bytes, job.budget.timeout_s, job.budget.disk_bytes],
         "worker": job.worker,

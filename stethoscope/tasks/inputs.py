@@ -8,7 +8,8 @@ from stethoscope.data.npz import READER
 from stethoscope.errors import BadInput, OutOfMemory, StethoscopeError
 from stethoscope.framework_errors import gist
 from stethoscope.out_of_memory import explain
-from stethoscope.tasks.feeds import DYNAMIC_SIZES, Batching, bind, dummy_feed
+from stethoscope.tasks.dummy import DYNAMIC_SIZES, dummy_feed
+from stethoscope.tasks.feeds import Batching, bind
 from stethoscope.types import Architecture, Feed, Runner, TaskContext
 
 
@@ -56,11 +57,12 @@ def model_input(
             continue
         return ModelInput(feed, "dummy", batching, size if dynamic else None)
     assert failure is not None
-    if isinstance(failure, StethoscopeError):
+    if isinstance(failure, StethoscopeError) and not isinstance(failure, BadInput):
         raise failure
     name = context.files["model"].name
+    found = gist(failure).removeprefix(f"{name}: ")
     raise BadInput(
-        f"{name}: expected random input made from its input specs to be accepted, got “{gist(failure)}”. "
+        f"{name}: expected random input made from its input specs to be accepted, got “{found}”. "
         "Upload real input as .npz."
     ) from failure
 

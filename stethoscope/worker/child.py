@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -16,7 +17,7 @@ from typing import Any
 
 from stethoscope import out_of_memory, protocol
 from stethoscope.codec import plain
-from stethoscope.errors import OutOfMemory, StethoscopeError, UnsafeFile
+from stethoscope.errors import OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
 from stethoscope.framework_errors import gist
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Job, Status, TaskContext
@@ -97,6 +98,8 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter) -> dict[str, 
         return _answer(Status.FAILED, {}, error)
     except Exception as error:  # noqa: BLE001 - a bug or a framework's own error: reported, with its traceback in the log
         traceback.print_exc()
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return _answer(Status.FAILED, {}, QuotaExceeded(protocol.DISK_FULL))
         cause = out_of_memory.explain(error)
         if cause is not None:
             details = {"oom": {"tensor_shape": cause.tensor_shape}}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dashboard import recipe_inputs, recipes
-from stethoscope.tasks.feeds import dummy_feed
+from stethoscope.tasks.dummy import dummy_feed
 from stethoscope.types import Architecture, TensorSpec
 from tests.models import tiny_onnx
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from stethoscope.errors import BadInput
-from stethoscope.tasks.feeds import Batching, bind, dummy_feed
+from stethoscope.tasks.dummy import dummy_feed
+from stethoscope.tasks.feeds import Batching, bind
 from stethoscope.types import Architecture, Layer, TensorSpec
 
 
@@ -30,6 +31,27 @@ def test_token_inputs_stay_inside_the_vocabulary():
     ids = dummy_feed(architecture(embedding), [TensorSpec("input_word_ids", (None, None), "int32")], 8, 0, 16)
     assert ids["input_word_ids"].shape == (8, 16)
     assert 0 <= ids["input_word_ids"].min() <= ids["input_word_ids"].max() < 7
+
+
+def test_a_float_that_goes_to_an_embedding_is_an_index():
+    first = Layer("embedding_1", "Embedding", None, 0, 0, "float32", config={"input_dim": 5})
+    ids = dummy_feed(architecture(first), [TensorSpec("embedding_1_input", (None, 6), "float32")], 8, 0)
+    values = ids["embedding_1_input"]
+    assert values.dtype == np.float32
+    assert set(np.unique(values)) <= set(range(5))
+
+
+def test_each_input_gets_the_vocabulary_of_its_own_embedding():
+    layers = (
+        Layer("words", "InputLayer", None, 0, 0, "int32"),
+        Layer("flag", "InputLayer", None, 0, 0, "int32"),
+        Layer("big", "Embedding", None, 0, 0, "float32", ("words",), {"input_dim": 1000}),
+        Layer("small", "Embedding", None, 0, 0, "float32", ("flag",), {"input_dim": 2}),
+    )
+    specs = [TensorSpec("words", (None, 50), "int32"), TensorSpec("flag", (None, 50), "int32")]
+    feed = dummy_feed(architecture(*layers), specs, 20, 0)
+    assert feed["words"].max() > 100
+    assert feed["flag"].max() == 1
 
 
 def test_masks_are_ones_and_segments_zeros():
