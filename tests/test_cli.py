@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from tests.models import hungry_onnx, tiny_onnx
@@ -59,6 +60,16 @@ def test_predict_uses_the_data_and_leaves_the_outputs(tiny, tmp_path):
     assert value["outputs"]["y"]["shape"] == [5, 4]
     np.testing.assert_array_equal(np.load(value["outputs"]["y"]["path"]), 2 * x)
     assert {"phase", "reason", "peak_rss_bytes", "predicted_peak_bytes", "wall_s"} <= value.keys()
+
+
+def test_external_data_is_found_beside_the_model(tmp_path):
+    weights = np.arange(16, dtype=np.float32).reshape(4, 4)
+    model = onnx.load(tiny_onnx(tmp_path / "m.onnx"))
+    model.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(weights, "w"))
+    onnx.save(model, tmp_path / "m.onnx", save_as_external_data=True, location="m.onnx.data", size_threshold=0)
+    np.savez(tmp_path / "data.npz", x=np.eye(4, dtype=np.float32))
+    value = answer("predict", tmp_path / "m.onnx", "--data", tmp_path / "data.npz", "--out", tmp_path / "out")
+    np.testing.assert_array_equal(np.load(value["outputs"]["y"]["path"]), weights)
 
 
 def test_running_out_of_memory_is_a_report_with_exit_code_2(tmp_path):

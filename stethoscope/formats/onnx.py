@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stethoscope.formats import archive, onnx_hazards, onnx_layers, onnx_shapes, wire
+from stethoscope.formats import archive, onnx_hazards, onnx_inference, onnx_layers, onnx_shapes, wire
 from stethoscope.formats.onnx_reader import Reading, holds_model, read_model
 from stethoscope.types import Architecture, ModelFile, Runner, TensorSpec, WorkerKind
 
@@ -46,7 +46,7 @@ class Onnx:
         model = reading.parsed(file.name)
         types = onnx_shapes.declared(model.graph)
         if not onnx_shapes.complete(types, model.graph):
-            for key, values in onnx_shapes.inferred(reading.skeleton).items():
+            for key, values in onnx_inference.inferred(model).items():
                 types[key] = values | {
                     name: known for name, known in types.get(key, {}).items() if known.shape is not None
                 }

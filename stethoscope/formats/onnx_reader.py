@@ -38,7 +38,8 @@ class Reading:
 
     skeleton: bytes = b""
     weight_bytes: int = 0
-    external: bool = False
+    external: set[str] = field(default_factory=set)
+    """Files beside the model that hold its data."""
     without_data: list[str] = field(default_factory=list)
     """Names of tensors that declare values and store none."""
 
@@ -83,6 +84,26 @@ def read_model(file: ModelFile) -> Reading:
         return reader.reading
 
 
+class _Neighbours(Mapping[str, int]):
+    """Sizes of the files beside a model that was given by its path, as on the command line."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, name: str) -> int:
+        path = self._folder / name
+        # A link could lead anywhere; honest exports write plain files.
+        if path.is_symlink() or not path.is_file():
+            raise KeyError(name)
+        return path.stat().st_size
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
 class _Reader:
     def __init__(self, subject: str, view: memoryview, files: Mapping[str, int]) -> None:
         self.subject = subject
@@ -118,7 +139,7 @@ class _Reader:
             self.reading.without_data.append(tensor.name)
         if tensor.external:
             check_external(self.subject, tensor, self.files)
-            self.reading.external = True
+            self.reading.external.add(tensor.entries["location"])
         self.reading.weight_bytes += tensor.declared_bytes or tensor.payload_bytes
         if self.reading.weight_bytes > limits.MAX_WEIGHT_BYTES:
             raise TooLarge(
@@ -137,7 +158,7 @@ def opened(file: ModelFile) -> Iterator[tuple[memoryview, Mapping[str, int]]]:
     """
     if not archive.is_archive(file.path):
         with wire.mapped(file) as view:
-            yield view, {}
+            yield view, _Neighbours(file.path.parent)
         return
     with archive.open_archive(file) as contents:
         name = only_model(file, contents.names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,7 +40,7 @@ class OnnxRunner:
         self._file = file
         self._scratch = scratch
         self._observed: dict[str, list[tuple[int, str]]] = observable(model.graph)
-        self._path = _unpacked(file, scratch)
+        self._path = _unpacked(file, reading.external, scratch)
         self.inputs = graph_inputs(model.graph)
         self.outputs = tuple(onnx_shapes.spec(value) for value in model.graph.output)
         self._session = self._load(self._path, optimise=True)
@@ -160,10 +160,16 @@ def observable(graph: Any) -> dict[str, list[tuple[int, str]]]:
     return found
 
 
-def _unpacked(file: ModelFile, scratch: Path) -> Path:
-    if not archive.is_archive(file.path):
-        return file.path
+def _unpacked(file: ModelFile, external: Collection[str], scratch: Path) -> Path:
+    """Where the model lies with its data beside it; onnxruntime follows no links out of that folder."""
     folder = scratch / "model"
+    if not archive.is_archive(file.path):
+        if not external:
+            return file.path
+        for name in external:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file.path.parent / name, folder / name)
+        return Path(shutil.copyfile(file.path, folder / "model.onnx"))
     with archive.open_archive(file) as contents:
         name = only_model(file, contents.names)
         contents.extract(folder)

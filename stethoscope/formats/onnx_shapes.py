@@ -1,12 +1,7 @@
-"""Types of ONNX values: as the file declares them, and as shape inference fills them in."""
+"""Types of ONNX values, as the file declares them."""
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import signal
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +13,6 @@ if TYPE_CHECKING:
 
 Types = dict[str, dict[str, TensorSpec]]
 """Value types by graph key ("" for the main graph, "3.body" for a subgraph of its node 3) and value name."""
-_MAX_SKELETON_BYTES = 16 << 20
-_MAX_ANSWER_BYTES = 64 << 20
-_TIMEOUT_S = 10.0
 
 
 def graphs(graph: onnx.GraphProto, key: str = "") -> Iterator[tuple[str, onnx.GraphProto]]:
@@ -63,79 +55,6 @@ def complete(types: Types, graph: onnx.GraphProto) -> bool:
         for node in part.node
         if any(node.output)
     )
-
-
-def inferred(skeleton: bytes) -> Types:
-    """Runs onnx's shape inference in a forked child; {} when it crashes, takes too long, or the graph is large.
-
-    It is native code that hostile graphs can crash or keep busy, so it never runs in this process.
-    """
-    if len(skeleton) > _MAX_SKELETON_BYTES:
-        return {}
-    receive, send = os.pipe()
-    try:
-        child = os.fork()
-    except OSError:
-        os.close(receive)
-        os.close(send)
-        return {}
-    if child == 0:
-        os.close(receive)
-        _answer(skeleton, send)
-    os.close(send)
-    try:
-        return _parse(_collect(receive))
-    finally:
-        os.close(receive)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-
-
-def _answer(skeleton: bytes, send: int) -> None:
-    """The child: writes the types as JSON and ends without running anything of the parent's."""
-    try:
-        import onnx.shape_inference
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        model = onnx.shape_inference.infer_shapes(skeleton)
-        found = {
-            key: {name: [value.dtype, value.shape] for name, value in values.items()}
-            for key, values in declared(model.graph).items()
-        }
-        data = memoryview(json.dumps(found).encode())
-        while data:
-            data = data[os.write(send, data) :]
-    finally:
-        os._exit(0)
-
-
-def _collect(receive: int) -> bytes:
-    deadline, total = time.monotonic() + _TIMEOUT_S, 0
-    chunks: list[bytes] = []
-    while total <= _MAX_ANSWER_BYTES:
-        ready, _, _ = select.select([receive], [], [], max(0.0, deadline - time.monotonic()))
-        chunk = os.read(receive, 1 << 20) if ready else b""
-        if not ready:
-            return b""
-        if not chunk:
-            return b"".join(chunks)
-        chunks.append(chunk)
-        total += len(chunk)
-    return b""
-
-
-def _parse(answer: bytes) -> Types:
-    try:
-        found = json.loads(answer) if answer else {}
-    except ValueError:
-        return {}
-    return {
-        key: {
-            name: TensorSpec(name, None if shape is None else tuple(shape), dtype)
-            for name, (dtype, shape) in values.items()
-        }
-        for key, values in found.items()
-    }
 
 
 def _typed(kind: onnx.TypeProto, depth: int) -> tuple[str, Shape | None]:

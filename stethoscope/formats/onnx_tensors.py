@@ -6,11 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from stethoscope.errors import TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.formats import limits, wire
+
+if TYPE_CHECKING:
+    import onnx
 
 DTYPES: Mapping[int, tuple[str, int]] = {
     1: ("float32", 32),
@@ -142,6 +146,11 @@ def stripped(view: memoryview, tensor: Tensor, kept: list[wire.Field], start: in
     out = b"".join(bytes(view[part.begin : part.end]) for part in kept if part.number not in (13, 14))
     entry = wire.encode_bytes(1, b"location") + wire.encode_bytes(2, LEFT_OUT.encode())
     return out + wire.encode_bytes(13, entry) + wire.encode_varint(14 << 3) + wire.encode_varint(_EXTERNAL)
+
+
+def is_left_out(tensor: onnx.TensorProto) -> bool:
+    """Whether a parsed tensor has its values elsewhere: left out by `stripped`, or in a data file."""
+    return tensor.data_location == _EXTERNAL
 
 
 def check_external(subject: str, tensor: Tensor, files: Mapping[str, int]) -> None:
