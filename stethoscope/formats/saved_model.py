@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.errors import CannotRun, NeedsTrust
-from stethoscope.formats import saved_model_files, saved_model_graph, tf_strip
+from stethoscope.formats import graph_drawing, saved_model_files, saved_model_graph, saved_model_serving
 from stethoscope.formats.saved_model_architecture import architecture
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
@@ -32,12 +32,12 @@ class SavedModelFormat:
         return architecture(saved_model_files.locate(file))
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
-        """The graph without long tensor contents, as Netron draws it."""
+        """The served operators with their weights' shapes, as Netron draws them best; the whole graph where nothing is served."""
         located = saved_model_files.locate(file)
-        if located.graph.endswith(".pbtxt"):
-            return saved_model_files.GRAPHS[0], saved_model_graph.load(located).SerializeToString()
-        with located.view(located.graph) as view:
-            return saved_model_files.GRAPHS[0], tf_strip.without_weights(file, view, tf_strip.SAVED_MODEL)
+        served = saved_model_serving.serve(located)
+        if served.graph.operators:
+            return "graph.pb", graph_drawing.draw(served.graph, served.functions, served.behind)
+        return saved_model_files.GRAPHS[0], served.saved.SerializeToString()
 
     def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
         """Unpacks the model into `scratch` and loads it with TensorFlow.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from stethoscope.errors import TooLarge, UnsafeFile
@@ -13,28 +13,19 @@ from stethoscope.formats import (
     graph_ops,
     graph_shapes,
     limits,
-    saved_model_graph,
+    saved_model_serving,
     signatures,
     tf_proto,
     variables_index,
 )
-from stethoscope.formats.flat_graph import FlatGraph, flatten, flatten_function
+from stethoscope.formats.flat_graph import FlatGraph
 from stethoscope.formats.graph_layers import Weight
-from stethoscope.formats.object_graph import SavedVariable, handles, static_shape, weights
+from stethoscope.formats.object_graph import SavedVariable
 from stethoscope.formats.saved_model_files import Located
 from stethoscope.formats.saved_model_hazards import context
 from stethoscope.formats.saved_model_keras import compile_settings
+from stethoscope.formats.saved_model_serving import Variables
 from stethoscope.types import Architecture, TensorSpec
-
-_INDEX = "variables/variables.index"
-
-
-@dataclass(frozen=True)
-class Variables:
-    """A model's variables, and whether it is known which of them training changes."""
-
-    all: tuple[SavedVariable, ...]
-    trainable_known: bool
 
 
 def architecture(located: Located) -> Architecture:
@@ -45,19 +36,12 @@ def architecture(located: Located) -> Architecture:
         UnsafeFile: an asset lies outside the model's folder.
         TooLarge: it declares more weights than `limits` allow.
     """
-    saved = saved_model_graph.load(located)
-    meta = saved_model_graph.serving(saved)
+    served = saved_model_serving.serve(located)
+    saved, meta, functions, chosen, graph = served.saved, served.meta, served.functions, served.chosen, served.graph
     _check_assets(located, saved.meta_graphs)
-    nodes = meta.graph_def.node
-    functions = {function.signature.name: function for function in meta.graph_def.library.function}
-    known = signatures.read(meta) or signatures.callable_functions(meta)
-    warnings = _warnings(located, saved, meta, known)
-    chosen = known[0] if known else None
-    graph = _graph(nodes, functions, chosen)
-    bundle = _bundle(located, warnings)
-    every = {f"{one.name}/{key}": tensor for one in known for key, tensor in one.fetches.items()}
-    variables = _variables(meta, graph if len(known) < 2 else flatten(nodes, functions, every), bundle)
-    held = _held(graph, variables, handles(meta) | _captures(meta, chosen))
+    warnings = [*_warnings(located, saved, served.known), *served.notes]
+    variables, bundle = served.variables, served.bundle
+    held = {name: _weight(variable) for name, variable in served.behind.items()}
     constants = graph_layers.constants(graph)
     frozen = not variables.all and bool(constants)
     layers = graph_layers.layers(graph, functions, held | (constants if frozen else {}), _feeds(chosen))
@@ -93,30 +77,15 @@ def architecture(located: Located) -> Architecture:
         warnings=tuple(warnings),
         hazards=tuple(hazard for one in saved.meta_graphs for hazard in graph_hazards.find(context(one))),
         weight_bytes=(bits + 7) // 8,
-        runnable=_runnable(located, bundle, variables, functions, nodes, bool(meta.object_graph_def.nodes)),
+        runnable=_runnable(
+            located, bundle, variables, functions, meta.graph_def.node, bool(meta.object_graph_def.nodes)
+        ),
     )
 
 
-def _graph(nodes: Sequence[Any], functions: Mapping[str, Any], chosen: signatures.Signature | None) -> FlatGraph:
-    if chosen is None:
-        return FlatGraph({}, {})
-    return (
-        flatten_function(chosen.function, functions)
-        if chosen.function
-        else flatten(nodes, functions, chosen.fetches, chosen.fed)
-    )
-
-
-def _captures(meta: Any, chosen: signatures.Signature | None) -> dict[str, int]:
-    """Objects behind the last arguments of a function that is called without a signature, by argument name."""
-    if chosen is None or not chosen.function:
-        return {}
-    functions = {function.signature.name: function for function in meta.graph_def.library.function}
-    bound = meta.object_graph_def.concrete_functions[chosen.function].bound_inputs
-    arguments = functions[chosen.function].signature.input_arg
-    return {
-        argument.name: node for argument, node in zip(arguments[len(arguments) - len(bound) :], bound, strict=False)
-    }
+def _weight(variable: SavedVariable) -> Weight:
+    bits = variable.parameters * tf_proto.item_bits(variable.dtype)
+    return Weight(variable.parameters, bits, variable.trainable)
 
 
 def _completed_specs(chosen: signatures.Signature, kind: str, graph: FlatGraph) -> tuple[TensorSpec, ...]:
@@ -143,78 +112,6 @@ def _feeds(signature: signatures.Signature | None) -> dict[str, TensorSpec]:
     return {operator: specs[name] for operator, name in signature.fed.items()}
 
 
-def _variables(meta: Any, graph: FlatGraph, bundle: variables_index.Bundle | None) -> Variables:
-    """The model's own variables: as its object graph lists them, or (TensorFlow 1) those that a signature depends on."""
-    listed = weights(meta.object_graph_def)
-    if listed:
-        return Variables(tuple(_completed(variable, bundle) for variable in listed), True)
-    trainable = _trainable_names(meta)
-    found = []
-    for operator in graph.operators.values():
-        if operator.type in graph_ops.VARIABLES:
-            shape = static_shape(operator.attributes["shape"].shape) if "shape" in operator.attributes else None
-            dtype = tf_proto.dtype_name(operator.attributes["dtype"].type) if "dtype" in operator.attributes else ""
-            variable = SavedVariable(
-                operator.name, dtype, shape or (), operator.name in trainable if trainable is not None else None
-            )
-            if not variable.is_seed:
-                found.append(_completed(variable, bundle))
-    return Variables(tuple(found), trainable is not None or (not found and bool(meta.object_graph_def.nodes)))
-
-
-def _completed(variable: SavedVariable, bundle: variables_index.Bundle | None) -> SavedVariable:
-    """`variable` with the stored shape where its own leaves a dimension open."""
-    entry = bundle.entries.get(variable.name) if bundle and None in variable.shape else None
-    return replace(variable, shape=entry[1]) if entry else variable
-
-
-def _trainable_names(meta: Any) -> set[str] | None:
-    """Names in the "trainable_variables" collection of a TensorFlow 1 graph; None when it has no such collection."""
-    from google.protobuf.message import DecodeError
-
-    if "trainable_variables" not in meta.collection_def:
-        return None
-    names = set()
-    for data in meta.collection_def["trainable_variables"].bytes_list.value:
-        try:
-            names.add(tf_proto.messages().VariableDef.FromString(data).variable_name.partition(":")[0])
-        except DecodeError:
-            return None
-    return names
-
-
-def _held(graph: FlatGraph, variables: Variables, handles: Mapping[str, int]) -> dict[str, Weight]:
-    by_node = {variable.node: variable for variable in variables.all}
-    by_name = {variable.name.partition(":")[0]: variable for variable in variables.all}
-    found = {}
-    for operator in graph.operators.values():
-        if operator.type in graph_ops.VARIABLES or operator.type == "_Arg":
-            shared = (
-                operator.attributes["shared_name"].s.decode("utf-8", "replace")
-                if "shared_name" in operator.attributes
-                else ""
-            )
-            if operator.name in handles:
-                variable = by_node.get(handles[operator.name])
-            else:
-                variable = by_name.get(shared) or by_name.get(operator.name)
-            if variable is not None:
-                bits = variable.parameters * tf_proto.item_bits(variable.dtype)
-                found[operator.name] = Weight(variable.parameters, bits, variable.trainable)
-    return found
-
-
-def _bundle(located: Located, warnings: list[str]) -> variables_index.Bundle | None:
-    if _INDEX not in located.sizes or located.sizes[_INDEX] > limits.MAX_CONFIG_BYTES or not located.sizes[_INDEX]:
-        return None
-    with located.view(_INDEX) as view:
-        try:
-            return variables_index.read(bytes(view))
-        except variables_index.Damaged as error:
-            warnings.append(f"{_INDEX} cannot be read: {error}.")
-            return None
-
-
 def _check_assets(located: Located, metas: Sequence[Any]) -> None:
     for meta in metas:
         for asset in meta.asset_file_def:
@@ -225,7 +122,7 @@ def _check_assets(located: Located, metas: Sequence[Any]) -> None:
                 )
 
 
-def _warnings(located: Located, saved: Any, meta: Any, known: Sequence[signatures.Signature]) -> list[str]:
+def _warnings(located: Located, saved: Any, known: Sequence[signatures.Signature]) -> list[str]:
     found = []
     if located.others:
         listed = ", ".join(located.others[:5])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stethoscope import protocol
 from stethoscope.out_of_memory import mentions
 from stethoscope.types import Job, Status
 
@@ -65,6 +68,8 @@ def tell(ending: Ending) -> Told:
     if _looks_out_of_memory(ending):
         reason = f"Memory ran out {where}: it had added {peak} when it ended; the limit is {limit}."
         return Told(Status.OUT_OF_MEMORY, partial, reason, "OutOfMemory", ending.peak_bytes)
+    if ending.exit_code and os.strerror(errno.ENOSPC) in ending.log_tail:
+        return Told(Status.FAILED, partial, protocol.DISK_FULL, "QuotaExceeded", ending.peak_bytes)
     how = _signal_name(ending.signal_number) if ending.signal_number else f"exit code {ending.exit_code}"
     reason = (
         f"The worker crashed {where} ({how}). Nothing else was affected. The file may be damaged or hit a runtime bug."

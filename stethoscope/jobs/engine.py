@@ -11,14 +11,16 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from stethoscope import __version__, protocol
-from stethoscope.errors import NotFound
+from stethoscope.errors import NotFound, QuotaExceeded
 from stethoscope.jobs.endings import Ending, tell
+from stethoscope.jobs.leftovers import Alive, remove_unfinished, unmark
 from stethoscope.jobs.state import JobState
 from stethoscope.jobs.supervisor import Hooks, Queued, Supervisor
 from stethoscope.types import Job, JobResult, Progress, Status, WorkerKind
@@ -36,23 +38,37 @@ class Engine:
         folder: where job folders and the index of reusable results are kept.
         slots: jobs at once, by worker kind.
         memory_bytes: the budgets of all running jobs together stay below this.
+        spawn: a fresh Python for each job instead of a fork, as macOS needs.
         reuse: whether a finished result answers a later equal job (same content, kind, parameters, version).
     """
 
-    def __init__(self, folder: Path, slots: dict[WorkerKind, int], memory_bytes: int, *, reuse: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        slots: dict[WorkerKind, int],
+        memory_bytes: int,
+        *,
+        reuse: bool = True,
+        spawn: bool = sys.platform == "darwin",
+    ) -> None:
         self._folder, self._reuse = folder, reuse
         self._jobs_folder, self._index = folder / "jobs", folder / "results"
         for path in (self._jobs_folder, self._index):
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._alive = Alive(folder / "engines")
+        remove_unfinished(self._jobs_folder, folder / "engines")
         self._states: dict[str, JobState] = {}
         self._changed = threading.Condition()
         hooks = Hooks(self._on_started, self._on_moved, self._on_queued, self._on_ended)
-        self._supervisor = Supervisor(folder, slots, memory_bytes, hooks)
+        self._supervisor = Supervisor(folder, slots, memory_bytes, hooks, spawn=spawn)
 
     def submit(self, job: Job, *, owner: str = "", entry_id: str = "", fresh: bool = False) -> str:
         """Queues `job` and returns its id at once.
 
         An equal job that this owner has under way is joined; a finished one answers immediately unless `fresh`.
+
+        Raises:
+            QuotaExceeded: the disk is full.
         """
         key = _cache_key(job)
         if key and not fresh:
@@ -65,7 +81,15 @@ class Engine:
                 return cached
         job_id = secrets.token_urlsafe(18)
         folder = self._jobs_folder / job_id
-        folder.mkdir(mode=0o700)
+        try:
+            folder.mkdir(mode=0o700)
+            self._alive.mark(folder)
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise QuotaExceeded(
+                f"The server's disk takes nothing more ({error.strerror}). "
+                "Remove models you no longer need, or ask whoever runs this server."
+            ) from error
         state = JobState(job_id, job.kind, owner, entry_id, time.time(), dict(job.params), cache_key=key)
         with self._changed:
             self._forget_old()
@@ -147,6 +171,7 @@ class Engine:
     def stop(self) -> None:
         """Kills every job and server."""
         self._supervisor.stop()
+        self._alive.close()
 
     def _cached(self, key: str, owner: str, entry_id: str) -> str | None:
         """A finished equal job, under a new id for this owner; None when there is none."""
@@ -227,6 +252,7 @@ class Engine:
             state.save(folder)
             if state.cache_key and _reusable(result):
                 _write_index(self._index / f"{state.cache_key}.json", job_id)
+            unmark(folder)
         except OSError as error:
             _log.warning("the result of job %s could not be kept on disk: %s", job_id, error)
         with self._changed:
@@ -252,14 +278,16 @@ def _cache_key(job: Job) -> str:
 def _code_fingerprint() -> str:
     """Changes with the engine's code: what an older version found is not shown as this one's answer."""
     root = Path(__file__).resolve().parents[1]
-    found = sorted((str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in root.rglob("*.py"))
+    found = sorted(
+        (str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in root.rglob("*.py")
+    )
     return hashlib.sha256(repr(found).encode()).hexdigest()[:12]
 
 
 def _reusable(result: JobResult) -> bool:
     """What would come out the same again: answers, and refusals that rest on the file alone."""
     return result.status is Status.OK or (
-        bool(result.error) and result.error not in ("StethoscopeError", "OutOfMemory")
+        bool(result.error) and result.error not in ("StethoscopeError", "OutOfMemory", "QuotaExceeded")
     )
 
 

@@ -6,9 +6,12 @@ import contextlib
 import json
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+import psutil
 
 from stethoscope import protocol
 from stethoscope.jobs.endings import Ending, Verdict, human_bytes
@@ -165,8 +168,18 @@ class RunningJob:
                 return
 
 
+def _resident_bytes(pid: int) -> int | None:
+    """Resident memory, where the system does not tell shared from own."""
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return None
+
+
 def _anonymous_bytes(pid: int) -> int | None:
     """Memory of a process that is its own: anonymous and shared, without file-backed pages; None when it is gone."""
+    if sys.platform != "linux":
+        return _resident_bytes(pid)
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:

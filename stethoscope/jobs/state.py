@@ -61,8 +61,11 @@ class JobState:
             },
         }
         temporary = folder / "final.tmp"
-        temporary.write_text(json.dumps(value))
-        temporary.replace(folder / "final.json")
+        try:
+            temporary.write_text(json.dumps(value))
+            temporary.replace(folder / "final.json")
+        finally:
+            temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, folder: Path) -> Self | None:

@@ -52,10 +52,14 @@ class Supervisor:
         slots: jobs at once, by worker kind.
         memory_bytes: the budgets of all running jobs together stay below this (one job may always run).
         hooks: whom to tell.
+        spawn: a fresh Python for each job instead of a fork.
     """
 
-    def __init__(self, folder: Path, slots: dict[WorkerKind, int], memory_bytes: int, hooks: Hooks) -> None:
+    def __init__(
+        self, folder: Path, slots: dict[WorkerKind, int], memory_bytes: int, hooks: Hooks, *, spawn: bool
+    ) -> None:
         self._folder, self._slots, self._memory_bytes, self._hooks = folder, slots, memory_bytes, hooks
+        self._spawn = spawn
         self._lock = threading.Lock()
         self._queue: list[Queued] = []
         self._cancelled: set[str] = set()
@@ -150,7 +154,12 @@ class Supervisor:
     def _start_waiting(self) -> None:
         while (queued := self._next()) is not None:
             server = self._server(queued.job.worker)
-            protocol.write_job(queued.folder, queued.job)
+            try:
+                protocol.write_job(queued.folder, queued.job)
+            except OSError as error:
+                _log.warning("job %s could not be written: %s", queued.id, error)
+                self._finish_unstarted(queued, Verdict(Status.FAILED, protocol.DISK_FULL))
+                continue
             try:
                 running = RunningJob(queued.id, queued.job, queued.folder, server)
             except OSError:
@@ -205,7 +214,7 @@ class Supervisor:
     def _server(self, kind: WorkerKind) -> WorkerServer:
         server = self._servers.get(kind)
         if server is None:
-            server = WorkerServer.start(kind, self._folder / f"{kind}-server.log")
+            server = WorkerServer.start(kind, self._folder / f"{kind}-server.log", spawn=self._spawn)
             self._servers[kind] = server
             self._selector.register(server.connection, selectors.EVENT_READ, server)
         return server

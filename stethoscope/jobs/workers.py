@@ -40,8 +40,11 @@ class WorkerServer:
     buffer: bytes = b""
 
     @classmethod
-    def start(cls, kind: WorkerKind, log: Path) -> WorkerServer:
-        """Starts a server; it says {"ready"} when its imports are done. Its own output goes to `log`."""
+    def start(cls, kind: WorkerKind, log: Path, *, spawn: bool) -> WorkerServer:
+        """Starts a server; it says {"ready"} when its imports are done. Its own output goes to `log`.
+
+        With `spawn` it makes a fresh Python for each job instead of forking, as macOS needs.
+        """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
         with log.open("ab") as output, theirs:
@@ -55,6 +58,7 @@ class WorkerServer:
                     kind,
                     "--socket",
                     str(theirs.fileno()),
+                    *(["--spawn"] if spawn else []),
                 ],
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -4,6 +4,9 @@ Speaks over one Unix socket (its standard input): the parent sends {"job", "fold
 progress); the server answers {"job", "pid"} at once and {"job", "exit", "signal"} when the child has ended. It runs
 no operation of any framework itself: a process that has started one's threads cannot be forked safely.
 It ends, and takes its children along, when the parent does.
+
+Where a process with a framework in it cannot be forked (macOS), `--spawn` starts each job as a fresh Python instead:
+slower by the import, the same in everything else.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import os
 import selectors
 import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,7 +28,8 @@ from stethoscope.worker import child
 from stethoscope.worker.containment import die_with_parent
 
 
-def _import_for(kind: str) -> None:
+def import_for(kind: str) -> None:
+    """Imports what every job of a worker kind needs."""
     from stethoscope.formats import all_formats
     from stethoscope.tasks import all_tasks
 
@@ -38,8 +43,8 @@ def _import_for(kind: str) -> None:
 
 
 class _Server:
-    def __init__(self, connection: socket.socket) -> None:
-        self._connection = connection
+    def __init__(self, connection: socket.socket, kind: str, *, spawn: bool) -> None:
+        self._connection, self._kind, self._spawn = connection, kind, spawn
         self._jobs: dict[int, str] = {}
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
@@ -67,6 +72,15 @@ class _Server:
             return False
         request = json.loads(message)
         log, progress = array.array("i", descriptors)
+        start = self._spawned if self._spawn else self._forked
+        pid = start(request["folder"], log, progress)
+        self._jobs[pid] = request["job"]
+        os.close(log)
+        os.close(progress)
+        self._say({"job": request["job"], "pid": pid})
+        return True
+
+    def _forked(self, folder: str, log: int, progress: int) -> int:
         pid = os.fork()
         if pid == 0:
             die_with_parent()
@@ -75,12 +89,13 @@ class _Server:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             os.close(self._wake_read)
             os.close(self._wake_write)
-            child.run(Path(request["folder"]), log, progress)
-        self._jobs[pid] = request["job"]
-        os.close(log)
-        os.close(progress)
-        self._say({"job": request["job"], "pid": pid})
-        return True
+            child.run(Path(folder), log, progress)
+        return pid
+
+    def _spawned(self, folder: str, log: int, progress: int) -> int:
+        words = [sys.executable, "-I", "-m", "stethoscope.worker.fresh", self._kind, folder, str(log), str(progress)]
+        # Reaped by `_reap` like a forked child; Popen's own bookkeeping is not used.
+        return subprocess.Popen(words, stdin=subprocess.DEVNULL, pass_fds=[log, progress]).pid
 
     def _reap(self) -> None:
         while self._jobs:
@@ -101,15 +116,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", choices=("light", "tensorflow"), required=True)
     parser.add_argument("--socket", type=int, required=True)
+    parser.add_argument("--spawn", action="store_true", help="a fresh Python for each job instead of a fork")
     arguments = parser.parse_args()
     die_with_parent()
     connection = socket.socket(fileno=arguments.socket)
     connection.set_inheritable(False)
-    _import_for(arguments.kind)
-    gc.collect()
-    gc.freeze()
+    if not arguments.spawn:
+        import_for(arguments.kind)
+        gc.collect()
+        gc.freeze()
     try:
-        _Server(connection).serve()
+        _Server(connection, arguments.kind, spawn=arguments.spawn).serve()
     except (BrokenPipeError, ConnectionResetError):
         sys.exit(0)
 

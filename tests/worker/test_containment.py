@@ -64,7 +64,11 @@ def test_the_filter_is_well_formed(machine):
     count = len(code) // 8
     assert len(code) % 8 == 0
     for place in range(count):
-        kind, taken, other = int.from_bytes(code[place * 8 : place * 8 + 2], "little"), code[place * 8 + 2], code[place * 8 + 3]
+        kind, taken, other = (
+            int.from_bytes(code[place * 8 : place * 8 + 2], "little"),
+            code[place * 8 + 2],
+            code[place * 8 + 3],
+        )
         if kind & 0x07 == 0x05:
             assert place + 1 + max(taken, other) < count, "a jump leaves the program"
     assert code[-8:-6] == b"\x06\x00", "it ends with a return"
