@@ -439,3 +439,17 @@ def test_real_files_are_described(shared_dir: Path) -> None:
         described = FORMAT.describe(file)
         assert described.layers
         assert len({layer.path for layer in described.layers}) == len(described.layers)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        helper.make_node("LayerNormalization", ["x", "w", "w"], ["y"], axis=(1 << 63) - 2),
+        helper.make_node("Split", ["x"], ["y", "z", "v"], axis=1, num_outputs=1),
+        helper.make_node("Einsum", ["x"], ["y"], equation="...iÌ ->...i"),
+    ],
+    ids=lambda node: node.op_type,
+)
+def test_what_crashes_shape_inference_is_kept_from_it(save: Save, node: onnx.NodeProto) -> None:
+    described = FORMAT.describe(save(model([node], [weight("w", 4)], opset=18)))
+    assert [layer.output_shape for layer in described.layers] == [None]

@@ -30,6 +30,13 @@ def folder(tmp_path) -> Path:
     return tmp_path / "dense"
 
 
+def drawn(file: ModelFile) -> dict[str, str]:
+    """What Netron is given: operator types by name, without the weights."""
+    name, data = FORMAT.skeleton(file)
+    assert name == "graph.pb"
+    return {node.name: node.op for node in tf_proto.messages().GraphDef.FromString(data).node if node.op != "Const"}
+
+
 @pytest.mark.parametrize("name", ["dense.zip", "dense.tar", "dense.tar.gz", "dense.tgz"])
 def test_archives_and_folders_are_the_same_model(folder, tmp_path, name):
     file = ModelFile.at(tf_graphs.packed(folder, tmp_path / name))
@@ -42,8 +49,7 @@ def test_archives_and_folders_are_the_same_model(folder, tmp_path, name):
     assert found.parameters == 15
     assert found.trainable_parameters is None
     assert [one.path for one in found.layers] == ["x", "dense/MatMul", "dense/BiasAdd", "y"]
-    data = FORMAT.skeleton(file)[1]
-    assert tf_proto.messages().SavedModel.FromString(data).meta_graphs[0].graph_def.node
+    assert drawn(file) == {"x": "Placeholder", "dense/MatMul": "MatMul", "dense/BiasAdd": "BiasAdd", "y": "Relu"}
 
 
 def test_the_graph_file_alone_and_its_text_form(folder, tmp_path):
@@ -57,7 +63,7 @@ def test_the_graph_file_alone_and_its_text_form(folder, tmp_path):
     for file in (ModelFile.at(text), ModelFile.at(text / "saved_model.pbtxt")):
         assert FORMAT.sniff(file)
         assert FORMAT.describe(file).layers == FORMAT.describe(alone).layers
-        assert FORMAT.skeleton(file)[0] == "saved_model.pb"
+        assert len(drawn(file)) == 4
 
 
 def test_a_graph_without_its_variables_says_what_to_upload(tmp_path):
@@ -297,6 +303,21 @@ def test_keras_models_compute_what_keras_computed(models, tmp_path):
             last = seen[shown[-1]]
             np.testing.assert_allclose(last, np.load(models / f"{name}.npy"), rtol=1e-4, atol=1e-5)
             assert list(runner.activations({key: feed}, [shown[-1]])) == [shown[-1]]
+
+
+def test_netron_is_given_the_operators_of_the_layer_table_and_the_shapes_of_weights(models):
+    for name in ("keras3", "keras2", "stateful", "words", "bare", "tf1"):
+        file = ModelFile.at(models / name)
+        described = FORMAT.describe(file)
+        assert drawn(file).items() >= {one.path: one.type for one in described.layers}.items()
+        graph = tf_proto.messages().GraphDef.FromString(FORMAT.skeleton(file)[1])
+        names = {node.name for node in graph.node}
+        assert len(names) == len(graph.node)
+        assert {reference.partition(":")[0] for node in graph.node for reference in node.input} <= names
+    graph = tf_proto.messages().GraphDef.FromString(FORMAT.skeleton(ModelFile.at(models / "keras3"))[1])
+    tensors = [node.attr["value"].tensor for node in graph.node if node.op == "Const"]
+    assert [6, 5] in [[dim.size for dim in tensor.tensor_shape.dim] for tensor in tensors]
+    assert all(len(tensor.tensor_content) <= 1024 for tensor in tensors)
 
 
 def test_a_packed_model_is_unpacked_into_scratch_and_run(models, tmp_path):

@@ -146,22 +146,37 @@ def test_subgraphs_that_call_each_other_in_a_circle_are_refused(save: Save) -> N
         FORMAT.describe(save(pack(model)))
 
 
-def test_a_table_shared_a_million_times_is_not_read_a_million_times(save: Save) -> None:
-    content = bytearray(pack(tiny()))
-    # One million references to the same subgraph: small on disk, endless when followed.
-    position = len(content)
-    target = int.from_bytes(content[:4], "little")
-    root_vtable = target - int.from_bytes(content[target : target + 4], "little", signed=True)
-    field = target + int.from_bytes(content[root_vtable + 8 : root_vtable + 10], "little")
-    vector = field + int.from_bytes(content[field : field + 4], "little")
-    subgraph = vector + 4 + int.from_bytes(content[vector + 4 : vector + 8], "little")
-    count = 200_000
-    content[field : field + 4] = (position - field).to_bytes(4, "little")
-    content += count.to_bytes(4, "little")
-    # Offsets only point forward, so the subgraph would have to lie behind: it does not, and that is refused.
-    content += (subgraph & 0xFFFFFFFF).to_bytes(4, "little") * count
-    with pytest.raises(StethoscopeError):
-        FORMAT.describe(save(bytes(content)))
+def test_tables_that_share_each_other_are_read_a_bounded_number_of_times(
+    save: Save, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import flatbuffers
+
+    s, model, builder = schema(), tiny(), flatbuffers.Builder(1024)
+    graph = model.subgraphs[0].Pack(builder)
+    code = model.operatorCodes[0].Pack(builder)
+    buffers = [buffer.Pack(builder) for buffer in model.buffers]
+    vectors = []
+    # A thousand references to one subgraph cost four bytes each on disk, and a subgraph each when followed.
+    for start, items in (
+        (s.ModelStartSubgraphsVector, [graph] * 1000),
+        (s.ModelStartOperatorCodesVector, [code]),
+        (s.ModelStartBuffersVector, buffers[::-1]),
+    ):
+        start(builder, len(items))
+        for item in items:
+            builder.PrependUOffsetTRelative(item)
+        vectors.append(builder.EndVector())
+    s.ModelStart(builder)
+    s.ModelAddVersion(builder, 3)
+    s.ModelAddSubgraphs(builder, vectors[0])
+    s.ModelAddOperatorCodes(builder, vectors[1])
+    s.ModelAddBuffers(builder, vectors[2])
+    builder.Finish(s.ModelEnd(builder), file_identifier=b"TFL3")
+    file = save(bytes(builder.Output()))
+    assert len(load(file).subgraphs) == 1000
+    monkeypatch.setattr("stethoscope.formats.limits.MAX_LAYERS", 2000)
+    with pytest.raises(UnreadableFile, match="more than 2,000 tensors and operators"):
+        FORMAT.describe(file)
 
 
 def test_the_skeleton_keeps_shapes_and_drops_weights(save: Save) -> None:
