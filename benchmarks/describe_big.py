@@ -35,7 +35,9 @@ def run(folder: Path) -> dict[str, Any]:
     for _ in range(3):
         described.append(process(stethoscope, "describe", model, "--json")["wall_s"])
         loaded.append(process(sys.executable, "-c", _LOAD, model)["wall_s"])
-    added = int(subprocess.run([sys.executable, "-c", _ADDED, model], capture_output=True, text=True, check=True).stdout)
+    added = int(
+        subprocess.run([sys.executable, "-c", _ADDED, model], capture_output=True, text=True, check=True).stdout
+    )
     ratio = median(loaded) / median(described)
     return {
         "file_bytes": Path(model).stat().st_size,
@@ -47,4 +49,6 @@ def run(folder: Path) -> dict[str, Any]:
     }
 
 
-BENCHMARK = Benchmark("describe_big", "describing 436 MB is at least 20 times faster than loading it, in at most 50 MB", run)
+BENCHMARK = Benchmark(
+    "describe_big", "describing 436 MB is at least 20 times faster than loading it, in at most 50 MB", run
+)

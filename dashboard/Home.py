@@ -12,7 +12,7 @@ else:
     from dashboard import navigation, render, session, sidebar
 
     st.set_page_config(page_title="Stethoscope", layout="wide")
-    page = st.navigation(navigation.sections())
+    page = st.navigation(navigation.sections(), position="hidden")
     with render.errors_as_words():
         sidebar.show(session.current())
         page.run()

@@ -66,3 +66,19 @@ def worker_kind(format_id: str) -> WorkerKind:
 
 def _describe_job(entry: Entry) -> Job:
     return Job("describe", {"model": entry.file}, {"skeleton": True}, Budget(_DESCRIBE_MEMORY_BYTES, _DESCRIBE_S))
+
+
+def last(entry: Entry, kind: str) -> JobState | None:
+    """The newest finished job of this kind on this model that was not cancelled."""
+    for state in engine().jobs(entry_id=entry.id):
+        if state.kind == kind and state.result is not None and state.result.status is not Status.CANCELLED:
+            return state
+    return None
+
+
+def known_format(entry: Entry) -> str:
+    """What to call the format of a model that has been described; "" before that. Starts nothing."""
+    for state in engine().jobs(entry_id=entry.id):
+        if state.kind == "describe" and state.result is not None:
+            return str(state.result.value.get("format") or "")
+    return ""

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from stethoscope.store import Entry, store
+from stethoscope.types import Architecture, Hazard
 
 from dashboard import escape, figures, render, tables, words
 from dashboard.session import View
-from stethoscope.store import Entry, store
-from stethoscope.types import Architecture, Hazard
 
 
 def facts(pairs: Sequence[tuple[str, str, str]]) -> None:
     """A row of small facts that wraps: (label, Markdown-safe value, note)."""
-    grid = st.grid(min_column_width=150, gap=("small", "medium"))
+    grid = st.grid(len(pairs), min_column_width=150, gap=("small", "medium"))
     for label, value, note in pairs:
         with grid.cell(), st.container(gap=None):
             st.caption(label)
@@ -83,7 +83,7 @@ def compiled(architecture: Architecture) -> None:
     if settings.learning_rate is not None:
         rate = settings.learning_rate
         said.append(
-            f"learning rate {words.significant(rate) if isinstance(rate, int | float) else escape.code(_short(rate))}"
+            f"learning rate {words.given(rate) if isinstance(rate, int | float) else escape.code(_short(rate))}"
         )
     st.markdown("**Compiled with** " + (" · ".join(said) if said else "no loss or optimizer"))
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
-
-from dashboard import escape, figures, render, tables, words
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
+
+from dashboard import cards, escape, figures, render, tables, words
 
 _BADGE: Mapping[Any, tuple[render.Tone, str]] = {
     True: ("good", "passed"),
@@ -77,26 +77,24 @@ def _first_difference(found: Mapping[str, Any] | None) -> None:
         return
     with st.container(border=True):
         st.markdown(f"**First layer that differs:** {escape.code(found['layer'])}")
-        st.markdown(escape.sentences(found["reason"]))
+        st.markdown(escape.sentences(words.readable(found["reason"])))
         first, second = (found.get("values") or [None, None])[:2]
         place = ", ".join(str(part) for part in found.get("index") or [])
-        grid = st.grid(min_column_width=150, gap=("small", "medium"))
-        facts = [
-            ("One run gave", _value(first)),
-            ("Another gave", _value(second)),
-            ("Difference", words.difference(found.get("max_abs_diff"))),
-            ("At element", f"[{place}]" if place else "—"),
-        ]
-        for label, text in facts:
-            with grid.cell(), st.container(gap=None):
-                st.caption(label)
-                st.markdown(f"**{escape.markdown(text)}**")
+        cards.facts(
+            [
+                ("The layer gave", escape.markdown(_value(first)), "in one run"),
+                ("The layer gave", escape.markdown(_value(second)), "in another"),
+                ("Difference in the layer", words.difference(found.get("max_abs_diff")), "the largest of its values"),
+                ("At element", escape.markdown(f"[{place}]" if place else "—"), "of the layer's output"),
+            ]
+        )
+        st.caption("These are values inside the model. How much its output changes is shown below.")
         render.go_to("architecture", "Show this layer in the graph", layer=str(found["layer"]))
 
 
 def _value(value: Any) -> str:
     try:
-        return words.significant(float(value), 7)
+        return words.given(float(value))
     except (TypeError, ValueError):
         return str(value)
 
@@ -104,20 +102,23 @@ def _value(value: Any) -> str:
 def _tests(tests: Sequence[Mapping[str, Any]]) -> None:
     st.markdown("**What was tested**")
     with st.container(border=True, gap="small"):
+        within = any(test.get("id") == "same-input-tolerance" and test["passed"] for test in tests)
         for test in tests:
             tone, label = _BADGE.get(test["passed"], _BADGE[None])
+            if test.get("id") == "same-input-bitwise" and test["passed"] is False and within:
+                tone, label = "plain", "only rounding"
             meaning = tables.TEST_MEANING.get(str(test.get("id")))
             with st.container(gap=None):
                 with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                     st.badge(label, color=render.colour(tone))
                     st.markdown(f"**{escape.markdown(test['name'])}**", help=meaning, width="content")
-                st.caption(escape.markdown(test.get("detail") or "", 600))
+                st.caption(escape.markdown(words.readable(test.get("detail") or ""), 600))
 
 
 def _pictures(value: Mapping[str, Any]) -> None:
     measured = [test for test in value["tests"] if test["passed"] is not None and test.get("max_abs_diff") is not None]
     if measured:
-        st.markdown("**How large the differences are**")
+        st.markdown("**How much the output changes**")
         figure = figures.test_differences(measured, float(value["settings"]["atol"]))
         st.plotly_chart(figure, config=figures.CONFIG, key="differences", alt="Largest difference by test")
 
@@ -145,7 +146,7 @@ def _how(value: Mapping[str, Any], state: JobState, code: str) -> None:
             f"The model was opened once in a contained process and given {source} made with seed {int(settings['seed'])}"
             f"{': ' + given if given else ''}. It ran {int(value['runs'])} times on exactly that input in inference mode; then once in training "
             f"mode, and row by row. Outputs were compared bit by bit and with an absolute tolerance of "
-            f"{words.significant(float(settings['atol']))}. When they differed, every layer's output was recorded in two runs and "
+            f"{words.given(float(settings['atol']))}. When they differed, every layer's output was recorded in two runs and "
             "compared in execution order."
         )
         st.dataframe(tables.tests(value["tests"]), hide_index=True)

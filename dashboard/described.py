@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import streamlit as st
-
-from dashboard import analysis, escape, progress, render
-from dashboard.session import View
 from stethoscope.codec import architecture_from_json
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Architecture, Status
+
+from dashboard import analysis, escape, navigation, progress, render, session
+from dashboard.session import View
+
+_SAMPLES = 4
 
 
 def architecture(view: View, *, say_if_partial: bool = False) -> Architecture | None:
@@ -31,7 +33,19 @@ def nothing_chosen(view: View) -> None:
     """The empty state of every page but Overview."""
     if view.problem:
         st.warning(escape.sentences(view.problem))
-    render.empty("Choose a model first: upload one, or try a sample.", link="Go to Overview")
+    with st.container(border=True):
+        st.markdown("**Choose a model first.** Upload one, or try a sample:")
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            if st.button("Upload a model", key="empty-upload", type="primary"):
+                st.switch_page(navigation.page_files()[0].path)
+            for entry in session.sample_models()[:_SAMPLES]:
+                st.button(
+                    escape.markdown(entry.title or entry.name, 48),
+                    key=f"empty-{entry.id}",
+                    help=escape.markdown(entry.behaviour, 200) or None,
+                    on_click=session.choose,
+                    args=(entry.id,),
+                )
 
 
 def _read(view: View, state: JobState, say_if_partial: bool) -> Architecture | None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
+from stethoscope.types import Layer
 
 from dashboard import escape, words
-from stethoscope.types import Layer
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PURPLE, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8A8F98"
@@ -48,7 +48,7 @@ def parameter_share(layers: Sequence[Layer], total: int, top: int = 10) -> go.Fi
         customdata=[[words.count(number), kind, name] for name, number, kind in rows],
         hovertemplate="%{customdata[2]}<br>%{customdata[1]}<br>%{customdata[0]} parameters, %{text} of the model<extra></extra>",
     )
-    figure = base(64 + 26 * len(rows)).add_trace(bars)
+    figure = base(86 + 26 * len(rows)).add_trace(bars)
     longest = max((number for _, number, _ in rows), default=1)
     # Positions, not names: two layers whose clipped names coincide keep a bar each.
     figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=[name for name, _, _ in rows])
@@ -56,9 +56,17 @@ def parameter_share(layers: Sequence[Layer], total: int, top: int = 10) -> go.Fi
     return figure
 
 
+_FAR = 8
+
+
 def memory(measured_bytes: int, predicted_bytes: int | None, limit_bytes: int) -> go.Figure:
-    """Two thin bars, measured and predicted peak memory, against the limit; a prediction far beyond it is cut off."""
-    view_bytes = min(max(limit_bytes, measured_bytes, predicted_bytes or 0), 2.5 * max(limit_bytes, measured_bytes))
+    """Two thin bars, measured and predicted peak memory, against the limit.
+
+    A prediction far beyond the limit is cut off; a limit far beyond the need lies outside, and an arrow says where.
+    """
+    need_bytes = max(measured_bytes, predicted_bytes or 0, 1)
+    far = limit_bytes > _FAR * need_bytes
+    view_bytes = 1.6 * need_bytes if far else min(max(limit_bytes, need_bytes), 2.5 * max(limit_bytes, measured_bytes))
     unit, divisor = ("GiB", 2**30) if view_bytes >= 2**30 else ("MiB", 2**20)
     rows = [("Predicted", predicted_bytes, PREDICTED)] if predicted_bytes else []
     rows.append(("Measured", measured_bytes, VERMILION if measured_bytes >= limit_bytes else MEASURED))
@@ -74,15 +82,16 @@ def memory(measured_bytes: int, predicted_bytes: int | None, limit_bytes: int) -
             textposition="auto",
             hovertemplate=f"{name} peak memory: {words.size(value or 0)}<extra></extra>",
         )
-    figure.add_vline(x=limit_bytes / divisor, line={"color": LIMIT, "width": 2, "dash": "dash"})
+    if not far:
+        figure.add_vline(x=limit_bytes / divisor, line={"color": LIMIT, "width": 2, "dash": "dash"})
     figure.add_annotation(
-        x=limit_bytes / divisor,
+        x=1.05 * view_bytes / divisor if far else limit_bytes / divisor,
         y=1,
         yref="paper",
         yanchor="bottom",
-        xanchor="right" if limit_bytes > 0.5 * view_bytes else "left",
+        xanchor="right" if far or limit_bytes > 0.5 * view_bytes else "left",
         showarrow=False,
-        text=f"limit {words.size(limit_bytes)}",
+        text=f"limit {words.size(limit_bytes)}{' →' if far else ''}",
         font={"color": LIMIT},
     )
     figure.update_layout(margin_t=26)
@@ -101,7 +110,7 @@ _SHORT = {
 def test_differences(tests: Sequence[Mapping[str, Any]], atol: float) -> go.Figure:
     """One dot per test: its largest absolute difference on a logarithmic axis, against the tolerance."""
     floor = min(atol, 1e-7) / 100
-    figure = base(96 + 30 * len(tests))
+    figure = base(112 + 34 * len(tests))
     for test in reversed(tests):
         number = float(test["max_abs_diff"])
         drawable = number if np.isfinite(number) else max(atol, 1.0) * 100
@@ -127,12 +136,12 @@ def test_differences(tests: Sequence[Mapping[str, Any]], atol: float) -> go.Figu
         yref="paper",
         yanchor="bottom",
         showarrow=False,
-        text=f"tolerance {words.significant(atol)}",
+        text=f"tolerance {words.given(atol)}",
     )
     figure.update_layout(margin_t=26)
     largest = max([atol, *(float(t["max_abs_diff"]) for t in tests if np.isfinite(float(t["max_abs_diff"])))])
     figure.update_xaxes(
-        title_text="Largest absolute difference (output units, log scale)",
+        title_text="Largest difference in the model's output (log scale)",
         type="log", range=[np.log10(floor) - 0.3, np.log10(largest) + 1.5], exponentformat="power", dtick=2,
     )  # fmt: skip
     return figure
@@ -160,8 +169,8 @@ def two_runs(first: Sequence[Any], other: Sequence[Any], name: str) -> go.Figure
             hovertemplate=f"element %{{x}}<br>{label}: %{{y:.6g}}<extra></extra>",
         )  # fmt: skip
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=28)
-    figure.update_xaxes(title_text=f"Element of {escape.figure(name)} (first {left.size:,})")
-    figure.update_yaxes(title_text="Output value")
+    figure.update_xaxes(title_text=f"Element of {escape.figure(name)}, the first {left.size:,}")
+    figure.update_yaxes(title_text="Output value (as the model returns it)")
     return figure
 
 

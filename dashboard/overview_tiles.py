@@ -5,22 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
-
-from dashboard import escape, render, session, words
-from dashboard.session import View
 from stethoscope.store import Entry, store
-from stethoscope.types import Architecture
+from stethoscope.types import Architecture, Status
+
+from dashboard import analysis, consistency_parts, escape, render, session, words
+from dashboard.session import View
 
 
 def models(entries: Sequence[Entry], *, key: str) -> None:
     """A grid of models to open: name and one line each."""
     grid = st.grid(min_column_width=250, gap="small", border=True)
     for entry in entries:
-        with grid.cell(), st.container(gap="xsmall"):
+        with grid.cell(), st.container(gap="xsmall", height="stretch", key=f"tile-{key}-{entry.id}"):
             with st.container(gap=None):
-                st.markdown(f"**{escape.markdown(entry.title or entry.name, 60)}**")
+                name = entry.title or entry.name
+                st.markdown(
+                    f"**{escape.markdown(name, 60)}**", help=escape.markdown(name, 300) if len(name) > 60 else None
+                )
                 st.caption(_line(entry))
             st.button("Open", key=f"open-{key}-{entry.id}", on_click=session.choose, args=(entry.id,))
+
+
+def samples(entries: Sequence[Entry], *, key: str, shown: int = 8) -> None:
+    """The samples to try: a first few, the rest folded."""
+    models(entries[:shown], key=key)
+    if len(entries) > shown:
+        with st.expander(f"{words.plural(len(entries) - shown, 'more sample')}"):
+            models(entries[shown:], key=key)
 
 
 def _line(entry: Entry) -> str:
@@ -73,24 +84,36 @@ def _confirm_removal(entry: Entry, owner: str) -> None:
         st.rerun()
 
 
-def next_steps(architecture: Architecture) -> None:
-    """Tiles that lead to the other pages, each with what it would answer about this model."""
+def next_steps(entry: Entry, architecture: Architecture) -> None:
+    """Tiles that lead to the other pages, each with what is known already, or what it would answer."""
     layers = words.plural(len(architecture.layers), "layer")
     steps = [
         ("architecture", "See its architecture", f"The graph with its {layers}, and a table beside it."),
-        (
-            "consistency",
-            "Check its consistency",
-            "Whether the same input always gives the same output; else, the first layer that differs.",
-        ),
-        (
-            "prediction",
-            "Run a prediction",
-            "On random or your own data, under a memory limit: output, peak memory and time.",
-        ),
+        ("consistency", "Check its consistency", _consistency(entry)),
+        ("prediction", "Run a prediction", _prediction(entry)),
     ]
-    grid = st.grid(min_column_width=230, gap="small", border=True)
+    grid = st.grid(len(steps), min_column_width=230, gap="small", border=True)
     for page, label, line in steps:
         with grid.cell(), st.container(gap="xsmall"):
             render.go_to(page, f"**{label}** →")
             st.caption(line)
+
+
+def _consistency(entry: Entry) -> str:
+    state = analysis.last(entry, "consistency")
+    if state is None or state.result is None or state.result.status is not Status.OK:
+        return "Whether the same input always gives the same output; if not, the first layer that differs."
+    return f"Last run, {words.ago(state.finished_s or state.created_s)}: {consistency_parts.verdict(state.result.value)[2]}"
+
+
+def _prediction(entry: Entry) -> str:
+    state = analysis.last(entry, "predict")
+    if state is None or state.result is None:
+        return "On random or your own data, under a memory limit: output, peak memory and time."
+    result, when = state.result, words.ago(state.finished_s or state.created_s)
+    if result.status is Status.OUT_OF_MEMORY:
+        return f"Last run, {when}: out of memory, stopped at {words.size(result.peak_rss_bytes)}."
+    if result.status is not Status.OK:
+        return f"Last run, {when}: it could not finish."
+    each = words.duration(float(result.value["time_per_sample_s"]))
+    return f"Last run, {when}: peak memory {words.size(result.peak_rss_bytes)}, {each} per sample."

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import streamlit as st
-
-from dashboard import escape, runs, session, upload_view, words
-from dashboard.session import View
 from stethoscope.errors import NotFound
 from stethoscope.store import store
 from stethoscope.types import Architecture, ModelFile
+
+from dashboard import escape, runs, session, upload_view, words
+from dashboard.session import View
 
 RANDOM, SAMPLE, OWN = "Random input", "Sample data", "Your data"
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 import streamlit as st
-
-from dashboard import cards, escape, figures, outputs, render, tables, words
+from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.types import JobResult, Status
+
+from dashboard import cards, escape, figures, outputs, render, tables, words
 
 
 def answer(state: JobState, code: str, command: str) -> None:
@@ -35,7 +36,7 @@ def _limit(state: JobState, result: JobResult) -> int:
 def _memory(state: JobState, result: JobResult) -> None:
     limit = _limit(state, result)
     if limit:
-        st.markdown("**Memory**")
+        st.markdown(f"**Memory**, {words.share(result.peak_rss_bytes, limit)} of the limit used")
         figure = figures.memory(result.peak_rss_bytes, result.value.get("predicted_peak_bytes"), limit)
         st.plotly_chart(figure, config=figures.CONFIG, key="memory", alt="Peak memory against the limit")
 
@@ -64,17 +65,38 @@ def _outputs(state: JobState, result: JobResult) -> None:
             (
                 "Whole run",
                 words.duration(result.wall_s),
-                "with loading" + (", kept from earlier" if state.cached else ""),
+                "with loading" + (", kept from an earlier run" if state.cached else ""),
             ),
-            ("Outputs", words.count(len(found)), ""),
+            ("Outputs", words.count(len(found)), _shape(found)),
         ]
     )
-    _memory(state, result)
-    st.dataframe(tables.outputs(found), hide_index=True, height="content" if len(found) <= 8 else 320)
-    names = list(found)
-    name = names[0] if len(names) == 1 else st.selectbox("Output", names, key="output", format_func=escape.clip)
+    halves = st.grid(5, min_column_width=150, gap=("small", "medium"))
+    left, right = halves.cell(column_span=3), halves.cell(column_span=2)
+    with right:
+        _memory(state, result)
+    with left:
+        name = _which(found)
+        if name is not None:
+            _picture(result, name, found[name])
     if name is not None:
-        _one(state, result, name, found[name])
+        _rows(result, name, found[name])
+
+
+def _shape(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """The only output's shape and type; nothing where a table shows them all."""
+    if len(found) != 1:
+        return ""
+    (about,) = found.values()
+    return f"{words.shape(about['shape'])}, {escape.markdown(about['dtype'])}"
+
+
+def _which(found: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The output to show; several are listed with their shapes first."""
+    names = list(found)
+    if len(names) == 1:
+        return names[0]
+    st.dataframe(tables.outputs(found), hide_index=True, height="content" if len(found) <= 6 else 250)
+    return st.selectbox("Output", names, key="output", format_func=escape.clip)
 
 
 def _against(result: JobResult) -> str:
@@ -86,15 +108,21 @@ def _against(result: JobResult) -> str:
     return f"predicted {words.size(predicted)} ({sign}{abs(change):.0f} %)"
 
 
-def _one(state: JobState, result: JobResult, name: str, about: Mapping[str, Any]) -> None:
+def _picture(result: JobResult, name: str, about: Mapping[str, Any]) -> None:
     path = result.files.get(str(about["path"]))
     array = outputs.load(path) if path is not None else None
+    st.markdown(f"**What it returned**, output {escape.code(name)}")
     if array is not None and array.ndim and array.shape[0] and array.dtype.kind in "fiub":
         row = 0
         if array.shape[0] > 1:
             row = int(
                 st.number_input(
-                    f"Sample (0 to {words.count(array.shape[0] - 1)})", 0, array.shape[0] - 1, 0, key="sample"
+                    f"Sample (0 to {words.count(array.shape[0] - 1)})",
+                    0,
+                    array.shape[0] - 1,
+                    0,
+                    key="sample",
+                    width=220,
                 )
             )
         st.plotly_chart(
@@ -103,6 +131,11 @@ def _one(state: JobState, result: JobResult, name: str, about: Mapping[str, Any]
             key="values",
             alt="Output values of one sample",
         )
+    else:
+        st.caption("These values are not numbers; the table below shows the first of them.")
+
+
+def _rows(result: JobResult, name: str, about: Mapping[str, Any]) -> None:
     rows = (result.value.get("preview") or {}).get(name)
     if rows:
         st.caption(
@@ -117,28 +150,29 @@ def out_of_memory(state: JobState, result: JobResult) -> None:
     oom: Mapping[str, Any] = result.value.get("oom") or {}
     limit = _limit(state, result)
     batch = int(oom.get("batch_size") or state.params.get("batch_size") or 0)
+    estimate = _estimate(oom, batch)
+    offer = next_batch(batch, int(estimate.get("low") or 0), _failed_batches(state, limit))
     with st.container(border=True):
         of = f" of {words.size(limit)}" if limit else ""
         render.verdict("bad", "Out of memory", f"A batch of {words.count(batch)} needs more than the limit{of}.")
-        st.markdown(escape.sentences(result.reason))
+        st.markdown(escape.sentences(_without_refuted_advice(result.reason, oom, estimate)))
         shape = oom.get("tensor_shape")
         cards.facts(
             [
                 ("Peak memory", words.size(result.peak_rss_bytes), "when it was stopped"),
                 ("Phase", escape.markdown(result.phase or "unknown"), f"after {words.duration(result.wall_s)}"),
                 ("Tensor that did not fit", words.shape(shape) if shape else "not known", ""),
-                ("What would fit", *_fits(oom.get("largest_batch_estimate"))),
+                ("What would fit", *_fits(estimate, batch)),
             ]
         )
         _memory(state, result)
-        fits = int((oom.get("largest_batch_estimate") or {}).get("low") or 0)
-        if 0 < fits < batch:
+        if offer:
             st.button(
-                f"Run again with batch size {words.count(fits)}",
+                f"Run again with batch size {words.count(offer)}",
                 type="primary",
                 key="smaller",
                 on_click=_smaller,
-                args=(fits,),
+                args=(offer,),
             )
         else:
             st.caption(
@@ -147,13 +181,44 @@ def out_of_memory(state: JobState, result: JobResult) -> None:
         st.caption("Only the contained process ended; the app and other runs did not notice.")
 
 
-def _fits(estimate: Mapping[str, Any] | None) -> tuple[str, str]:
-    if not estimate or not estimate.get("high"):
-        return "not known", "too few batches were measured"
-    low, high = int(estimate["low"]), int(estimate["high"])
-    return (
-        f"batch {words.count(low)}" if low else "no whole batch"
-    ), f"estimated: {words.count(low)} to {words.count(high)}"
+def _estimate(oom: Mapping[str, Any], batch: int) -> Mapping[str, Any]:
+    """The estimate of the largest batch; empty when this very run has refuted it."""
+    found: Mapping[str, Any] = oom.get("largest_batch_estimate") or {}
+    return found if int(found.get("low") or 0) < batch else {}
+
+
+def _without_refuted_advice(reason: str, oom: Mapping[str, Any], estimate: Mapping[str, Any]) -> str:
+    refuted = oom.get("largest_batch_estimate") if not estimate else None
+    return reason.replace(f" A batch of {int(refuted['low']):,} is estimated to fit.", "") if refuted else reason
+
+
+def _failed_batches(state: JobState, limit: int) -> set[int]:
+    """Batches of this model that ran out of memory at this limit or a higher one."""
+    found = set()
+    for other in engine().jobs(entry_id=state.entry_id):
+        result = other.result
+        if other.kind == "predict" and result is not None and result.status is Status.OUT_OF_MEMORY:
+            batch = (result.value.get("oom") or {}).get("batch_size") or other.params.get("batch_size")
+            if batch and _limit(other, result) >= limit:
+                found.add(int(batch))
+    return found
+
+
+def next_batch(batch: int, fits: int, failed: Collection[int]) -> int:
+    """The batch size to offer after `batch` ran out of memory: what is estimated to fit, never one that failed; 0 for none."""
+    offer = fits if 0 < fits < batch else batch // 2
+    least = min(failed, default=batch)
+    return min(offer, least // 2) if offer >= least else offer
+
+
+def _fits(estimate: Mapping[str, Any], batch: int) -> tuple[str, str]:
+    if not estimate.get("high"):
+        return "not known", f"less than {words.count(batch)}, which was tried" if batch > 1 else "not even one row"
+    low, high = int(estimate["low"]), min(int(estimate["high"]), max(1, batch - 1))
+    if not low:
+        return "no whole row", "estimated from small batches"
+    span = f"batch {words.count(low)}" if low == high else f"{words.count(low)} to {words.count(high)}"
+    return f"batch {words.count(low)}", f"estimated: {span}"
 
 
 def _smaller(batch: int) -> None:

@@ -6,8 +6,9 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from dashboard import recipe_inputs
 from stethoscope.types import Architecture
+
+from dashboard import recipe_inputs
 
 
 def predict_code(

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import Literal
 
 import streamlit as st
-
-from dashboard import escape, navigation, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs.state import JobState
 from stethoscope.types import JobResult, Status
+
+from dashboard import escape, navigation, words
 
 _LOG = logging.getLogger(__name__)
 Tone = Literal["good", "bad", "careful", "plain"]
@@ -102,17 +102,15 @@ def errors_as_words() -> Iterator[None]:
         )
 
 
-def empty(sentence: str, *, link: str = "", page: str = "overview") -> None:
-    """What goes here, and a way to get there."""
+def empty(sentence: str) -> None:
+    """What would be here, and why it is not."""
     with st.container(border=True):
         st.markdown(sentence)
-        if link:
-            go_to(page, link)
 
 
-def go_to(url_path: str, label: str, **params: str) -> None:
+def go_to(url_path: str, label: str, *, width: Literal["content", "stretch"] = "content", **params: str) -> None:
     """A link to one of our pages that keeps the view: `params` go into its address."""
     for page in navigation.page_files():
         if page.url_path == url_path:
             kept = {"model": st.query_params["model"]} if "model" in st.query_params else {}
-            st.page_link(page.path, label=label, icon="", query_params={**kept, **params} or None)
+            st.page_link(page.path, label=label, width=width, query_params={**kept, **params} or None)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
-
-from dashboard import escape, progress, session
-from dashboard.session import View
 from stethoscope.jobs.state import JobState
-from stethoscope.types import Job
+from stethoscope.tasks.feeds import Batching
+from stethoscope.types import Architecture, Job
+
+from dashboard import escape, progress, session, words
+from dashboard.session import View
 
 
 def button(label: str, make: Callable[[], Job], view: View, *, disabled: bool = False) -> None:
@@ -69,6 +70,20 @@ def _last(kind: str, view: View) -> JobState | None:
 
 def _key(kind: str, entry_id: str) -> str:
     return f"_run-{kind}-{entry_id}"
+
+
+def fixed_batch(architecture: Architecture) -> int | None:
+    """The number of rows the model insists on in every call, or None."""
+    return Batching.of(architecture.inputs).fixed if architecture.inputs else None
+
+
+def say_fixed_batch(rows: int | None) -> None:
+    """Says what a fixed batch means for the settings above."""
+    if rows is not None:
+        st.caption(
+            f"This model takes exactly {words.plural(rows, 'row')} in every call. Input is cut to that; a last call that is short is filled "
+            "up, and the filling left out of the result."
+        )
 
 
 def runnable(reason: str) -> bool:

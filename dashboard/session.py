@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
+from stethoscope.errors import NotFound
+from stethoscope.settings import settings
+from stethoscope.store import SAMPLES_OWNER, Entry, store
+from stethoscope.store.samples import MANIFEST
 
 from dashboard.identity import current_owner
-from stethoscope.errors import NotFound
-from stethoscope.store import SAMPLES_OWNER, Entry, store
 
 _MODEL = "model"
 DATA_SUFFIXES = (".npz", ".npy")
@@ -92,5 +96,14 @@ def recent_models(owner: str) -> list[Entry]:
 
 
 def sample_models() -> tuple[Entry, ...]:
-    """The samples everybody may try."""
-    return store().list(SAMPLES_OWNER)
+    """The samples everybody may try, in the order of their manifest."""
+    places = _sample_places(settings().samples_dir / MANIFEST)
+    return tuple(
+        sorted(store().list(SAMPLES_OWNER), key=lambda entry: (places.get(entry.name, len(places)), entry.name))
+    )
+
+
+def _sample_places(manifest: Path) -> dict[str, int]:
+    if not manifest.is_file():
+        return {}
+    return {Path(row["file"]).name: place for place, row in enumerate(json.loads(manifest.read_text("utf-8")))}

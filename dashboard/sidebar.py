@@ -1,78 +1,77 @@
-"""The sidebar: brand, the current model with switch, upload and share, and what is running."""
+"""The sidebar: brand, the current model with switch, upload and link, the pages, and what is running."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from urllib.parse import urlencode
 
 import streamlit as st
-
-from dashboard import escape, navigation, progress, session, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.store import Entry, store
 
+from dashboard import analysis, copy_link, escape, navigation, progress, render, session, words
+
 _KINDS = {"describe": "Reading", "consistency": "Consistency", "predict": "Prediction"}
 BRAND = Path(__file__).parent / "brand.svg"
+STYLE = Path(__file__).parent / "frame.css"
+"""Our only style sheet for Streamlit's own page."""
 REFRESH_S = 1.5
-FRAME_CSS = """
-.stMainBlockContainer { padding-left: 2.5rem; padding-right: 2.5rem; max-width: 1500px; }
-[data-testid="stSidebarUserContent"] { padding-top: 0.5rem; }
-"""
-"""Our only style sheet: Streamlit's wide layout leaves margins that a graph beside a table needs."""
 
 
 def show(view: session.View) -> None:
     """Draws the sidebar; call once a run, before the page."""
     st.logo(str(BRAND), size="large")
-    st.html(f"<style>{FRAME_CSS}</style>")
     with st.sidebar:
+        # Not st.html: the browser loads that element's script late, and the page would jump.
+        st.markdown(f"<style>{STYLE.read_text('utf-8')}</style>", unsafe_allow_html=True)
         _model(view)
+        _pages()
         _running(view)
 
 
 def _model(view: session.View) -> None:
     entry = view.entry
-    with st.container(border=True, gap="xsmall"):
+    with st.container(border=True, gap="xsmall", key="current-model"):
         if entry is None:
             st.markdown("**No model chosen**")
             st.caption("Upload one on the Overview page, or try a sample.")
-        else:
-            st.markdown(f"**{escape.markdown(entry.title or entry.name, 60)}**")
-            about = [escape.markdown(entry.name, 40)] if entry.title else []
-            st.caption(" · ".join([*about, words.size(entry.size_bytes), _whose(view, entry)]))
+            _switch(view)
+            return
+        name = entry.title or entry.name
+        st.markdown(f"**{escape.markdown(name, 60)}**", help=escape.markdown(name, 300) if len(name) > 60 else None)
+        st.caption(" · ".join(_about(view, entry)))
         _switch(view)
-        if entry is not None:
-            if st.button("Upload another", key="upload-another", width="stretch"):
-                session.forget()
-                st.switch_page(navigation.page_files()[0].path)
-            with st.popover("Share", width="stretch"):
-                st.caption(
-                    "Anyone who can open this server sees this model with this link. Only its owner can remove it."
-                )
-                st.code(_link(), language=None, wrap_lines=True)
+        upload, link = st.columns(2, gap="xsmall")
+        if upload.button("Upload", key="upload-another", width="stretch", help="Upload another model"):
+            session.forget()
+            st.switch_page(navigation.page_files()[0].path)
+        with link:
+            copy_link.show()
 
 
-def _whose(view: session.View, entry: Entry) -> str:
-    if entry.sample:
-        return "sample"
-    return "yours" if view.mine else "shared with you"
+def _about(view: session.View, entry: Entry) -> list[str]:
+    about = [escape.markdown(entry.name, 40)] if entry.title else []
+    kind = analysis.known_format(entry)
+    if kind:
+        about.append(escape.markdown(kind, 40))
+    about.append(words.size(entry.size_bytes))
+    about.append("sample" if entry.sample else "yours" if view.mine else "shared with you")
+    return about
 
 
 def _switch(view: session.View) -> None:
-    choices = {entry.id: entry for entry in [*session.recent_models(view.owner), *session.sample_models()]}
-    if view.entry is not None:
-        choices = {view.entry.id: view.entry, **choices}
+    here = view.entry.id if view.entry is not None else None
+    found = [*session.recent_models(view.owner), *session.sample_models()]
+    choices = {entry.id: entry for entry in found if entry.id != here}
     if not choices:
         return
-    here = view.entry.id if view.entry is not None else None
-    # The widget is keyed by the model: after a switch elsewhere it starts afresh on the new one.
+    # The widget is keyed by the model: after a switch it starts afresh.
     st.selectbox(
         "Switch model",
         list(choices),
-        index=0 if here else None,
+        index=None,
         format_func=lambda entry_id: escape.clip(choices[entry_id].title or choices[entry_id].name, 60),
-        placeholder="Choose a model",
+        placeholder="Switch to another model" if here else "Choose a model",
         label_visibility="collapsed",
         key=f"switch-{here}",
         on_change=_switched,
@@ -86,10 +85,14 @@ def _switched(key: str) -> None:
         session.choose(str(chosen))
 
 
-def _link() -> str:
-    address = (st.context.url or "").split("?")[0].split("#")[0]
-    query = urlencode(st.query_params.to_dict())
-    return f"{address}?{query}" if query else address
+def _pages() -> None:
+    with st.container(gap=None, key="pages"):
+        section = ""
+        for page in sorted(navigation.page_files(), key=lambda page: navigation.SECTIONS.index(page.section)):
+            if page.section != section:
+                section = page.section
+                st.caption(section)
+            render.go_to(page.url_path, page.title, width="stretch")
 
 
 def _running(view: session.View) -> None:

@@ -5,27 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import streamlit as st
+from stethoscope.types import TensorSpec
 
 from dashboard import escape, words
-from stethoscope.types import Layer, TensorSpec
 
 Columns = dict[str, list[Any]]
 
-LAYER_COLUMNS = {
-    "Layer": st.column_config.TextColumn("Layer", width=120),
-    "Type": st.column_config.TextColumn("Type", width=85),
-    "Output shape": st.column_config.TextColumn("Output shape", width=100),
-    "Parameters": st.column_config.NumberColumn("Parameters", format="localized", width=72),
-    "Share": st.column_config.ProgressColumn(
-        "Share",
-        help="Share of the model's parameters, in per cent",
-        format="%.1f %%",
-        min_value=0,
-        max_value=100,
-        width=65,
-    ),
-}
 TEST_MEANING = {
     "same-input-bitwise": "The same input, run again, gives the same output to the last bit.",
     "same-input-tolerance": "The same input, run again, gives the same output within the tolerance.",
@@ -34,23 +19,6 @@ TEST_MEANING = {
     "expected and is why inference must run with training=False.",
     "finite": "No NaN and no infinity in any output.",
 }
-
-
-def layers(rows: Sequence[Layer], total: int) -> Columns:
-    """One row per layer or operator: name, type, output shape, parameters, share of the model's parameters in per cent."""
-    return {
-        "Layer": [escape.clip(layer.path, 200) for layer in rows],
-        "Type": [escape.clip(layer.type) for layer in rows],
-        "Output shape": [words.shape(layer.output_shape) for layer in rows],
-        "Parameters": [layer.parameters for layer in rows],
-        "Share": [100 * layer.parameters / total if total else 0.0 for layer in rows],
-    }
-
-
-def matching(rows: Sequence[Layer], text: str) -> list[Layer]:
-    """Layers whose name or type contains every word of `text`, in any case."""
-    wanted = text.casefold().split()
-    return [layer for layer in rows if all(word in f"{layer.path} {layer.type}".casefold() for word in wanted)]
 
 
 def tensors(specs: Sequence[TensorSpec]) -> Columns:
@@ -92,7 +60,7 @@ def tests(items: Sequence[Mapping[str, Any]]) -> Columns:
         "Result": [ended[item["passed"]] for item in items],
         "Largest difference": [words.difference(item.get("max_abs_diff")) for item in items],
         "What it means": [TEST_MEANING.get(str(item.get("id")), "") for item in items],
-        "Detail": [escape.clip(item.get("detail") or "", 300) for item in items],
+        "Detail": [escape.clip(words.readable(item.get("detail") or ""), 300) for item in items],
     }
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Sequence
 
+# Standing alone: digits inside a name or a version are not ours to change.
+_NUMBER = re.compile(r"(?<![\w.\-])-?\d+(?:\.\d+(?:e[+-]?\d+)?|e[+-]?\d+)(?![\w\-]|\.\w)")
 _SIZES = ("KiB", "MiB", "GiB", "TiB")
 
 
@@ -22,6 +25,20 @@ def significant(value: float, digits: int = 3) -> str:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         return f"{mantissa}e{int(exponent)}".replace("-", "−")
     return f"{value:,.{max(0, digits - 1 - magnitude)}f}".replace("-", "−")
+
+
+def given(value: float) -> str:
+    """A number that somebody set, as they would write it: 0.002, 1e−5, 8,192."""
+    if not math.isfinite(value):
+        return significant(value)
+    text = f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    mantissa, found, exponent = text.partition("e")
+    return (f"{mantissa}e{int(exponent)}" if found else text).replace("-", "−")
+
+
+def readable(text: str) -> str:
+    """A sentence of a worker with its numbers at most 6 digits long and exponents as elsewhere: 1e-05 becomes 1e−5."""
+    return _NUMBER.sub(lambda match: given(float(match.group())), text)
 
 
 def size(value: float) -> str:

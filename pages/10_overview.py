@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import streamlit as st
-
 from dashboard import cards, described, escape, overview_tiles, render, session, upload_view
 from stethoscope.store import store
 
@@ -33,7 +32,7 @@ def welcome(view: session.View) -> None:
     samples = session.sample_models()
     if samples:
         st.subheader("Or try a sample", anchor=False)
-        overview_tiles.models(samples, key="sample")
+        overview_tiles.samples(samples, key="sample")
 
 
 def opened(view: session.View) -> None:
@@ -48,13 +47,14 @@ def opened(view: session.View) -> None:
         cards.model(entry, architecture)
         cards.hazards(view, architecture.hazards)
         st.subheader("What to do next", anchor=False)
-        overview_tiles.next_steps(architecture)
+        overview_tiles.next_steps(entry, architecture)
         cards.parameters_by_layer(architecture)
     with st.expander("Open another model"):
         upload()
         others = [other for other in session.recent_models(view.owner) if other.id != entry.id]
-        overview_tiles.models(
-            [*others[:8], *(sample for sample in session.sample_models() if sample.id != entry.id)], key="other"
+        overview_tiles.models(others[:8], key="other")
+        overview_tiles.samples(
+            [sample for sample in session.sample_models() if sample.id != entry.id], key="other-sample"
         )
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
-
 from dashboard import cards, consistency_parts, described, recipes, render, run_panel, runs, session
 from stethoscope.types import Architecture
+from streamlit.delta_generator import DeltaGenerator
 
 PAGE = {"title": "Consistency", "section": "Behaviour", "url_path": "consistency", "icon": ""}
 
 
-def settings() -> dict[str, Any]:
-    """The few settings that matter in one row, the rest under More."""
-    row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
-    count, seed, more = (row.cell() for _ in range(3))
+def settings(fixed: int | None) -> tuple[dict[str, Any], DeltaGenerator]:
+    """The few settings that matter in one row, the rest under More; and where the button goes."""
+    row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+    count, seed, more, go = (row.cell() for _ in range(4))
     params: dict[str, Any] = {
         "runs": count.number_input(
             "Runs", 2, 100, 5, key="runs", bind="query-params", help="How often the same input is run"
@@ -25,20 +25,23 @@ def settings() -> dict[str, Any]:
         ),
     }
     with more.popover("More", width="stretch"):
-        params["batch_size"] = st.number_input(
-            "Batch size",
-            1,
-            1024,
-            8,
-            key="rows",
-            bind="query-params",
-            help="Rows in one run; also the N of batch 1 against N",
-        )
+        if fixed is None:
+            params["batch_size"] = st.number_input(
+                "Batch size",
+                1,
+                1024,
+                8,
+                key="rows",
+                bind="query-params",
+                help="Rows in one run. A row is also run alone, and has to give the same.",
+            )
+        else:
+            params["batch_size"] = st.number_input("Batch size", value=fixed, key="rows-fixed", disabled=True)
         params["atol"] = st.number_input(
             "Absolute tolerance", 0.0, 1.0, 1e-5, step=1e-6, format="%.0e", key="atol", bind="query-params",
             help="Differences up to this are rounding, not a defect",
         )  # fmt: skip
-    return params
+    return params, go
 
 
 def ready(view: session.View, architecture: Architecture) -> None:
@@ -49,16 +52,19 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if not run_panel.runnable(architecture.runnable):
         return
     with st.container(border=True):
-        params = settings()
-        run_panel.button(
-            "Run the test", lambda: runs.consistency(entry, architecture, params), view, disabled=not allowed
-        )
+        fixed = run_panel.fixed_batch(architecture)
+        params, go = settings(fixed)
+        run_panel.say_fixed_batch(fixed)
+        with go:
+            run_panel.button(
+                "Run the test", lambda: runs.consistency(entry, architecture, params), view, disabled=not allowed
+            )
     state = run_panel.state("consistency", view)
     if state is None:
         if not run_panel.busy("consistency", view):
             st.caption(
-                "Random input is made from the input shapes and run several times: repeated, one row against many, and in training "
-                "against inference mode. Any difference is traced to the first layer that causes it."
+                "Random input of the right shape goes through the model several times: the same input again, one row alone and among "
+                "others, and in training mode. A difference is traced to the first layer that causes it."
             )
         return
     options = {

@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
-
 from dashboard import cards, described, prediction_input, prediction_parts, recipes, render, run_panel, runs, session
 from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
+from streamlit.delta_generator import DeltaGenerator
 
 PAGE = {"title": "Prediction", "section": "Behaviour", "url_path": "prediction", "icon": ""}
 MIB = 1 << 20
 
 
-def settings(*, own_data: bool) -> tuple[dict[str, Any], int]:
-    """The run's parameters and its memory limit in bytes."""
+def settings(fixed: int | None, *, own_data: bool) -> tuple[dict[str, Any], int, DeltaGenerator]:
+    """The run's parameters, its memory limit in bytes, and where the button goes."""
     most = int(configured().job_memory_bytes) // MIB
-    row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
-    samples, batch, limit, more = (row.cell() for _ in range(4))
+    row = st.grid(5, min_column_width=150, vertical_alignment="bottom")
+    samples, batch, limit, more, go = (row.cell() for _ in range(5))
     params: dict[str, Any] = {
         "samples": samples.number_input(
             "Samples",
@@ -33,7 +33,9 @@ def settings(*, own_data: bool) -> tuple[dict[str, Any], int]:
         ),
         "batch_size": batch.number_input(
             "Batch size", 1, 100_000, 32, key="batch", bind="query-params", help="Rows in one call"
-        ),
+        )
+        if fixed is None
+        else batch.number_input("Batch size", value=fixed, key="batch-fixed", disabled=True),
     }
     chosen = limit.number_input(
         "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
@@ -43,7 +45,7 @@ def settings(*, own_data: bool) -> tuple[dict[str, Any], int]:
         params["seed"] = st.number_input(
             "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable"
         )
-    return params, int(chosen) * MIB
+    return params, int(chosen) * MIB, go
 
 
 def ready(view: session.View, architecture: Architecture) -> None:
@@ -55,21 +57,24 @@ def ready(view: session.View, architecture: Architecture) -> None:
         return
     with st.container(border=True):
         data, complete = prediction_input.choose(view, architecture)
-        params, limit = settings(own_data=data is not None)
+        fixed = run_panel.fixed_batch(architecture)
+        params, limit, go = settings(fixed, own_data=data is not None)
+        run_panel.say_fixed_batch(fixed)
 
         def job() -> Job:
             return runs.predict(entry, architecture, params, limit, data)
 
         if st.session_state.pop("_run_now", False) and allowed and complete:
             run_panel.begin(job(), view)
-        run_panel.button("Predict", job, view, disabled=not (allowed and complete))
+        with go:
+            run_panel.button("Predict", job, view, disabled=not (allowed and complete))
     state = run_panel.state("predict", view)
     if state is not None:
         prediction_parts.answer(state, *_recipes(entry.name, architecture, state, limit))
     elif not run_panel.busy("predict", view):
         st.caption(
-            "The model runs in a process of its own under the memory limit. If it needs more, you get a report, "
-            "not a dead kernel."
+            "The model runs in a process of its own under the memory limit. If it needs more, you get a report of where and why, "
+            "and nothing else is disturbed."
         )
 
 

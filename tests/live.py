@@ -57,17 +57,27 @@ class LiveServer:
 
 
 @contextmanager
-def live_server(folder: Path, *, base_path: str = "", **settings: Any) -> Iterator[LiveServer]:
-    """Starts `stethoscope serve` and waits for it; kills it and its workers at the end."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def live_server(
+    folder: Path, *, base_path: str = "", port: int = 0, under: tuple[str, ...] = (), **settings: Any
+) -> Iterator[LiveServer]:
+    """Starts `stethoscope serve` and waits for it; kills it and its workers at the end.
+
+    `port` 0 takes a free one; `under` is a command that the server's own is handed to (it must `exec` it).
+    """
+    port = port or free_port()
     workspace, log = folder / "workspace", folder / "server.log"
     environment = os.environ | {f"STETHOSCOPE_{key.upper()}": str(value) for key, value in settings.items()}
-    command = [Path(sys.executable).with_name("stethoscope"), "serve", "--port", str(port), "--workspace", str(workspace)]
+    command = [
+        Path(sys.executable).with_name("stethoscope"),
+        "serve",
+        "--port",
+        str(port),
+        "--workspace",
+        str(workspace),
+    ]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*map(str, command), "--base-path", base_path],
+            [*under, *map(str, command), "--base-path", base_path],
             stdout=output,
             stderr=output,
             stdin=subprocess.DEVNULL,
@@ -90,6 +100,13 @@ def live_server(folder: Path, *, base_path: str = "", **settings: Any) -> Iterat
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(5)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def chromium_path() -> str | None:

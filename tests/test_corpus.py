@@ -27,7 +27,9 @@ def corpus(shared_dir, tmp_path_factory) -> Path:
     generator = shared_dir / "corpus" / "make_corpus.py"
     if not generator.exists():
         pytest.skip("no generator of hostile files")
-    done = subprocess.run([sys.executable, str(generator), str(folder)], capture_output=True, text=True, timeout=250, check=False)
+    done = subprocess.run(
+        [sys.executable, str(generator), str(folder)], capture_output=True, text=True, timeout=250, check=False
+    )
     assert done.returncode == 0, done.stderr[-1000:]
     return folder
 
@@ -95,7 +97,9 @@ def test_hostile_models_are_refused_without_consent(corpus, endings):
 
 def test_what_runs_forever_or_eats_everything_is_ended(corpus, endings):
     for entry in manifest(corpus)["files"]:
-        ends = {"timeout": {Status.TIMED_OUT}, "memory-limit": {Status.OUT_OF_MEMORY, Status.TIMED_OUT}}.get(entry["runtime"])
+        ends = {"timeout": {Status.TIMED_OUT}, "memory-limit": {Status.OUT_OF_MEMORY, Status.TIMED_OUT}}.get(
+            entry["runtime"]
+        )
         if ends:
             assert endings[entry["path"]][1].status in ends, entry["path"]
 

@@ -48,7 +48,10 @@ def examine(folder: Path) -> list[Row]:
         engine = Engine(Path(place), {"light": 2, "tensorflow": 2}, 1 << 62)
         try:
             files = [(entry, ModelFile.at(folder / entry["file"])) for entry in entries]
-            jobs = [engine.submit(Job("describe", {"model": file}, {"skeleton": True}, Budget(2 << 30, 60))) for _, file in files]
+            jobs = [
+                engine.submit(Job("describe", {"model": file}, {"skeleton": True}, Budget(2 << 30, 60)))
+                for _, file in files
+            ]
             described = [engine.wait(job, 600) for job in jobs]
             running: list[str | None] = []
             for (_, file), result in zip(files, described, strict=True):
@@ -58,7 +61,12 @@ def examine(folder: Path) -> list[Row]:
                     job = Job("predict", {"model": file}, {"batch_size": 2}, Budget(2 << 30, 120), worker)
                     running[-1] = engine.submit(job)
             return [
-                Row(entry["kind"], entry["file"].split("/", 1)[1], result, None if job is None else engine.wait(job, 900))
+                Row(
+                    entry["kind"],
+                    entry["file"].split("/", 1)[1],
+                    result,
+                    None if job is None else engine.wait(job, 900),
+                )
                 for (entry, _), result, job in zip(files, described, running, strict=True)
             ]
         finally:
@@ -91,7 +99,9 @@ def markdown(rows: list[Row]) -> str:
         last = row.predicted or row.described
         if last.status is not Status.OK:
             stage = "described, not run" if row.predicted else "declined"
-            lines.append(f"| {row.kind}/{row.name} | {stage}, {last.status.value} | {last.reason.replace('|', chr(92) + '|')} |")
+            lines.append(
+                f"| {row.kind}/{row.name} | {stage}, {last.status.value} | {last.reason.replace('|', chr(92) + '|')} |"
+            )
     return "\n".join(lines) + "\n"
 
 

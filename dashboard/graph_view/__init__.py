@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
+from stethoscope.store import store
 
 from dashboard.routes.netron_assets import drawable
 from dashboard.routes.replies import base_path
-from stethoscope.store import store
 
 FOLDER = Path(__file__).parent
 _COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")
@@ -32,6 +32,7 @@ def show(
     theme: str | None,
     select: str | None = None,
     start: str | None = None,
+    unnamed: Sequence[str] = (),
     colors: Mapping[str, str] | None = None,
     height: int = 640,
     key: str = "graph",
@@ -46,6 +47,8 @@ def show(
             operator's index as text, or for a nameless node its first output. A path inside a nested model selects
             that model.
         start: a node whose graph is shown first, in files that hold several (SavedModels begin with their variables).
+        unnamed: names that stand for nameless nodes by type and position ("Relu_5"), in the file's order. Names that
+            nodes do have may be among them.
         colors: "#rrggbb" by node, to mark nodes.
         height: in pixels.
         key: the widget's key.
@@ -63,6 +66,7 @@ def show(
             "theme": theme,
             "select": select,
             "start": start,
+            "unnamed": list(unnamed),
             "colors": marks,
             "height": height,
         },
@@ -81,7 +85,7 @@ def _nothing() -> None:
 def _component() -> Any:
     return st.components.v2.component(
         "stethoscope_graph",
-        html='<p class="notice" role="status" hidden></p><iframe></iframe>',
+        html='<p class="notice" role="status">Drawing the graph</p><iframe></iframe>',
         css=(FOLDER / "component.css").read_text("utf-8"),
         js=(FOLDER / "component.js").read_text("utf-8"),
     )

@@ -10,6 +10,7 @@
   let wanted = null;
   let seen = null;
   let opened = null;
+  let unnamed = [];
 
   // Netron asks the browser for its colour scheme; the app's own theme decides instead, also while the page is open.
   const schemes = [];
@@ -52,14 +53,37 @@
     const output = (node.outputs || []).flatMap((one) => one.value || []).find((one) => one && one.name);
     return output ? output.name.split('\n')[0] : '';
   };
+  // Nameless nodes go by type and position ("Relu_5"). Netron leaves some nodes out (constants), so the k-th nameless one
+  // of a type is the k-th such name in this graph that no node has.
+  const numbered = new WeakMap();
+  const byPosition = (graph, prefix) => {
+    if (!unnamed.length || !graph || !Array.isArray(graph.nodes)) return new Map();
+    if (!numbered.has(graph) || numbered.get(graph).prefix !== prefix) {
+      const own = new Set(graph.nodes.map((node) => node.name).filter(Boolean));
+      const names = new Map();
+      for (const path of unnamed) {
+        const rest = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+        const [, type] = /^([^/]+?)(?:_\d+)+$/.exec(rest) || [];
+        if (type && !own.has(rest)) names.set(type, [...(names.get(type) || []), rest]);
+      }
+      const found = new Map();
+      for (const node of graph.nodes) {
+        const rest = !node.name && node.type && (names.get(node.type.name) || []).shift();
+        if (rest) found.set(node, rest);
+      }
+      numbered.set(graph, { prefix, found });
+    }
+    return numbered.get(graph).found;
+  };
   const drawn = () => {
     const found = new Map();
     const graph = target();
     if (!graph) return found;
+    const positions = byPosition(view().activeTarget, within());
     for (const isNode of [true, false]) {
       for (const [value, item] of graph._table.entries()) {
         if (!item || item.value !== value || !item.element || Boolean(value.type && value.type.name) !== isNode) continue;
-        for (const key of [label(value), isNode && firstOutput(value)]) {
+        for (const key of [label(value), isNode && positions.get(value), isNode && firstOutput(value)]) {
           if (key && !found.has(key)) found.set(key, { value, item });
         }
       }
@@ -67,30 +91,35 @@
     return found;
   };
   // The graphs inside a node (a nested model, a function, the body of a loop), each with what its names begin with.
-  const innerGraphs = (node) => {
+  const innerGraphs = (node, name = node.name) => {
     const own = [...(node.attributes || []), ...(node.inputs || []), ...(node.blocks || [])]
       .filter((argument) => argument && /^(graph|function)(\[\])?$/.test(argument.type || ''))
-      .flatMap((argument) => [argument.value].flat().map((graph) => ({ graph, prefix: `${node.name}/${argument.name}/` })));
-    return [{ graph: node.type, prefix: `${node.name}/` }, ...own]
+      .flatMap((argument) => [argument.value].flat().map((graph) => ({ graph, prefix: `${name}/${argument.name}/` })));
+    return [{ graph: node.type, prefix: `${name}/` }, ...own]
       .filter(({ graph }) => graph && Array.isArray(graph.nodes) && graph.nodes.length);
   };
   // Looks for a node in every graph of the file but the one that is drawn. Answers with Netron's stack of graphs, the
   // innermost first, and the node's name in there.
   const elsewhere = (name) => {
     const model = view().model;
-    const queue = [...(model.modules || []), ...(model.functions || [])].map((graph) => ({ graph, outer: [], rest: name }));
+    const queue = [
+      ...(model.modules || []).map((graph) => ({ graph, outer: [], rest: name, exact: true })),
+      ...(model.functions || []).map((graph) => ({ graph, outer: [], rest: name, exact: false })),
+    ];
     const visited = new Set();
     while (queue.length) {
-      const { graph, outer, rest } = queue.shift();
+      const { graph, outer, rest, exact } = queue.shift();
       if (visited.has(graph) || !Array.isArray(graph.nodes)) continue;
       visited.add(graph);
       const here = { target: graph, signature: (graph.signatures || [])[0] || null };
+      const positions = exact ? byPosition(graph, name.slice(0, name.length - rest.length)) : new Map();
       for (const node of graph.nodes) {
-        const found = node.name && (node.name === rest || node.name === name);
-        if (found && graph !== view().activeTarget) return { stack: [here, ...outer], leaf: node.name };
-        for (const { graph: inner, prefix } of innerGraphs(node)) {
-          const nested = node.name && rest.startsWith(prefix);
-          const next = { graph: inner, outer: [{ ...here, through: node }, ...outer], rest: nested ? rest.slice(prefix.length) : rest };
+        const own = node.name || positions.get(node);
+        const found = own && (own === rest || own === name);
+        if (found && graph !== view().activeTarget) return { stack: [here, ...outer], leaf: own };
+        for (const { graph: inner, prefix } of innerGraphs(node, own || '')) {
+          const nested = own && rest.startsWith(prefix);
+          const next = { graph: inner, outer: [{ ...here, through: node }, ...outer], rest: nested ? rest.slice(prefix.length) : rest, exact: exact && nested };
           if (nested) queue.unshift(next); else queue.push(next);
         }
       }
@@ -101,11 +130,14 @@
   const within = () => {
     if (!/keras|onnx/i.test(view().model.format || '')) return '';
     const path = view()._path;
-    return path.slice(1).map((entry, place) => {
-      const node = entry.through || (entry.state && entry.state.context);
-      const inner = node && innerGraphs(node).find(({ graph }) => graph === path[place].target);
-      return inner ? inner.prefix : '';
-    }).reverse().join('');
+    let prefix = '';
+    for (let place = path.length - 1; place > 0; place -= 1) {
+      const node = path[place].through || (path[place].state && path[place].state.context);
+      const name = node && (node.name || byPosition(path[place].target, prefix).get(node) || '');
+      const inner = node && innerGraphs(node, name).find(({ graph }) => graph === path[place - 1].target);
+      prefix += inner ? inner.prefix : '';
+    }
+    return prefix;
   };
   const find = (name) => {
     const all = drawn();
@@ -129,7 +161,8 @@
   const chosen = () => {
     const graph = target();
     const values = graph ? [...graph.selection].map((item) => item.value && carrier(item.value)).filter(Boolean) : [];
-    const names = values.map((value) => label(value) || firstOutput(value)).filter(Boolean);
+    const positions = graph ? byPosition(view().activeTarget, within()) : new Map();
+    const names = values.map((value) => label(value) || positions.get(value) || firstOutput(value)).filter(Boolean);
     return names.length ? within() + names[0].split('\n')[0] : null;
   };
 
@@ -141,7 +174,9 @@
       opened = { wanted, leaf: hit.leaf };
       view()._updateActiveTarget(hit.stack);
     } else if (hit && hit.value && !graph.selection.has(hit.item)) {
-      graph.scrollTo(graph.activate(hit.value, 'sidebar'));
+      // The page around shows the layer's settings: Netron's own panel covers the graph only where it is open already.
+      const panel = view()._sidebar && view()._sidebar._stack && view()._sidebar._stack.length;
+      graph.scrollTo(panel ? graph.activate(hit.value, 'sidebar') : graph.select([hit.value], 'sidebar'));
     }
   };
   let begun = false;
@@ -221,8 +256,10 @@
     const { type, name, theme } = event.data;
     if (type === 'theme') paintTheme(theme === 'dark' ? 'dark' : 'light');
     if (type === 'select') {
+      if (Array.isArray(event.data.unnamed) && !unnamed.length) unnamed = event.data.unnamed.filter((path) => typeof path === 'string');
       if (typeof name !== 'string' || name !== wanted) opened = null;
       wanted = typeof name === 'string' ? name : null;
+      if (wanted === null && target() && target().selection.size) target().select(null);
       if (wanted === null && typeof event.data.start === 'string') begin(event.data.start); else show();
     }
     if (type === 'colors') { colors = event.data.colors && typeof event.data.colors === 'object' ? event.data.colors : {}; paint(); }

@@ -10,11 +10,13 @@ export default function (component) {
   const push = () => {
     send({ type: 'theme', theme: data.theme });
     send({ type: 'colors', colors: data.colors });
-    send({ type: 'select', name: data.select, start: data.start });
+    send({ type: 'select', name: data.select, start: data.start, unnamed: data.unnamed });
   };
   if (frame.dataset.source !== data.source) {
     frame.dataset.source = data.source;
-    notice.hidden = true;
+    notice.textContent = 'Drawing the graph';
+    notice.classList.remove('failed');
+    notice.hidden = false;
     frame.setAttribute('src', `${data.source}&theme=${data.theme === 'dark' ? 'dark' : 'light'}`);
   } else {
     push();
@@ -28,7 +30,7 @@ export default function (component) {
       frame.selected = selected;
       setStateValue('selected', selected);
     }
-    if (type === 'failed') { notice.textContent = `The graph could not be drawn: ${reason}`; notice.hidden = false; }
+    if (type === 'failed') { notice.textContent = `The graph could not be drawn: ${reason}`; notice.classList.add('failed'); notice.hidden = false; }
   };
   window.addEventListener('message', listen);
   return () => window.removeEventListener('message', listen);

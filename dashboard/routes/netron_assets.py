@@ -18,13 +18,13 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+from stethoscope.containers.archive import is_archive
+from stethoscope.errors import StethoscopeError
+from stethoscope.settings import settings
+from stethoscope.store import Entry, store
 
 from dashboard import analysis
 from dashboard.routes.replies import SecurityHeaders, base_path, refusal
-from stethoscope.errors import StethoscopeError
-from stethoscope.formats.archive import is_archive
-from stethoscope.settings import settings
-from stethoscope.store import Entry, store
 
 
 def _package() -> Path:
@@ -44,6 +44,13 @@ POLICY = (
 )
 _READ_AS_THEY_ARE = {".keras", ".h5", ".hdf5", ".tflite", ".onnx", ".pb", ".pbtxt"}
 _SUFFIXES = {".js", ".json", ".css", ".png", ".ico"}
+# What Netron loads for any model, in five rounds one after another; named in the page they all come at once.
+_EARLY = (
+    "base", "text", "flatbuffers", "flexbuffers", "zip", "tar", "python", "json", "xml", "protobuf", "hdf5", "grapher",
+    "browser", "view", "message", "onnx", "onnx-proto", "onnx-schema", "pytorch", "tflite", "tflite-schema", "mlnet",
+    "dagre",
+)  # fmt: skip
+_PRELOADS = "".join(f'<link rel="modulepreload" href="{name}.js">' for name in _EARLY)
 _REWRITES = (
     # Version 0.0.0 means "not packaged": no telemetry. Without a date it never claims to be out of date.
     (re.compile(r'<meta name="version" content="[^"]*">'), '<meta name="version" content="0.0.0">'),
@@ -51,7 +58,7 @@ _REWRITES = (
     (re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>'), ""),
     (
         re.compile(r"</head>"),
-        '<link rel="stylesheet" type="text/css" href="bridge.css"><script src="bridge.js"></script></head>',
+        f'{_PRELOADS}<link rel="stylesheet" type="text/css" href="bridge.css"><script src="bridge.js"></script></head>',
     ),
 )
 
@@ -71,6 +78,24 @@ def index_html() -> str:
                 f"netron/index.html: expected {pattern.pattern!r} once, got {count}. Install netron==9.3.3."
             )
     return text
+
+
+@functools.cache
+def view_js() -> str:
+    """Netron's view script, with shapes written without the CJK brackets that most machines have no font for.
+
+    Raises:
+        RuntimeError: the installed Netron's script is not the one this was written for.
+    """
+    text = (PACKAGE / "view.js").read_text("utf-8")
+    if text.count(r"\u3008") < 4 or text.count(r"\u3009") < 2:
+        raise RuntimeError("netron/view.js: expected shapes in brackets, got none. Install netron==9.3.3.")
+    return text.replace(r"\u3008", r"\u00a0").replace(r"\u3009", "")
+
+
+async def view_script(_request: Request) -> Response:
+    """Netron's view script, rewritten."""
+    return Response(view_js(), media_type="text/javascript", headers={"Cache-Control": "private, max-age=600"})
 
 
 async def index(_request: Request) -> Response:
@@ -138,6 +163,7 @@ def netron_routes(base: str) -> list[BaseRoute]:
                 Route("/", index),
                 Route("/bridge.js", bridge),
                 Route("/bridge.css", bridge),
+                Route("/view.js", view_script),
                 Route("/data/{entry_id}/model", model),
                 Mount("/", _Assets(directory=PACKAGE)),
             ],

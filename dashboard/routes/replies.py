@@ -5,7 +5,6 @@ from __future__ import annotations
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
 from stethoscope.errors import NotFound, QuotaExceeded, StethoscopeError, TooLarge, UnsafeFile
 
 _HEADERS = {

@@ -11,21 +11,30 @@ from contextlib import asynccontextmanager
 from anyio.to_thread import run_sync
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
+from stethoscope.errors import StethoscopeError
+from stethoscope.jobs import engine
+from stethoscope.settings import settings
+from stethoscope.store import register_samples, store
 
+from dashboard import navigation
 from dashboard.routes import downloads, upload
 from dashboard.routes.health import healthz
 from dashboard.routes.netron_assets import netron_routes
 from dashboard.routes.owner_cookie import OwnerCookie
 from dashboard.routes.page_policy import PagePolicy
 from dashboard.routes.replies import SecurityHeaders, base_path
-from stethoscope.errors import StethoscopeError
-from stethoscope.jobs import engine
-from stethoscope.settings import settings
-from stethoscope.store import register_samples, store
 
 CLEAN_EVERY_S = 3600.0
 _log = logging.getLogger(__name__)
+
+
+async def first_page(request: Request) -> Response:
+    """The first page lives at the app's own address: its name in a link leads there, with the view it carries."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{base_path()}/{query}")
 
 
 def routes() -> list[BaseRoute]:
@@ -34,6 +43,7 @@ def routes() -> list[BaseRoute]:
     secured = [Middleware(SecurityHeaders)]
     return [
         Route(f"{base}/healthz", healthz, middleware=secured),
+        Route(f"{base}/{navigation.page_files()[0].url_path}", first_page),
         Mount(f"{base}/api", routes=[*upload.routes, *downloads.routes], middleware=secured),
         *netron_routes(base),
     ]

@@ -16,12 +16,14 @@ from anyio.to_thread import run_sync
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-
-from dashboard.routes.owner_cookie import is_upload_token, owner_of
-from dashboard.routes.replies import refusal, sentence
 from stethoscope.errors import QuotaExceeded, StethoscopeError
 from stethoscope.settings import settings
-from stethoscope.store import Upload, store
+from stethoscope.store import Entry, Upload, store
+
+from dashboard import analysis
+from dashboard.routes.owner_cookie import is_upload_token, owner_of
+from dashboard.routes.replies import refusal, sentence
+from dashboard.session import DATA_SUFFIXES
 
 TOKEN_HEADER = "X-Stethoscope-Token"
 _BUFFER_BYTES = 4 << 20
@@ -77,6 +79,7 @@ async def put(request: Request) -> Response:
     except ClientDisconnect:
         # Nobody is left to read an answer; the partial file is gone.
         return Response(status_code=499)
+    await run_sync(_begin_reading, entry)
     return JSONResponse({"id": entry.id, "name": entry.name, "size_bytes": entry.size_bytes})
 
 
@@ -104,6 +107,16 @@ def _slot(owner: str) -> Iterator[None]:
         _running[owner] -= 1
         if not _running[owner]:
             del _running[owner]
+
+
+def _begin_reading(entry: Entry) -> None:
+    """Starts the description that the first page will ask for, so that it is there when it does."""
+    if entry.file.suffix in DATA_SUFFIXES:
+        return
+    try:
+        analysis.describe(entry)
+    except StethoscopeError as error:
+        _log.warning("the description of a new upload could not be started: %s", error)
 
 
 async def _receive(request: Request, upload: Upload) -> int:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from stethoscope.settings import settings
+from stethoscope.store import human, is_id
 
 from dashboard.routes.owner_cookie import owner_of, upload_token
 from dashboard.routes.replies import base_path
 from dashboard.routes.upload import TOKEN_HEADER
-from stethoscope.settings import settings
-from stethoscope.store import human, is_id
 
 FOLDER = Path(__file__).parent
 HINT = ".keras, .h5, .tflite, .onnx, .pb, a SavedModel as zip, tar or folder. Up to {limit}. It stays on this server."

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from stethoscope.containers.archive import Archive, open_archive
 from stethoscope.errors import TooLarge, UnreadableFile, UnsafeFile
-from stethoscope.formats.archive import Archive, open_archive
 from stethoscope.types import Feed, ModelFile
 
 _MAGIC = b"\x93NUMPY"

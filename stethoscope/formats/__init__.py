@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import sys
 
+from stethoscope.containers.archive import is_archive, open_archive
 from stethoscope.discover import discover
 from stethoscope.errors import UnreadableFile
-from stethoscope.formats.archive import is_archive, open_archive
-from stethoscope.formats.foreign import what_is_it
+from stethoscope.formats.foreign_file.foreign import what_is_it
 from stethoscope.types import Format, ModelFile
 
 

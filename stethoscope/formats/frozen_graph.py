@@ -9,18 +9,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from stethoscope.containers import limits
 from stethoscope.errors import CannotRun, NeedsTrust, TooLarge, UnreadableFile
-from stethoscope.formats import (
+from stethoscope.formats.tf_graph import (
     frozen_graph_ends,
     frozen_graph_file,
     graph_hazards,
     graph_layers,
     graph_ops,
     graph_shapes,
-    limits,
     tf_text,
 )
-from stethoscope.formats.flat_graph import FlatGraph, flatten
+from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -61,7 +61,7 @@ class FrozenGraphFormat:
             raise NeedsTrust(
                 f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
             )
-        from stethoscope.formats import graph_session
+        from stethoscope.formats.tf_graph import graph_session
 
         names = {path: name for name, path in graph_layers.paths(graph).items()}
         inputs = {spec.name: f"{spec.name}:0" for spec in described.inputs}

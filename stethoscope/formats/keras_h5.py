@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from stethoscope.containers import hdf5
 from stethoscope.errors import UnreadableFile
-from stethoscope.formats import hdf5
-from stethoscope.formats.keras_config import parse_network
-from stethoscope.formats.keras_describe import Description, describe, is_modern, sensible
-from stethoscope.formats.keras_legacy import is_legacy, modernised
-from stethoscope.formats.keras_stored import Stored, by_name
+from stethoscope.formats.keras_model.keras_config import parse_network
+from stethoscope.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
+from stethoscope.formats.keras_model.keras_legacy import is_legacy, modernised
+from stethoscope.formats.keras_model.keras_stored import Stored, by_name
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -41,7 +41,7 @@ class KerasH5:
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
         """See `Format.skeleton`."""
-        from stethoscope.formats.keras_skeleton import h5_skeleton
+        from stethoscope.formats.keras_model.keras_skeleton import h5_skeleton
 
         with sensible(file.name):
             read(file)
@@ -49,7 +49,7 @@ class KerasH5:
 
     def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
         """See `Format.open`."""
-        from stethoscope.formats.keras_loading import open_h5
+        from stethoscope.formats.keras_model.keras_loading import open_h5
 
         with sensible(file.name):
             description = read(file)

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
+from stethoscope.containers import hdf5, limits
+from stethoscope.containers.archive import Archive, open_archive
+from stethoscope.containers.window import Window
 from stethoscope.errors import UnreadableFile
-from stethoscope.formats import hdf5, limits
-from stethoscope.formats.archive import Archive, open_archive
-from stethoscope.formats.keras_config import parse_network
-from stethoscope.formats.keras_describe import Description, describe, is_modern, sensible
-from stethoscope.formats.keras_stored import by_class
-from stethoscope.formats.window import Window
+from stethoscope.formats.keras_model.keras_config import parse_network
+from stethoscope.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
+from stethoscope.formats.keras_model.keras_stored import by_class
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 _WEIGHTS = "model.weights.h5"
@@ -55,14 +55,14 @@ class KerasZip:
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
         """See `Format.skeleton`."""
-        from stethoscope.formats.keras_skeleton import zip_skeleton
+        from stethoscope.formats.keras_model.keras_skeleton import zip_skeleton
 
         with open_archive(file) as archive:
             return "model.keras", zip_skeleton(file, archive)
 
     def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
         """See `Format.open`."""
-        from stethoscope.formats.keras_loading import open_zip
+        from stethoscope.formats.keras_model.keras_loading import open_zip
 
         with open_archive(file) as archive, sensible(file.name):
             description = read(file, archive)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stethoscope.formats import archive, onnx_hazards, onnx_inference, onnx_layers, onnx_shapes, wire
-from stethoscope.formats.onnx_reader import Reading, holds_model, read_model
+from stethoscope.containers import archive, wire
+from stethoscope.formats.onnx_model import onnx_hazards, onnx_inference, onnx_layers, onnx_shapes
+from stethoscope.formats.onnx_model.onnx_reader import Reading, holds_model, read_model
 from stethoscope.types import Architecture, ModelFile, Runner, TensorSpec, WorkerKind
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Onnx:
         Raises:
             CannotRun: an operator, opset or IR version that onnxruntime does not have; says which.
         """
-        from stethoscope.formats.onnx_runner import OnnxRunner
+        from stethoscope.formats.onnx_model.onnx_runner import OnnxRunner
 
         return OnnxRunner(file, scratch)
 

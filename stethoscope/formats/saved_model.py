@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.errors import CannotRun, NeedsTrust
-from stethoscope.formats import graph_drawing, saved_model_files, saved_model_graph, saved_model_serving
-from stethoscope.formats.saved_model_architecture import architecture
+from stethoscope.formats.tf_graph import graph_drawing, saved_model_files, saved_model_graph, saved_model_serving
+from stethoscope.formats.tf_graph.saved_model_architecture import architecture
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -55,7 +55,7 @@ class SavedModelFormat:
             raise NeedsTrust(
                 f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
             )
-        from stethoscope.formats import saved_model_runner
+        from stethoscope.formats.tf_graph import saved_model_runner
 
         return saved_model_runner.load(file, located.unpack(scratch), saved_model_graph.load(located), described)
 

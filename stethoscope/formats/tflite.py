@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from stethoscope.containers import wire
+from stethoscope.containers.flatbuffer import Buffer, Malformed
 from stethoscope.errors import UnreadableFile
-from stethoscope.formats import tflite_hazards, tflite_layers, wire
-from stethoscope.formats.flatbuffer import Buffer, Malformed
-from stethoscope.formats.tflite_reader import IDENTIFIER, Model, read_model
+from stethoscope.formats.tflite_model import tflite_hazards, tflite_layers
+from stethoscope.formats.tflite_model.tflite_reader import IDENTIFIER, Model, read_model
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -58,7 +59,7 @@ class TFLite:
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
         """Returns the same flatbuffer with each weight's bytes replaced by one; shapes and types stay."""
-        from stethoscope.formats.tflite_skeleton import without_weights
+        from stethoscope.formats.tflite_model.tflite_skeleton import without_weights
 
         return f"{Path(file.name).stem}.tflite", without_weights(file, load(file))
 
@@ -68,7 +69,7 @@ class TFLite:
         Raises:
             CannotRun: an operator that LiteRT does not have; says which.
         """
-        from stethoscope.formats.tflite_runner import LiteRTRunner
+        from stethoscope.formats.tflite_model.tflite_runner import LiteRTRunner
 
         return LiteRTRunner(file, load(file))
 

@@ -19,7 +19,18 @@ SMALL_INTEGERS = 10
 """Integers of unknown meaning stay below: they may be sizes, counts or classes."""
 _WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
 _LOOKUPS = ("Gather", "GatherV2", "ResourceGather", "EMBEDDING_LOOKUP", "GATHER")
-_PASSING = ("InputLayer", "Input", "Reshape", "Cast", "Flatten", "Masking", "Identity", "ExpandDims", "Squeeze", "Permute")
+_PASSING = (
+    "InputLayer",
+    "Input",
+    "Reshape",
+    "Cast",
+    "Flatten",
+    "Masking",
+    "Identity",
+    "ExpandDims",
+    "Squeeze",
+    "Permute",
+)
 _QUANTISED = ("int8", "uint8", "int16", "uint16")
 
 
@@ -83,7 +94,8 @@ def shape_of(spec: TensorSpec, batch_size: int, dynamic_size: int) -> tuple[int,
     if spec.shape is None:
         return (batch_size, *UNKNOWN_RANK_SHAPES[DYNAMIC_SIZES.index(dynamic_size) % len(UNKNOWN_RANK_SHAPES)])
     return tuple(
-        size if size is not None else batch_size if place == 0 else dynamic_size for place, size in enumerate(spec.shape)
+        size if size is not None else batch_size if place == 0 else dynamic_size
+        for place, size in enumerate(spec.shape)
     )
 
 

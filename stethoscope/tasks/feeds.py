@@ -12,6 +12,7 @@ import numpy.typing as npt
 from stethoscope.errors import BadInput
 from stethoscope.types import Feed, TensorSpec
 
+
 @dataclass(frozen=True)
 class Batching:
     """Which inputs have rows, and how many a call takes.

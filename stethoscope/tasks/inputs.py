@@ -47,7 +47,9 @@ def model_input(
     failure: Exception | None = None
     for size in DYNAMIC_SIZES if dynamic else DYNAMIC_SIZES[:1]:
         context.report("warm up", message=f"trying dynamic dimensions of {size}" if dynamic else "first call")
-        feed = dummy_feed(architecture, batching.free(runner.inputs), max(samples or batching.fixed or batch_size, first), seed, size)
+        feed = dummy_feed(
+            architecture, batching.free(runner.inputs), max(samples or batching.fixed or batch_size, first), seed, size
+        )
         try:
             _try(runner, batching, batching.take(feed, first))
         except OutOfMemory:

@@ -24,7 +24,17 @@ def test_a_first_visit_offers_upload_and_samples(visit):
     expect(page.get_by_text(SAMPLES["digits_cnn"]["title"], exact=True).first).to_be_visible()
 
 
-@pytest.mark.parametrize("name", ["digits_cnn", "cancer_keras2", "diabetes_saved_model", "digits_cnn_tflite", "digits_cnn_onnx", "digits_cnn_frozen"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "digits_cnn",
+        "cancer_keras2",
+        "diabetes_saved_model",
+        "digits_cnn_tflite",
+        "digits_cnn_onnx",
+        "digits_cnn_frozen",
+    ],
+)
 def test_each_format_is_uploaded_described_and_drawn(visit, name):
     entry = SAMPLES.get(name) or next(e for e in SAMPLES.values() if e["file"].startswith(name))
     visitor = visit()
@@ -58,7 +68,9 @@ def test_too_much_memory_is_a_report_and_the_app_lives_on(visit, server):
     visitor = visit()
     page = visitor.go("/prediction?model=sample-memory-hungry&limit=512&batch=32")
     page.get_by_role("button", name="Predict").click()
-    expect(page.get_by_text(re.compile("out of memory|ran out|needs more memory", re.IGNORECASE)).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile("out of memory|ran out|needs more memory", re.IGNORECASE)).first).to_be_visible(
+        timeout=120_000
+    )
     assert server.healthy()
 
 

@@ -73,7 +73,9 @@ def test_the_skeleton_keeps_the_graph_and_leaves_the_weights_out(name):
 
 
 @pytest.mark.parametrize("kind", FORMATS.values(), ids=FORMATS)
-@pytest.mark.parametrize("content", [b"", b"\x00" * 64, b"hello", b"PK\x03\x04" + bytes(60), b"\x89HDF\r\n\x1a\n", b"\x08\x08" * 40])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00" * 64, b"hello", b"PK\x03\x04" + bytes(60), b"\x89HDF\r\n\x1a\n", b"\x08\x08" * 40]
+)
 def test_foreign_bytes_are_no_exception(kind, content, tmp_path):
     path = tmp_path / "file.bin"
     path.write_bytes(content)

@@ -56,10 +56,14 @@ def test_documents_name_only_options_that_exist():
                     assert option in known, f"{document.name}: {line}"
 
 
-@pytest.mark.parametrize("line", [line for line in commands(ROOT / "README.md") if line.startswith("stethoscope ") and " serve" not in line])
+@pytest.mark.parametrize(
+    "line", [line for line in commands(ROOT / "README.md") if line.startswith("stethoscope ") and " serve" not in line]
+)
 def test_readme_commands_run_as_written(line):
     words = line.split()
-    done = subprocess.run([BIN / words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False)
+    done = subprocess.run(
+        [BIN / words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 

@@ -72,7 +72,7 @@ def test_arrays_together_are_held_to_the_budget(tmp_path):
 def test_an_archive_without_arrays_says_so(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
         archive.writestr("readme.txt", "hello")
-    with pytest.raises(UnreadableFile, match="no .npy"):
+    with pytest.raises(UnreadableFile, match=r"no \.npy"):
         READER.read(ModelFile.at(tmp_path / "a.npz"), BUDGET)
 
 

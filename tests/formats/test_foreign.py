@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stethoscope.formats.foreign import what_is_it
+from stethoscope.formats.foreign_file.foreign import what_is_it
 from stethoscope.types import ModelFile
 
 

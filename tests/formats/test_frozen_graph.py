@@ -10,9 +10,10 @@ from google.protobuf import text_format
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stethoscope.containers import limits
 from stethoscope.errors import BadInput, CannotRun, NeedsTrust, StethoscopeError, TooLarge, UnreadableFile
-from stethoscope.formats import limits, tf_proto
 from stethoscope.formats.frozen_graph import FORMAT
+from stethoscope.formats.tf_graph import tf_proto
 from stethoscope.types import Architecture, ModelFile, TensorSpec
 from tests.formats import tf_graphs
 from tests.formats.tf_graphs import FLOAT, INT32, STRING

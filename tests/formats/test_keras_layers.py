@@ -196,9 +196,9 @@ def test_layer_is_described_as_keras_reports_it(
 
 
 def test_counts_come_from_the_settings_when_there_are_no_weights(frameworks: dict[str, Any]) -> None:
-    from stethoscope.formats.keras_config import parse_network
-    from stethoscope.formats.keras_parameters import count_parameters
-    from stethoscope.formats.keras_shapes import follow
+    from stethoscope.formats.keras_model.keras_config import parse_network
+    from stethoscope.formats.keras_model.keras_parameters import count_parameters
+    from stethoscope.formats.keras_model.keras_shapes import follow
 
     for package, expression, build in CASES:
         model = build(frameworks[package])

@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput, CannotRun, NeedsTrust, StethoscopeError, UnreadableFile, UnsafeFile
-from stethoscope.formats import tf_proto, variables_index
 from stethoscope.formats.frozen_graph import FORMAT as FROZEN
 from stethoscope.formats.saved_model import FORMAT
+from stethoscope.formats.tf_graph import tf_proto, variables_index
 from stethoscope.types import ModelFile, TensorSpec
 from tests.formats import tf_graphs
 

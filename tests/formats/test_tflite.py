@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput, CannotRun, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.formats.tflite import FORMAT, load
-from stethoscope.formats.tflite_schema import schema
+from stethoscope.formats.tflite_model.tflite_schema import schema
 from stethoscope.types import ModelFile
 from tests.formats.tflite_specimens import custom, pack, tiny
 
@@ -174,7 +174,7 @@ def test_tables_that_share_each_other_are_read_a_bounded_number_of_times(
     builder.Finish(s.ModelEnd(builder), file_identifier=b"TFL3")
     file = save(bytes(builder.Output()))
     assert len(load(file).subgraphs) == 1000
-    monkeypatch.setattr("stethoscope.formats.limits.MAX_LAYERS", 2000)
+    monkeypatch.setattr("stethoscope.containers.limits.MAX_LAYERS", 2000)
     with pytest.raises(UnreadableFile, match="more than 2,000 tensors and operators"):
         FORMAT.describe(file)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stethoscope.formats import tf_proto
+from stethoscope.formats.tf_graph import tf_proto
 
 FLOAT, INT32, STRING, RESOURCE = 1, 3, 7, 20
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.formats.tflite_schema import schema
+from stethoscope.formats.tflite_model.tflite_schema import schema
 
 
 def tiny(**changes: Any) -> Any:

@@ -61,7 +61,9 @@ def test_masks_are_ones_and_segments_zeros():
     assert not feed["segment_ids"].any()
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint8", "int64", "bool", "complex64", "string"])
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "int8", "uint8", "int64", "bool", "complex64", "string"]
+)
 def test_every_dtype_has_an_input(dtype):
     array = dummy_feed(architecture(), [TensorSpec("x", (None, 3), dtype)], 2, 0)["x"]
     assert array.shape == (2, 3)

@@ -1,0 +1,37 @@
+// Browsers give the clipboard to secure pages only; a team's server without TLS takes the older way.
+function copyTheOldWay(text, root) {
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.style.position = 'fixed';
+  area.style.opacity = '0';
+  root.append(area);
+  area.select();
+  const done = document.execCommand('copy');
+  area.remove();
+  return done;
+}
+
+async function copy(text) {
+  if (navigator.clipboard && window.isSecureContext) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch (error) {
+      if (error.name !== 'NotAllowedError') throw error;
+    }
+  }
+  return copyTheOldWay(text, document.body);
+}
+
+export default function ({ parentElement }) {
+  const button = parentElement.querySelector('button');
+  const label = button.querySelector('span');
+  let timer = 0;
+  button.onclick = async () => {
+    const done = await copy(window.location.href);
+    label.textContent = done ? 'Link copied' : 'Copy it from the address bar';
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => { label.textContent = 'Copy link'; }, 2500);
+  };
+  return () => window.clearTimeout(timer);
+}

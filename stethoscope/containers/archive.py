@@ -1,0 +1,269 @@
+"""Zip and tar files, opened only after a check: plain unique names, no links, no overlap, bytes counted while inflating.
+
+Source: the rules of CVE-2025-12060 (tar/zip traversal in Keras), the overlapping-entries bomb (Fifield, WOOT'19), and PEP 706.
+"""
+
+from __future__ import annotations
+
+import itertools
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from stethoscope.containers import limits
+from stethoscope.errors import NotFound, TooLarge, UnreadableFile, UnsafeFile
+from stethoscope.types import ModelFile
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Member:
+    """One file inside an archive: its checked name, declared size, and where it starts when stored uncompressed."""
+
+    name: str
+    size_bytes: int
+    stored_at: int | None = None
+    """Offset of the member's bytes in the archive when they are not compressed: they can be mapped in place."""
+
+
+class Archive:
+    """A checked zip or tar. Read members by name; every read counts bytes against the declared size."""
+
+    def __init__(self, file: ModelFile, backend: zipfile.ZipFile | tarfile.TarFile, members: dict[str, Member]) -> None:
+        self._file = file
+        self._backend = backend
+        self.members = members
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Member names in archive order."""
+        return tuple(self.members)
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Opens one member for streaming; prefer `read` for small ones.
+
+        Raises:
+            NotFound: no such member.
+        """
+        if name not in self.members:
+            raise NotFound(f"{self._file.name}: has no member {name!r}. Its contents may be incomplete.")
+        stream = (
+            self._backend.open(name) if isinstance(self._backend, zipfile.ZipFile) else self._backend.extractfile(name)
+        )
+        assert stream is not None, "links and devices were refused when the archive was opened"
+        with stream:
+            yield stream
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """Yields one member's bytes, never more than it declared.
+
+        Raises:
+            TooLarge: it inflates to more than the directory says.
+            UnreadableFile: its bytes are damaged.
+        """
+        declared, seen = self.members[name].size_bytes if name in self.members else 0, 0
+        try:
+            with self.open(name) as stream:
+                while chunk := stream.read(_CHUNK):
+                    seen += len(chunk)
+                    if seen > declared:
+                        raise TooLarge(
+                            f"{self._file.name}: member {name!r} inflates beyond the {declared:,} bytes it declares."
+                        )
+                    yield chunk
+        except (zipfile.BadZipFile, zlib.error, tarfile.TarError, EOFError, OSError, NotImplementedError) as error:
+            raise UnreadableFile(
+                f"{self._file.name}: member {name!r} is damaged ({error}). Save the model again or repeat the upload."
+            ) from error
+        if seen != declared:
+            raise UnreadableFile(
+                f"{self._file.name}: member {name!r} holds {seen:,} of {declared:,} bytes. Repeat the upload."
+            )
+
+    def read(self, name: str, limit_bytes: int) -> bytes:
+        """Returns one member whole.
+
+        Raises:
+            TooLarge: it declares more than `limit_bytes`.
+        """
+        if name in self.members and self.members[name].size_bytes > limit_bytes:
+            size = self.members[name].size_bytes
+            raise TooLarge(f"{self._file.name}: member {name!r} has {size:,} bytes, expected at most {limit_bytes:,}.")
+        return b"".join(self.chunks(name))
+
+    def extract(self, folder: Path) -> None:
+        """Writes every member below `folder`, counting bytes."""
+        for name in self.members:
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as out:
+                for chunk in self.chunks(name):
+                    out.write(chunk)
+
+
+@contextmanager
+def open_archive(file: ModelFile) -> Iterator[Archive]:
+    """Opens a zip, tar, tar.gz, tar.bz2 or tar.xz after checking it.
+
+    Raises:
+        UnreadableFile: not an archive, truncated, or encrypted.
+        UnsafeFile: a name that escapes, a link, a device, an overlap or a duplicate.
+        TooLarge: it declares more than `limits` allow.
+    """
+    if zipfile.is_zipfile(file.path):
+        try:
+            with zipfile.ZipFile(file.path) as backend:
+                yield Archive(file, backend, _check_zip(file, backend))
+        except zipfile.BadZipFile as error:
+            raise UnreadableFile(f"{file.name}: the ZIP directory is damaged ({error}). Repeat the upload.") from error
+        return
+    if _starts_with(file.path, b"PK\x03\x04"):
+        raise UnreadableFile(
+            f"{file.name}: starts like a ZIP but its directory is missing. The upload is incomplete; repeat it."
+        )
+    try:
+        with tarfile.open(file.path, "r:*") as tar:
+            yield Archive(file, tar, _check_tar(file, tar))
+    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
+        if isinstance(error, FileNotFoundError | PermissionError):
+            raise
+        raise UnreadableFile(f"{file.name}: not a readable archive ({error}). Repeat the upload.") from error
+
+
+def is_archive(path: Path) -> bool:
+    """Whether the content starts like a zip or a (compressed) tar; reads a few bytes."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        head = stream.read(265)
+    return (
+        head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"))
+        or head[257:262] == b"ustar"
+    )
+
+
+def _starts_with(path: Path, magic: bytes) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(len(magic)) == magic
+
+
+def _check_zip(file: ModelFile, backend: zipfile.ZipFile) -> dict[str, Member]:
+    infos = backend.infolist()
+    _check_count(file, len(infos))
+    members: dict[str, Member] = {}
+    spans: list[tuple[int, int, str]] = []
+    for info in infos:
+        if info.flag_bits & 0x1:
+            raise UnreadableFile(
+                f"{file.name}: member {info.filename!r} is encrypted. Remove the password and upload again."
+            )
+        mode = info.external_attr >> 16
+        if (
+            info.create_system == 3
+            and mode
+            and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_IFMT(mode) == 0)
+        ):
+            raise UnsafeFile(f"{file.name}: member {info.filename!r} is a link or device. Pack real files only.")
+        start = _data_offset(file, info)
+        spans.append((info.header_offset, start + info.compress_size, info.filename))
+        if info.is_dir():
+            continue
+        stored_at = start if info.compress_type == zipfile.ZIP_STORED else None
+        _add(file, members, Member(_plain(file, info.filename), info.file_size, stored_at))
+    spans.sort()
+    for (_, end, first), (begin, _, second) in itertools.pairwise(spans):
+        if begin < end:
+            raise UnsafeFile(
+                f"{file.name}: members {first!r} and {second!r} overlap, as in a decompression bomb. Pack it again."
+            )
+    _check_total(file, members, sum(info.compress_size for info in infos))
+    return members
+
+
+def _data_offset(file: ModelFile, info: zipfile.ZipInfo) -> int:
+    if info.header_offset < 0:
+        raise UnreadableFile(
+            f"{file.name}: member {info.filename!r} starts before the file. The upload is damaged; repeat it."
+        )
+    with file.path.open("rb") as stream:
+        stream.seek(info.header_offset)
+        header = stream.read(30)
+    if len(header) < 30 or header[:4] != b"PK\x03\x04":
+        raise UnreadableFile(
+            f"{file.name}: member {info.filename!r} has no local header. The upload is incomplete; repeat it."
+        )
+    name_length, extra_length = struct.unpack("<HH", header[26:30])
+    return info.header_offset + 30 + int(name_length) + int(extra_length)
+
+
+def _check_tar(file: ModelFile, tar: tarfile.TarFile) -> dict[str, Member]:
+    members: dict[str, Member] = {}
+    inflated, stored = 0, max(1, file.path.stat().st_size)
+    for count, info in enumerate(tar):
+        _check_count(file, count)
+        if not (info.isreg() or info.isdir()):
+            raise UnsafeFile(f"{file.name}: member {info.name!r} is a link or device. Pack real files only.")
+        if info.isdir():
+            continue
+        inflated += info.size
+        if inflated > max(limits.RATIO_FLOOR_BYTES, limits.MAX_RATIO * stored):
+            raise TooLarge(f"{file.name}: declares {inflated:,} bytes inside {stored:,}, as in a decompression bomb.")
+        # tarfile gives names verbatim; `open` must find them by the same string.
+        _plain(file, info.name)
+        _add(
+            file,
+            members,
+            Member(info.name, info.size, info.offset_data if tar.fileobj is not None and _is_plain_tar(file) else None),
+        )
+    _check_total(file, members, stored)
+    return members
+
+
+def _is_plain_tar(file: ModelFile) -> bool:
+    return (
+        not _starts_with(file.path, b"\x1f\x8b")
+        and not _starts_with(file.path, b"BZh")
+        and not _starts_with(file.path, b"\xfd7zXZ")
+    )
+
+
+def _plain(file: ModelFile, name: str) -> str:
+    parts = PurePosixPath(name).parts
+    hidden = any(
+        ord(character) < 32 or character in "\x7f\u202a\u202b\u202d\u202e\u2066\u2067\u2068" for character in name
+    )
+    if not parts or name.startswith("/") or "\\" in name or ".." in parts or ":" in parts[0] or hidden:
+        raise UnsafeFile(
+            f"{file.name}: member name {name!r} leaves the archive's folder or hides characters. Pack it again."
+        )
+    if any(len(part.encode()) > 255 for part in parts):
+        raise UnsafeFile(f"{file.name}: a member name is longer than 255 bytes. Rename it.")
+    return name
+
+
+def _add(file: ModelFile, members: dict[str, Member], member: Member) -> None:
+    if member.name in members:
+        raise UnsafeFile(f"{file.name}: two members are named {member.name!r}. Pack it again.")
+    members[member.name] = member
+
+
+def _check_count(file: ModelFile, count: int) -> None:
+    if count > limits.MAX_MEMBERS:
+        raise TooLarge(
+            f"{file.name}: holds more than {limits.MAX_MEMBERS:,} files. A model has at most a few thousand."
+        )
+
+
+def _check_total(file: ModelFile, members: dict[str, Member], stored_bytes: int) -> None:
+    total = sum(member.size_bytes for member in members.values())
+    if total > limits.MAX_INFLATED_BYTES or total > max(limits.RATIO_FLOOR_BYTES, limits.MAX_RATIO * stored_bytes):
+        raise TooLarge(f"{file.name}: declares {total:,} bytes inside {stored_bytes:,}, as in a decompression bomb.")

@@ -1,0 +1,1 @@
+"""Behind the Keras formats: configuration to layers, shapes and parameters without Keras; loading and running with it."""

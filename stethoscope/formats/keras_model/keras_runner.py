@@ -1,0 +1,156 @@
+"""Runs a Keras 3 or tf_keras model. Imported only in a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from stethoscope.errors import CannotRun
+from stethoscope.formats import feed as feeds
+from stethoscope.formats.keras_model.keras_activations import layer_outputs
+from stethoscope.formats.keras_model.keras_describe import unique_names
+from stethoscope.formats.tf_graph import tf_calls
+from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec
+
+
+class KerasRunner:
+    """One opened Keras model, called through a `tf.function`: half the memory of an eager call."""
+
+    def __init__(self, file: ModelFile, model: Any, keras: Any, architecture: Architecture) -> None:
+        """Wraps a loaded model.
+
+        Raises:
+            CannotRun: the file does not say what its inputs are.
+        """
+        self.model = model
+        self._file, self._keras = file, keras
+        self._modern = keras.__name__ == "keras"
+        self.inputs = _input_specs(model, architecture, self._modern)
+        if not self.inputs:
+            raise CannotRun(
+                f"{file.name}: a subclassed model that does not say what its inputs are. Save it after calling it once."
+            )
+        self.outputs = architecture.outputs if architecture.outputs else _output_specs(model, self._modern)
+        self._functions: dict[bool, Any] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._functions.clear()
+        self.model = None
+
+    def predict(self, feed: Feed, *, training: bool = False) -> Feed:
+        """Runs the model once; see `Runner.predict`."""
+        import tensorflow as tf
+
+        values = feeds.checked(feed, self.inputs, self._file.name)
+        if training not in self._functions:
+            self._functions[training] = tf.function(
+                lambda tensors: self._call(tensors, training), reduce_retracing=True
+            )
+        with tf_calls.explained(self._file, "running it"):
+            found = self._functions[training](self._tensors(values))
+            return {name: _plain(tf_calls.array(value)) for name, value in self._named(found)}
+
+    def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed:
+        """Returns each layer's output ("path", and "path#2" … where it is called again) of one eager call, in execution order."""
+        values = feeds.checked(feed, self.inputs, self._file.name)
+        with tf_calls.explained(self._file, "running it"):
+            tensors = self._tensors(values)
+            outputs = layer_outputs(self._file, self._keras, self.model, layers, lambda: self._call(tensors, False))
+            return {path: _plain(tf_calls.array(value)) for path, value in outputs.items()}
+
+    def _call(self, tensors: Sequence[Any], training: bool) -> Any:
+        # Without the argument a layer's own training=True stands, as in `model(x)` and in every export; an explicit
+        # False (as `model.predict` gives) overrides it in Keras 3 and would hide dropout left on.
+        mode = {"training": True} if training else {}
+        return self.model(self._structured(list(tensors)), **mode)
+
+    def _tensors(self, values: Feed) -> list[Any]:
+        import tensorflow as tf
+
+        return [
+            tf_calls.tensor(value, tf.as_dtype(_dtype(spec)))
+            for spec, value in zip(self.inputs, values.values(), strict=True)
+        ]
+
+    def _structured(self, tensors: list[Any]) -> Any:
+        structure = getattr(self.model, "_inputs_struct" if self._modern else "_nested_inputs", None)
+        if structure is None:
+            return tensors[0] if len(tensors) == 1 else tensors
+        if self._modern:
+            return self._keras.tree.pack_sequence_as(structure, tensors)
+        import tensorflow as tf
+
+        return tf.nest.pack_sequence_as(structure, tensors)
+
+    def _named(self, found: Any) -> list[tuple[str, Any]]:
+        flat = _flat(found, "")
+        if all(name for name, _ in flat):
+            return flat
+        names = [spec.name for spec in self.outputs]
+        if len(names) != len(flat):
+            names = ["output"] if len(flat) == 1 else [f"output_{index}" for index in range(len(flat))]
+        return list(zip(names, (value for _, value in flat), strict=True))
+
+
+def _flat(value: Any, name: str) -> list[tuple[str, Any]]:
+    """(name, tensor) for each tensor of a result; names come from dict keys, "" where there are none."""
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in _flat(item, f"{name}/{key}" if name else str(key))]
+    if isinstance(value, list | tuple):
+        return [leaf for index, item in enumerate(value) for leaf in _flat(item, f"{name}/{index}" if name else "")]
+    return [(name, value)]
+
+
+def _plain(array: Any) -> Any:
+    """bfloat16 as float32, which every reader of .npy knows."""
+    return array.astype(np.float32) if array.dtype.name in ("bfloat16", "float8_e4m3fn", "float8_e5m2") else array
+
+
+def _dtype(spec: TensorSpec) -> str:
+    return spec.dtype or "float32"
+
+
+def _input_specs(model: Any, architecture: Architecture, modern: bool) -> tuple[TensorSpec, ...]:
+    try:
+        tensors = list(model.inputs or ())
+    except (AttributeError, ValueError):
+        tensors = []
+    if not tensors:
+        return architecture.inputs
+    names = [tensor.name for tensor in tensors] if modern else list(getattr(model, "input_names", None) or [])
+    if len(architecture.inputs) == len(tensors):
+        names = [spec.name for spec in architecture.inputs]
+    if len(names) != len(tensors):
+        names = unique_names(["input"] * len(tensors))
+    return tuple(
+        TensorSpec(str(name), _shape(tensor.shape), _dtype_of(tensor))
+        for name, tensor in zip(names, tensors, strict=True)
+    )
+
+
+def _output_specs(model: Any, modern: bool) -> tuple[TensorSpec, ...]:
+    try:
+        tensors = list(model.outputs or ())
+    except (AttributeError, ValueError):
+        return ()
+    names = unique_names([str(name) for name in getattr(model, "output_names", None) or ["output"] * len(tensors)])
+    return tuple(
+        TensorSpec(name, _shape(tensor.shape), _dtype_of(tensor)) for name, tensor in zip(names, tensors, strict=False)
+    )
+
+
+def _shape(shape: Any) -> tuple[int | None, ...] | None:
+    try:
+        return tuple(None if size is None else int(size) for size in shape)
+    except (TypeError, ValueError):
+        return None
+
+
+def _dtype_of(tensor: Any) -> str:
+    dtype = tensor.dtype
+    return str(getattr(dtype, "name", dtype))

@@ -1,0 +1,1 @@
+"""Behind the ONNX format: tensors left on disk, layers, shapes, hazards, and the runner."""

@@ -1,0 +1,1 @@
+"""Behind SavedModel and frozen graphs: GraphDef without TensorFlow, layers, shapes, hazards, drawing, and the runners."""

@@ -1,0 +1,1 @@
+"""Behind the TFLite format: schema, layers, hazards, skeleton, and the runner."""

@@ -1,0 +1,383 @@
+"""The running app when things break under it: workers killed, browsers gone, the server killed, the disk full."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import itertools
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.http_upload import begin, new_browser
+from stethoscope.settings import Settings
+from stethoscope.store import Store
+from tests.live import LiveServer, free_port, live_server
+from tests.models import endless_onnx, hungry_onnx, tiny_onnx
+
+MIB = 1 << 20
+LEFT = {"final.json", "out"}
+_scales = itertools.count(2)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory) -> Iterator[LiveServer]:
+    """Two jobs at once, whatever the machine has."""
+    with live_server(tmp_path_factory.mktemp("app"), job_slots=2, light_slots=2) as running:
+        yield running
+
+
+@pytest.fixture
+def people(browser) -> Iterator[Any]:
+    """Opens pages, each of another person's browser."""
+    contexts = []
+
+    def make() -> Page:
+        contexts.append(browser.new_context(viewport={"width": 1300, "height": 900}))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(30_000)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+def until(condition, timeout_s: float = 15.0) -> bool:
+    end = time.monotonic() + timeout_s
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.05)
+    return bool(condition())
+
+
+def stored(app: LiveServer, path: Path) -> str:
+    """Puts a file into the running app's store; returns its id."""
+    store = Store(app.workspace / "store", Settings(min_free_disk_bytes=0))
+    entry = store.add_file(path, path.name, "somebody")
+    store.close()
+    return entry.id
+
+
+def fresh_model(app: LiveServer, folder: Path) -> str:
+    """A small model that was never seen before: nothing about it is reused."""
+    scale = next(_scales)
+    return stored(app, tiny_onnx(folder / f"tiny-{scale}.onnx", scale))
+
+
+def endless_model(app: LiveServer, folder: Path) -> str:
+    return stored(app, endless_onnx(folder / f"endless-{next(_scales)}.onnx"))
+
+
+def servers(app: LiveServer) -> list[psutil.Process]:
+    """The worker servers: light first, then TensorFlow's."""
+    found = [
+        child for child in psutil.Process(app.process.pid).children() if "stethoscope.worker.server" in child.cmdline()
+    ]
+    return sorted(found, key=lambda child: "tensorflow" in child.cmdline())
+
+
+def workers(app: LiveServer) -> list[psutil.Process]:
+    return [child for server in servers(app) for child in server.children()]
+
+
+def descriptors(app: LiveServer) -> int:
+    return len(list(Path(f"/proc/{app.process.pid}/fd").iterdir()))
+
+
+def partial_files(app: LiveServer) -> list[Path]:
+    return list((app.workspace / "store" / "uploads").iterdir())
+
+
+def health_s(app: LiveServer) -> float:
+    start = time.perf_counter()
+    assert app.healthy(10), "the app did not answer its health check"
+    return time.perf_counter() - start
+
+
+@contextmanager
+def health_watched(app: LiveServer) -> Iterator[list[float]]:
+    """Asks for health all the time; every answer must come."""
+    waits: list[float] = []
+    missed: list[str] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.1):
+            start = time.perf_counter()
+            if not app.healthy(10):
+                missed.append(f"after {time.perf_counter() - start:.1f} s")
+            waits.append(time.perf_counter() - start)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield waits
+    finally:
+        done.set()
+        watcher.join()
+    assert not missed, missed
+
+
+def start_endless(page: Page, app: LiveServer, folder: Path) -> psutil.Process:
+    """Starts a prediction that never ends from its page; returns its worker once the page shows it running."""
+    known = {worker.pid for worker in workers(app)}
+    page.goto(f"{app.url}/prediction?model={endless_model(app, folder)}&batch=1&samples=1")
+    page.get_by_role("button", name="Predict").click()
+    page.get_by_role("progressbar").first.wait_for()
+    page.wait_for_url(re.compile("job="))
+    assert until(lambda: [worker for worker in workers(app) if worker.pid not in known])
+    return next(worker for worker in workers(app) if worker.pid not in known)
+
+
+def test_a_worker_killed_under_a_page_is_a_sentence_there(people, app, tmp_path):
+    page = people()
+    start_endless(page, app, tmp_path).send_signal(signal.SIGKILL)
+    expect(page.get_by_text("The process that ran this model died. Nothing else was affected.")).to_be_visible()
+    expect(page.get_by_text(re.compile("SIGKILL"))).to_be_visible()
+    assert app.healthy()
+    page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
+    page.get_by_role("button", name="Predict").click()
+    expect(page.get_by_text(re.compile("32 samples predicted"))).to_be_visible()
+
+
+def test_a_killed_worker_server_is_replaced_and_its_job_goes_on(people, app, tmp_path):
+    page = people()
+    before = start_endless(page, app, tmp_path)
+    server = servers(app)[0]
+    server.send_signal(signal.SIGKILL)
+    assert until(lambda: not before.is_running() or before.status() == psutil.STATUS_ZOMBIE)
+    assert until(lambda: len(servers(app)) == 2 and bool(servers(app)[0].children())), "the job was not started again"
+    other = people()
+    other.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
+    other.get_by_role("button", name="Predict").click()
+    expect(other.get_by_text(re.compile("32 samples predicted"))).to_be_visible()
+    page.get_by_role("button", name="Cancel").first.click()
+    expect(page.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
+
+
+def test_with_every_slot_busy_health_is_quick_and_a_cancel_in_the_sidebar_takes_a_second(people, app, tmp_path):
+    page, other = people(), people()
+    worker = start_endless(page, app, tmp_path)
+    other_worker = start_endless(other, app, tmp_path)
+    waits = [health_s(app) for _ in range(20)]
+    assert statistics.median(waits) < 0.5
+    assert max(waits) < 3
+    page.get_by_role("link", name="Overview").first.click()
+    button = page.get_by_test_id("stSidebar").get_by_role("button", name="Cancel")
+    button.wait_for()
+    start = time.monotonic()
+    button.click()
+    assert until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, 5)
+    assert time.monotonic() - start < 1.5, "a second, and what the click itself takes"
+    expect(button).to_have_count(0)
+    assert other_worker.is_running(), "somebody else's run is not touched"
+    page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
+    page.get_by_role("button", name="Predict").click()
+    expect(page.get_by_text(re.compile("32 samples predicted"))).to_be_visible()
+    other.get_by_role("button", name="Cancel").first.click()
+    expect(other.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
+
+
+def test_a_run_over_its_memory_limit_is_a_report_and_others_go_on(people, app, tmp_path):
+    page = people()
+    model = stored(app, hungry_onnx(tmp_path / "hungry.onnx"))
+    with health_watched(app):
+        page.goto(f"{app.url}/prediction?model={model}&limit=256&batch=64&samples=64")
+        page.get_by_role("button", name="Predict").click()
+        expect(
+            page.get_by_text(re.compile("out of memory|ran out|needs more memory", re.IGNORECASE)).first
+        ).to_be_visible()
+    assert until(lambda: not workers(app))
+
+
+def test_twenty_jobs_of_ten_people_on_two_slots_all_end_and_leave_nothing(people, app, tmp_path):
+    """Each opens a model that was never seen before (one job reads it) and runs it (another)."""
+
+    def crowd(count: int) -> None:
+        pages = [people() for _ in range(count)]
+        for page in pages:
+            page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}", wait_until="commit")
+        for page in pages:
+            page.get_by_role("button", name="Predict").click()
+        for page in pages:
+            expect(page.get_by_text("32 samples predicted")).to_be_visible()
+            page.context.close()
+
+    crowd(2)
+    assert until(lambda: not workers(app), 30)
+    jobs, before = len(list((app.workspace / "jobs").iterdir())), descriptors(app)
+    with health_watched(app):
+        crowd(10)
+    assert len(list((app.workspace / "jobs").iterdir())) == jobs + 20
+    assert until(lambda: not workers(app), 30)
+    # Database connections are kept for the next query: at most fifteen, whatever the number of people.
+    assert until(lambda: descriptors(app) <= before + 8), f"{descriptors(app)} file descriptors, {before} before"
+    tree = psutil.Process(app.process.pid).children(recursive=True)
+    assert sorted(child.pid for child in tree) == sorted(server.pid for server in servers(app))
+    for folder in (app.workspace / "jobs").iterdir():
+        assert {path.name for path in folder.iterdir()} <= LEFT, folder
+
+
+def test_equal_bytes_uploaded_at_once_are_one_file(app):
+    block = os.urandom(MIB)
+    digest = hashlib.sha256(block * 24).hexdigest()
+    owners = [new_browser(app) for _ in range(3)]
+    requests = [begin(app, 24 * MIB, "same.keras", owner)[0] for owner in owners]
+    for _ in range(24):
+        for request in requests:
+            request.send(block)
+    assert [request.getresponse().status for request in requests] == [200, 200, 200]
+    found = [path for path in (app.workspace / "store" / "files").rglob("model") if path.stat().st_size == 24 * MIB]
+    assert [path.parent.name for path in found] == [digest]
+    assert until(lambda: not partial_files(app))
+
+
+def test_uploads_that_break_off_leave_no_file_and_no_open_descriptor(app):
+    before = descriptors(app)
+    for _ in range(5):
+        connection, _ = begin(app, 64 * MIB, "broken.keras")
+        for _ in range(12):
+            connection.send(bytes(MIB))
+        assert until(lambda: partial_files(app))
+        connection.close()
+        assert until(lambda: not partial_files(app))
+    assert until(lambda: descriptors(app) <= before + 2)
+    assert app.healthy()
+
+
+def test_the_browser_closed_in_the_middle_of_an_upload_leaves_nothing(people, app, tmp_path):
+    large = tmp_path / "slow.keras"
+    with large.open("wb") as out:
+        os.truncate(out.fileno(), 250 * MIB)
+    page = people()
+    page.goto(app.url)
+    session = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 20 * MIB}
+    session.send("Network.emulateNetworkConditions", slow)
+    page.locator("input.pick-files").set_input_files(str(large))
+    assert until(lambda: partial_files(app))
+    page.context.close()
+    assert until(lambda: not partial_files(app))
+    assert app.healthy()
+
+
+def test_after_the_server_was_killed_everything_finished_is_still_there(people, tmp_path):
+    """Killed in the middle of an upload and of a job; the page in the browser finds its way back by itself."""
+    port, page = free_port(), people()
+    with live_server(tmp_path, port=port, light_slots=2) as app:
+        page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}&samples=7")
+        page.get_by_role("button", name="Predict").click()
+        expect(page.get_by_text("7 samples predicted")).to_be_visible()
+        address = page.url
+        start_endless(people(), app, tmp_path)
+        connection, _ = begin(app, 64 * MIB, "broken.keras")
+        connection.send(bytes(20 * MIB))
+        assert until(lambda: partial_files(app))
+        family = psutil.Process(app.process.pid).children(recursive=True)
+        assert len(family) >= 3
+        app.process.send_signal(signal.SIGKILL)
+        app.process.wait()
+        connection.close()
+        assert until(lambda: not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE])
+        assert partial_files(app), "nobody was left to remove it"
+    with live_server(tmp_path, port=port, light_slots=2) as app:
+        assert not partial_files(app)
+        unfinished = [folder for folder in (app.workspace / "jobs").iterdir() if not (folder / "final.json").exists()]
+        assert unfinished == []
+        expect(page.get_by_text("7 samples predicted")).to_be_visible()
+        expect(page.get_by_role("button", name="Predict")).to_be_enabled()
+        link = people()
+        link.goto(address)
+        expect(link.get_by_text("7 samples predicted")).to_be_visible()
+        page.get_by_role("spinbutton", name="Samples").fill("9")
+        page.keyboard.press("Tab")
+        page.get_by_role("button", name="Predict").click()
+        expect(page.get_by_text("9 samples predicted")).to_be_visible()
+
+
+def tiny_disk(workspace: Path) -> tuple[str, ...]:
+    """A command that runs another one with `workspace` on a disk of 48 MiB of its own; skips where that is not allowed."""
+    command = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=48m tmpfs "$0" && exec "$@"', str(workspace))
+    workspace.mkdir(parents=True, exist_ok=True)
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*command, "true"], check=False, capture_output=True).returncode
+    ):
+        pytest.skip("needs the right to mount a small disk in a namespace of its own")
+    return command
+
+
+def send(app: LiveServer, size_bytes: int, key: Path) -> tuple[int, str]:
+    """Uploads as much as the server takes; returns its answer."""
+    browser = new_browser(app)
+    view = LiveServer(app.process, app.port, app.base_path, key, app.log)
+    connection, _ = begin(view, size_bytes, "large.keras", browser)
+    try:
+        for _ in range(size_bytes // MIB):
+            connection.send(bytes(MIB))
+    except OSError:
+        pass  # refused in the middle: the answer is already there
+    try:
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    except (http.client.HTTPException, OSError) as error:
+        return 0, str(error)
+
+
+def test_a_full_disk_is_said_and_the_app_stays_healthy(people, tmp_path):
+    under = tiny_disk(tmp_path / "workspace")
+    with live_server(tmp_path, under=under, min_free_disk_bytes=0) as app, health_watched(app):
+        inside = Path(f"/proc/{app.process.pid}/root") / str(app.workspace).lstrip("/")
+        status, text = send(app, 32 * MIB, inside)
+        assert status == 200, text
+        status, text = send(app, 40 * MIB, inside)
+        assert (status, "disk" in text) == (507, True), text
+        assert not list((inside / "store" / "uploads").iterdir())
+        page = people()
+        page.goto(f"{app.url}/prediction?model=sample-digits-cnn-onnx&samples=3")
+        page.get_by_role("button", name="Predict").wait_for()
+        with (inside / "filler").open("wb") as filler:
+            try:
+                while filler.write(bytes(1 << 16)):
+                    filler.flush()
+            except OSError:
+                pass
+        page.get_by_role("button", name="Predict").click()
+        expect(page.get_by_text(re.compile("disk")).first).to_be_visible()
+        page.goto(f"{app.url}/overview?model=sample-digits-cnn")
+        expect(page.get_by_text("Something went wrong on our side")).to_have_count(0)
+        (inside / "filler").unlink(missing_ok=True)
+        page.goto(f"{app.url}/prediction?model=sample-digits-cnn-onnx&samples=5")
+        page.get_by_role("button", name="Predict").click()
+        expect(page.get_by_text("5 samples predicted")).to_be_visible()
+
+
+def test_too_little_free_disk_is_said_before_anything_is_sent(people, tmp_path, onnx_file):
+    with live_server(tmp_path, min_free_disk_bytes=shutil.disk_usage(tmp_path).free + (1 << 40)) as app:
+        page = people()
+        page.goto(app.url)
+        page.locator("input.pick-files").set_input_files(str(onnx_file))
+        expect(page.get_by_text(re.compile("The server's disk: expected"))).to_be_visible()
+        assert not partial_files(app)
+        assert app.healthy()
+
+
+@pytest.fixture
+def onnx_file(tmp_path) -> Path:
+    return tiny_onnx(tmp_path / "tiny.onnx")
