@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
+from stethoscope.formats.tf_graph import graph_window_rules
 from stethoscope.formats.tf_graph.graph_values import Value
+from stethoscope.formats.tf_graph.graph_window_rules import Attributes, Shapes
 from stethoscope.formats.tf_graph.object_graph import static_shape
 from stethoscope.types import Shape
 
-Attributes = Mapping[str, Any]
-Shapes = list[Shape | None]
 Rule = Callable[[Attributes, Shapes, list[Value]], Shapes]
 
 
@@ -60,67 +59,6 @@ def _matmul(attributes: Attributes, inputs: Shapes, _: list[Value]) -> Shapes:
     columns = right[-2] if _flag(attributes, second) else right[-1]
     batch = broadcast(left[:-2], right[:-2])
     return [None if batch is None else (*batch, rows, columns)]
-
-
-def _window(
-    size: int | None, kernel: int | None, stride: int, dilation: int, padding: bytes, explicit: int
-) -> int | None:
-    """Output size of a convolution or pooling along one axis."""
-    if size is None or stride <= 0:
-        return None
-    if padding == b"SAME":
-        return -(-size // stride)
-    if kernel is None:
-        return None
-    return max(0, (size + explicit - ((kernel - 1) * dilation + 1)) // stride + 1)
-
-
-def _slide(attributes: Attributes, shape: Shape | None, kernel: list[int | None], channels: int | None) -> Shapes:
-    if shape is None:
-        return [None]
-    layout = attributes["data_format"].s.decode() if "data_format" in attributes else ""
-    last = not layout.startswith("NC")
-    rank = len(shape)
-    spatial = range(1, rank - 1) if last else range(2, rank)
-    strides = list(attributes["strides"].list.i) if "strides" in attributes else [1] * rank
-    dilations = list(attributes["dilations"].list.i) if "dilations" in attributes else [1] * rank
-    padding = bytes(attributes["padding"].s) if "padding" in attributes else b"VALID"
-    pads = list(attributes["explicit_paddings"].list.i) if "explicit_paddings" in attributes else []
-    sizes: list[int | None] = [
-        _window(
-            shape[axis],
-            kernel[number],
-            int(strides[axis]),
-            int(dilations[axis]),
-            padding,
-            sum(pads[2 * axis : 2 * axis + 2]),
-        )
-        for number, axis in enumerate(spatial)
-    ]
-    return [(shape[0], *sizes, channels) if last else (shape[0], channels, *sizes)]
-
-
-def _conv(attributes: Attributes, inputs: Shapes, _: list[Value]) -> Shapes:
-    kernel = inputs[1]
-    return [None] if kernel is None else _slide(attributes, inputs[0], list(kernel[:-2]), kernel[-1])
-
-
-def _depthwise(attributes: Attributes, inputs: Shapes, _: list[Value]) -> Shapes:
-    kernel = inputs[1]
-    if kernel is None:
-        return [None]
-    channels = None if kernel[2] is None or kernel[3] is None else kernel[2] * kernel[3]
-    return _slide(attributes, inputs[0], list(kernel[:2]), channels)
-
-
-def _pool(attributes: Attributes, inputs: Shapes, _: list[Value]) -> Shapes:
-    shape = inputs[0]
-    if shape is None or "ksize" not in attributes:
-        return [None]
-    layout = attributes["data_format"].s.decode() if "data_format" in attributes else ""
-    first = layout.startswith("NC")
-    kernel = [int(size) for size in attributes["ksize"].list.i]
-    return _slide(attributes, shape, list(kernel[2:] if first else kernel[1:-1]), shape[1] if first else shape[-1])
 
 
 def _reduce(attributes: Attributes, inputs: Shapes, values: list[Value]) -> Shapes:
@@ -337,8 +275,8 @@ _ELEMENTWISE = """Add AddV2 AddN Sub Mul Div RealDiv FloorDiv TruncateDiv DivNoN
 FloorMod TruncateMod Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr SelectV2 Atan2 Xlogy Zeta BitwiseAnd"""
 _RULES: dict[str, Rule] = {
     "Const": _constant, "Placeholder": _placeholder, "PlaceholderWithDefault": _placeholder, "VariableV2": _placeholder,
-    "MatMul": _matmul, "BatchMatMul": _matmul, "BatchMatMulV2": _matmul, "Conv2D": _conv, "Conv3D": _conv,
-    "DepthwiseConv2dNative": _depthwise, "MaxPool": _pool, "AvgPool": _pool, "MaxPool3D": _pool, "AvgPool3D": _pool,
+    "MatMul": _matmul, "BatchMatMul": _matmul, "BatchMatMulV2": _matmul, "Conv2D": graph_window_rules.conv, "Conv3D": graph_window_rules.conv,
+    "DepthwiseConv2dNative": graph_window_rules.depthwise, "MaxPool": graph_window_rules.pool, "AvgPool": graph_window_rules.pool, "MaxPool3D": graph_window_rules.pool, "AvgPool3D": graph_window_rules.pool,
     "Mean": _reduce, "Sum": _reduce, "Max": _reduce, "Min": _reduce, "Prod": _reduce, "All": _reduce, "Any": _reduce,
     "ArgMax": _arg, "ArgMin": _arg, "Reshape": _reshape, "ExpandDims": _expand, "Squeeze": _squeeze, "Transpose": _transpose,
     "ConcatV2": _concat, "Pack": _pack, "Unpack": _unpack, "Split": _split, "Pad": _pad, "PadV2": _pad, "MirrorPad": _pad,
