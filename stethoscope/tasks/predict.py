@@ -81,6 +81,7 @@ def _probe(context: TaskContext, runner: Runner, given: ModelInput, batch_size: 
         feed = given.batching.take(given.feed, size)
         try:
             runner.predict(feed)
+            held = context.memory.added_bytes()
             context.memory.reset()
             start = time.perf_counter()
             runner.predict(feed)
@@ -91,7 +92,7 @@ def _probe(context: TaskContext, runner: Runner, given: ModelInput, batch_size: 
         probes[size] = context.memory.peak_bytes()
         following = size * (2 if size < PROBE_BATCHES[-1] else PROBE_STEP)
         growth = probes[size] - min(probes.values())
-        expected = 2 * probes[size] if len(probes) == 1 else PeakFit(probes).predict(following)
+        expected = 2 * probes[size] - held if len(probes) == 1 else PeakFit(probes).predict(following)
         enough = size >= PROBE_BATCHES[-1] and growth >= PROBE_SIGNAL_BYTES
         too_much = expected > PROBE_FRACTION * context.budget.memory_bytes
         if enough or too_much or time.perf_counter() - start > PROBE_S:

@@ -49,6 +49,7 @@ LIBRARIES = tuple(
         "/opt/homebrew",
     )
 )
+_NICENESS = 5
 _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -60,9 +61,11 @@ def die_with_parent() -> None:
 
 
 def settle(folder: Path) -> None:
-    """Moves this process into its own group and folder, with every temporary file going there."""
+    """Moves this process into its own group and folder, with every temporary file going there; the app goes first."""
     with contextlib.suppress(OSError):
         os.setpgid(0, 0)
+    with contextlib.suppress(OSError):
+        os.nice(_NICENESS)
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
     os.chdir(folder)

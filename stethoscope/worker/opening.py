@@ -28,7 +28,8 @@ def open_model(job: Job, folder: Path, report: Reporter) -> tuple[Architecture, 
         more = f" (and {len(architecture.hazards) - 1} more)" if len(architecture.hazards) > 1 else ""
         raise NeedsTrust(f"{file.name}: {first.message}{more} It is run only after its owner allows it for this file.")
     if architecture.runnable:
-        raise CannotRun(f"{file.name}: {architecture.runnable[:1].lower()}{architecture.runnable[1:]}")
+        reason = architecture.runnable.removeprefix(f"{file.name}: ")
+        raise CannotRun(f"{file.name}: {reason[:1].lower()}{reason[1:]}")
     if architecture.weight_bytes > job.budget.memory_bytes:
         raise OutOfMemory(
             f"{file.name}: its weights alone need {architecture.weight_bytes:,} bytes; "
