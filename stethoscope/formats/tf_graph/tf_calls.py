@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.errors import BadInput, CannotRun
+from stethoscope.framework_errors import gist
 from stethoscope.types import Feed, ModelFile
 
 RUNNING = "running it"
@@ -35,14 +35,14 @@ def explained(file: ModelFile, doing: str) -> Iterator[None]:
     except tf.errors.InvalidArgumentError as error:
         if doing != RUNNING:
             raise CannotRun(
-                f"{file.name}: TensorFlow refused it while {doing}: {_reason(error)}. Save it again with a current TensorFlow."
+                f"{file.name}: TensorFlow refused it while {doing}: {gist(error)}. Save it again with a current TensorFlow."
             ) from error
         raise BadInput(
-            f"{file.name}: TensorFlow refused the data while {doing}: {_reason(error)}. Check the input values and shapes."
+            f"{file.name}: TensorFlow refused the data while {doing}: {gist(error)}. Check the input values and shapes."
         ) from error
     except ValueError as error:
         if doing == RUNNING and str(error).startswith("Cannot feed"):
-            raise BadInput(f"{file.name}: {_reason(error)}. Give data of that shape.") from error
+            raise BadInput(f"{file.name}: {gist(error)}. Give data of that shape.") from error
         raise CannotRun(_failure(file, doing, error)) from error
     except (
         tf.errors.OpError,
@@ -63,7 +63,7 @@ def _failure(file: ModelFile, doing: str, error: BaseException) -> str:
     if missing:
         name = missing.group(1) or missing.group(2)
         return f"{file.name}: needs operator {name!r}, which the installed TensorFlow cannot run on this machine. Run it where it was made."
-    return f"{file.name}: TensorFlow failed while {doing}: {_reason(error)}. Save the model again with a current TensorFlow."
+    return f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Save the model again with a current TensorFlow."
 
 
 def tensors(function: Any, values: Feed) -> dict[str, Any]:
@@ -140,16 +140,3 @@ def check_layers(file: ModelFile, layers: Sequence[str] | None, known: Iterable[
     unknown = sorted(set(layers or ()) - set(known))
     if unknown:
         raise BadInput(f"Layer {unknown[0]!r} of {file.name}: expected an operator of its graph. See the layer table.")
-
-
-def _reason(error: BaseException) -> str:
-    """The line of TensorFlow's message that says what is wrong, without its stack of node names."""
-    text = str(getattr(error, "message", "") or error) or type(error).__name__
-    lines = [
-        line.strip()
-        for line in text.splitlines()
-        if line.strip() and not line.strip().startswith("Graph execution error")
-    ]
-    before_node = [before for before, line in itertools.pairwise(lines) if line.startswith("[[{{node")]
-    chosen = before_node[0] if before_node else lines[0] if lines else type(error).__name__
-    return re.sub(r"^\(\d+\) \w+: ", "", chosen).rstrip(".:")[:300]
