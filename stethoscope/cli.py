@@ -52,6 +52,8 @@ def serve(
     prefix = base_path.strip("/")
     os.environ["STETHOSCOPE_BASE_PATH"] = prefix
     options = {"server.address": address, "server.port": port, "server.baseUrlPath": prefix, "server.headless": "true"}
+    if address not in ("localhost", "127.0.0.1", "::1"):
+        os.environ.setdefault("STETHOSCOPE_REQUIRE_CONTAINMENT", "true")
     shown = "localhost" if address in ("0.0.0.0", "::", "localhost") else address
     options["browser.serverAddress"] = shown
     command = [sys.executable, "-m", "streamlit", "run", str(home)]

@@ -25,7 +25,7 @@ DISK_FULL = (
 )
 
 
-def write_job(folder: Path, job: Job) -> None:
+def write_job(folder: Path, job: Job, *, require_containment: bool = False) -> None:
     """Leaves `job` in `folder` for a worker."""
     value = {
         "kind": job.kind,
@@ -33,20 +33,22 @@ def write_job(folder: Path, job: Job) -> None:
         "params": dict(job.params),
         "budget": [job.budget.memory_bytes, job.budget.timeout_s, job.budget.disk_bytes],
         "worker": job.worker,
+        "require_containment": require_containment,
     }
     (folder / "job.json").write_text(json.dumps(value))
 
 
-def read_job(folder: Path) -> Job:
-    """The inverse of `write_job`."""
+def read_job(folder: Path) -> tuple[Job, bool]:
+    """The inverse of `write_job`: the job, and whether it insists on containment."""
     value = json.loads((folder / "job.json").read_text())
-    return Job(
+    job = Job(
         kind=value["kind"],
         files={role: ModelFile(Path(path), name, sha256) for role, (path, name, sha256) in value["files"].items()},
         params=value["params"],
         budget=Budget(*value["budget"]),
         worker=value["worker"],
     )
+    return job, bool(value["require_containment"])
 
 
 def read_json(path: Path, limit_bytes: int = MAX_RESULT_BYTES) -> Mapping[str, Any] | None:

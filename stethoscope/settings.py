@@ -90,6 +90,11 @@ class Settings(BaseSettings):
         gt=0,
     )
     job_timeout_s: float = _setting(300.0, "Seconds a job may take.", gt=0)
+    require_containment: bool = _setting(
+        False,
+        "Refuse to run files that are programs in themselves (SavedModel, frozen graph) where the kernel cannot "
+        "contain them. `stethoscope serve` turns it on for any address but localhost.",
+    )
     job_slots: int = _setting(
         usable_cores, "Jobs that run models at the same time; more wait.", shown="the number of cores", ge=1
     )

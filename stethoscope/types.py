@@ -234,6 +234,8 @@ class Format(Protocol):
     extensions: tuple[str, ...]
     worker: WorkerKind
     """Which kind of worker `open` needs."""
+    is_program: bool
+    """Whether the file is a program in itself, which no scan can vouch for (SavedModel, frozen graph)."""
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether the content is of this format, whatever its suffix. Cheap; never raises for foreign bytes."""

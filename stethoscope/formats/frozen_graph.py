@@ -31,6 +31,7 @@ class FrozenGraphFormat:
     title = "TensorFlow frozen graph (.pb)"
     extensions = (".pb", ".pbtxt")
     worker: WorkerKind = "tensorflow"
+    is_program = True
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether it is a GraphDef by its structure, or something of TensorFlow's that needs its own explanation."""

@@ -22,6 +22,7 @@ class KerasH5:
     title = "Keras model in HDF5 (.h5)"
     extensions = (".h5", ".hdf5", ".hdf")
     worker: WorkerKind = "tensorflow"
+    is_program = False
 
     def sniff(self, file: ModelFile) -> bool:
         """The HDF5 signature at one of the places the format allows it."""

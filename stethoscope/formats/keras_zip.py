@@ -30,6 +30,7 @@ class KerasZip:
     title = "Keras model (.keras)"
     extensions = (".keras",)
     worker: WorkerKind = "tensorflow"
+    is_program = False
 
     def sniff(self, file: ModelFile) -> bool:
         """A zip with config.json and metadata.json or weights, at the top or in a single folder."""

@@ -25,6 +25,7 @@ class Onnx:
     title = "ONNX model (.onnx, or a zip of it and its data files)"
     extensions: tuple[str, ...] = (".onnx", ".zip", ".tar", ".gz", ".tgz")
     worker: WorkerKind = "light"
+    is_program = False
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether its top-level fields are those of a ModelProto with a graph, or an archive lists a .onnx."""

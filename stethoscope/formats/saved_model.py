@@ -22,6 +22,7 @@ class SavedModelFormat:
     title = "TensorFlow SavedModel (zip, tar.gz or folder)"
     extensions = (".zip", ".tar", ".tgz", ".gz", ".pb", ".pbtxt")
     worker: WorkerKind = "tensorflow"
+    is_program = True
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether it is an archive or folder with a saved_model.pb inside, or such a file alone."""

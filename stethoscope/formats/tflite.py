@@ -19,6 +19,7 @@ class TFLite:
     title = "TensorFlow Lite model (.tflite)"
     extensions: tuple[str, ...] = (".tflite", ".lite")
     worker: WorkerKind = "light"
+    is_program = False
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether it has the identifier TFL3, or the root table of a model."""

@@ -20,6 +20,7 @@ def engine() -> Engine:
         chosen.workspace,
         slots={"light": chosen.light_slots, "tensorflow": chosen.job_slots},
         memory_bytes=int(usable_memory_bytes() * 0.9),
+        require_containment=chosen.require_containment,
     )
     atexit.register(made.stop)
     return made

@@ -38,6 +38,7 @@ class Engine:
         folder: where job folders and the index of reusable results are kept.
         slots: jobs at once, by worker kind.
         memory_bytes: the budgets of all running jobs together stay below this.
+        require_containment: refuse files that are programs where the kernel cannot contain them.
         spawn: a fresh Python for each job instead of a fork, as macOS needs.
         reuse: whether a finished result answers a later equal job (same content, kind, parameters, version).
     """
@@ -50,6 +51,7 @@ class Engine:
         *,
         reuse: bool = True,
         spawn: bool = sys.platform == "darwin",
+        require_containment: bool = False,
     ) -> None:
         self._folder, self._reuse = folder, reuse
         self._jobs_folder, self._index = folder / "jobs", folder / "results"
@@ -60,7 +62,7 @@ class Engine:
         self._states: dict[str, JobState] = {}
         self._changed = threading.Condition()
         hooks = Hooks(self._on_started, self._on_moved, self._on_queued, self._on_ended)
-        self._supervisor = Supervisor(folder, slots, memory_bytes, hooks, spawn=spawn)
+        self._supervisor = Supervisor(folder, slots, memory_bytes, hooks, spawn=spawn, strict=require_containment)
 
     def submit(self, job: Job, *, owner: str = "", entry_id: str = "", fresh: bool = False) -> str:
         """Queues `job` and returns its id at once.

@@ -53,13 +53,14 @@ class Supervisor:
         memory_bytes: the budgets of all running jobs together stay below this (one job may always run).
         hooks: whom to tell.
         spawn: a fresh Python for each job instead of a fork.
+        strict: files that are programs run only where the kernel contains them.
     """
 
     def __init__(
-        self, folder: Path, slots: dict[WorkerKind, int], memory_bytes: int, hooks: Hooks, *, spawn: bool
+        self, folder: Path, slots: dict[WorkerKind, int], memory_bytes: int, hooks: Hooks, *, spawn: bool, strict: bool
     ) -> None:
         self._folder, self._slots, self._memory_bytes, self._hooks = folder, slots, memory_bytes, hooks
-        self._spawn = spawn
+        self._spawn, self._strict = spawn, strict
         self._lock = threading.Lock()
         self._queue: list[Queued] = []
         self._cancelled: set[str] = set()
@@ -155,7 +156,7 @@ class Supervisor:
         while (queued := self._next()) is not None:
             server = self._server(queued.job.worker)
             try:
-                protocol.write_job(queued.folder, queued.job)
+                protocol.write_job(queued.folder, queued.job, require_containment=self._strict)
             except OSError as error:
                 _log.warning("job %s could not be written: %s", queued.id, error)
                 self._finish_unstarted(queued, Verdict(Status.FAILED, protocol.DISK_FULL))

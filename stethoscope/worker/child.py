@@ -59,12 +59,13 @@ def run(folder: Path, log: int, progress: int) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         settle(folder)
-        job = protocol.read_job(folder)
+        job, strict = protocol.read_job(folder)
         limit(job.budget)
         meter = Meter(job.budget.memory_bytes)
         layers = contain(folder, [file.path for file in job.files.values()])
         meter.guard()
-        answer = _work(job, folder, meter, _Reporter(progress))
+        loose = strict and not all(layers.values())
+        answer = _work(job, folder, meter, _Reporter(progress), may_run_programs=not loose)
         answer |= {"peak_rss_bytes": meter.highest_bytes(), "containment": layers}
         _write(folder, answer)
         code = 0
@@ -77,7 +78,7 @@ def run(folder: Path, log: int, progress: int) -> None:
         os._exit(code)
 
 
-def _work(job: Job, folder: Path, meter: Meter, report: _Reporter) -> dict[str, Any]:
+def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_programs: bool) -> dict[str, Any]:
     context = TaskContext(
         files=job.files,
         params=job.params,
@@ -85,7 +86,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter) -> dict[str, 
         budget=job.budget,
         report=report,
         memory=meter,
-        open_model=lambda: open_model(job, folder, report),
+        open_model=lambda: open_model(job, folder, report, may_run_programs=may_run_programs),
     )
     report("starting")
     try:

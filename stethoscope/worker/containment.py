@@ -13,7 +13,7 @@ import resource
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from stethoscope.types import Budget
@@ -85,13 +85,14 @@ def limit(budget: Budget) -> None:
 def contain(folder: Path, readable: Iterable[Path]) -> dict[str, bool]:
     """Takes away everything but `folder` (writable), `readable` and the libraries; returns which layers took hold.
 
-    Raises:
-        OSError: the kernel has a layer but refused to apply it.
+    A layer that the kernel has but refuses to apply counts as missing, and the worker's log says why.
     """
     _drop_capabilities()
     devices = [Path("/dev/null"), *Path("/dev").glob("nvidia*")] if sys.platform == "linux" else []
-    confined = landlock.restrict([*libraries(), *readable], [folder], devices) > 0
-    return {"landlock": confined, "seccomp": seccomp.install()}
+    return {
+        "landlock": _applied(lambda: landlock.restrict([*libraries(), *readable], [folder], devices) > 0),
+        "seccomp": _applied(seccomp.install),
+    }
 
 
 def libraries() -> list[Path]:
@@ -99,6 +100,14 @@ def libraries() -> list[Path]:
     own = Path(__file__).resolve().parents[1]
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()}
     return [*LIBRARIES, *sorted(prefixes), own]
+
+
+def _applied(layer: Callable[[], bool]) -> bool:
+    try:
+        return layer()
+    except OSError as error:
+        sys.stderr.write(f"{error}\n")
+        return False
 
 
 def _lower(which: int, value: int) -> None:

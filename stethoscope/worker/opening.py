@@ -5,15 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from stethoscope import out_of_memory
-from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory
+from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, UnsafeFile
 from stethoscope.formats import detect
 from stethoscope.types import Architecture, Job, Reporter, Runner
 
 
-def open_model(job: Job, folder: Path, report: Reporter) -> tuple[Architecture, Runner]:
+def open_model(
+    job: Job, folder: Path, report: Reporter, *, may_run_programs: bool = True
+) -> tuple[Architecture, Runner]:
     """Opens files["model"] of `job`.
 
     Raises:
+        UnsafeFile: the file is a program in itself, and `may_run_programs` is false.
         NeedsTrust: the file holds code and its owner has not said yes (params["trusted"]).
         CannotRun: no installed runtime can execute it.
         OutOfMemory: its weights alone exceed the job's memory limit, or loading ran out.
@@ -22,6 +25,11 @@ def open_model(job: Job, folder: Path, report: Reporter) -> tuple[Architecture, 
     report("read", message=f"reading {file.name}")
     kind = detect(file)
     architecture = kind.describe(file)
+    if kind.is_program and not may_run_programs:
+        raise UnsafeFile(
+            f"{file.name}: a {kind.title} is a program, and this server's kernel cannot contain it (see `stethoscope "
+            "doctor`). Upload the .keras file, or ask whoever runs this server."
+        )
     trusted = bool(job.params.get("trusted", False))
     if architecture.hazards and not trusted:
         first = architecture.hazards[0]

@@ -63,7 +63,9 @@ def _failure(file: ModelFile, doing: str, error: BaseException) -> str:
     if missing:
         name = missing.group(1) or missing.group(2)
         return f"{file.name}: needs operator {name!r}, which the installed TensorFlow cannot run on this machine. Run it where it was made."
-    return f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Save the model again with a current TensorFlow."
+    return (
+        f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Save the model again with a current TensorFlow."
+    )
 
 
 def tensors(function: Any, values: Feed) -> dict[str, Any]:
