@@ -21,10 +21,14 @@ def main() -> int:
     report = {"machine": {"platform": platform.platform(), "cores": os.cpu_count()}, "benchmarks": {}}
     for name in names:
         print(f"{name} …", file=sys.stderr, flush=True)
-        start = time.monotonic()
+        start, load = time.monotonic(), os.getloadavg()[0]
         with tempfile.TemporaryDirectory(prefix="stethoscope-bench-") as folder:
             result = found[name].run(Path(folder))
-        report["benchmarks"][name] = result | {"claim": found[name].claim, "took_s": round(time.monotonic() - start, 1)}
+        report["benchmarks"][name] = result | {
+            "claim": found[name].claim,
+            "took_s": round(time.monotonic() - start, 1),
+            "load_before": round(load, 2),
+        }
         print(f"  {'holds' if result['holds'] else 'DOES NOT HOLD'}: {found[name].claim}", file=sys.stderr, flush=True)
     print(json.dumps(report, indent=2))
     return 0 if all(result["holds"] for result in report["benchmarks"].values()) else 1

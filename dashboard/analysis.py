@@ -28,6 +28,11 @@ def describe(entry: Entry, *, again: bool = False) -> JobState:
     return engine().state(engine().submit(_describe_job(entry), owner=entry.owner, entry_id=entry.id, fresh=again))
 
 
+def reading(entry: Entry) -> bool:
+    """Whether the model is still being read."""
+    return any(state.kind == "describe" for state in engine().jobs(entry_id=entry.id, active=True))
+
+
 def skeleton_path(entry: Entry) -> tuple[str, Path] | None:
     """The graph without weights as (file name for the viewer, path); None until the description is done, or without one."""
     state = describe(entry)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 
 import streamlit as st
-from stethoscope.types import Architecture, Layer
 
 from dashboard import escape, session, words
+from stethoscope.types import Architecture, Layer
 
 _SHOWN_NEIGHBOURS = 6
 
@@ -63,7 +63,7 @@ def unnamed(architecture: Architecture) -> list[str]:
 def details(architecture: Architecture, layer: Layer) -> None:
     """One layer: what it is, what it reads and feeds, its settings."""
     with st.container(border=True, gap="xsmall"):
-        st.markdown(f"**{escape.markdown(layer.path, 200)}** · {escape.markdown(layer.type)}")
+        st.markdown(f"{escape.code(layer.path, 200)} · {escape.markdown(layer.type)}")
         share = words.share(layer.parameters, architecture.parameters)
         facts = [f"output {words.shape(layer.output_shape)}"]
         if layer.dtype:

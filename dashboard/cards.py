@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
-from stethoscope.store import Entry, store
-from stethoscope.types import Architecture, Hazard
 
 from dashboard import escape, figures, render, tables, words
 from dashboard.session import View
+from stethoscope.store import Entry, store
+from stethoscope.types import Architecture, Hazard
+
+_SHOWN_PLACES = 5
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 
 
 def facts(pairs: Sequence[tuple[str, str, str]]) -> None:
@@ -117,7 +121,10 @@ def hazards(view: View, items: Sequence[Hazard]) -> bool:
     if entry is None or not items:
         return True
     with st.container(border=True):
-        many = words.plural(len(items), "place")
+        places: dict[str, list[str]] = {}
+        for hazard in items:
+            places.setdefault(hazard.where or "model", []).append(hazard.message)
+        many = words.plural(len(places), "place")
         if entry.trusted:
             render.verdict("plain", "Code allowed", f"This file holds code of its own in {many}; its owner allowed it.")
         else:
@@ -126,10 +133,10 @@ def hazards(view: View, items: Sequence[Hazard]) -> bool:
                 "Holds code",
                 f"This file holds code of its own in {many}. It is not run unless its owner says so.",
             )
-        for hazard in items[:5]:
-            st.markdown(f"- {escape.code(hazard.where or 'model')} · {escape.markdown(hazard.message, 400)}")
-        if len(items) > 5:
-            st.caption(f"and {words.plural(len(items) - 5, 'more place')}")
+        for where, messages in list(places.items())[:_SHOWN_PLACES]:
+            st.markdown(f"- {escape.code(where)} · {escape.markdown(' '.join(_sentences(messages)), 600)}")
+        if len(places) > _SHOWN_PLACES:
+            st.caption(f"and {words.plural(len(places) - _SHOWN_PLACES, 'more place')}")
         if view.mine and not entry.trusted:
             st.button("Run its code…", key="trust", on_click=_ask_to_trust, args=(entry.id,))
             if st.session_state.get("_ask_to_trust") == entry.id:
@@ -141,6 +148,11 @@ def hazards(view: View, items: Sequence[Hazard]) -> bool:
         elif not entry.trusted:
             st.caption("Only the owner of this model can allow it. Upload your own copy to decide for yourself.")
     return entry.trusted
+
+
+def _sentences(messages: Sequence[str]) -> list[str]:
+    """Every sentence of several messages once, in order."""
+    return list(dict.fromkeys(sentence for message in messages for sentence in _SENTENCE.split(message)))
 
 
 def _ask_to_trust(entry_id: str | None = None) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
-from stethoscope.jobs.state import JobState
-from stethoscope.types import Status
 
 from dashboard import cards, escape, figures, render, tables, words
+from stethoscope.jobs.state import JobState
+from stethoscope.types import Status
 
 _BADGE: Mapping[Any, tuple[render.Tone, str]] = {
     True: ("good", "passed"),
@@ -33,8 +33,8 @@ def answer(state: JobState, code: str) -> None:
         f"took {words.duration(result.wall_s)}{' · kept from an earlier run' if state.cached else ''}"
     )
     _first_difference(value.get("first_difference"))
-    halves = st.grid(5, min_column_width=150)
-    left, right = halves.cell(column_span=3), halves.cell(column_span=2)
+    halves = st.grid(2, min_column_width=360, gap=("small", "medium"))
+    left, right = halves.cell(), halves.cell()
     with left:
         _tests(tests)
     with right:
@@ -89,7 +89,7 @@ def _first_difference(found: Mapping[str, Any] | None) -> None:
             ]
         )
         st.caption("These are values inside the model. How much its output changes is shown below.")
-        render.go_to("architecture", "Show this layer in the graph", layer=str(found["layer"]))
+        render.go_to("architecture", "Show this layer in the graph →", layer=str(found["layer"]))
 
 
 def _value(value: Any) -> str:

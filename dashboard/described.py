@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import streamlit as st
-from stethoscope.codec import architecture_from_json
-from stethoscope.jobs.state import JobState
-from stethoscope.types import Architecture, Status
 
 from dashboard import analysis, escape, navigation, progress, render, session
 from dashboard.session import View
+from stethoscope.codec import architecture_from_json
+from stethoscope.jobs.state import JobState
+from stethoscope.types import Architecture, Status
 
 _SAMPLES = 4
 

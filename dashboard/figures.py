@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import plotly.graph_objects as go
-from stethoscope.types import Layer
+import streamlit as st
 
 from dashboard import escape, words
+from stethoscope.types import Layer
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 SKY, PURPLE, YELLOW, GREY = "#56B4E9", "#CC79A7", "#F0E442", "#8A8F98"
 MEASURED, PREDICTED, LIMIT = BLUE, SKY, VERMILION
 PASSED, FAILED = GREEN, VERMILION
+INK = "#4d565e"
 MAX_POINTS = 2_000
 """Points sent to a browser for one curve."""
 
@@ -24,8 +26,12 @@ def base(height: int, **layout: Any) -> go.Figure:
     """An empty figure with our margins; `height` in pixels."""
     margin = {"l": 8, "r": 16, "t": 8, "b": 8, "autoexpand": True}
     figure = go.Figure(layout={"height": height, "margin": margin, "showlegend": False, "bargap": 0.35})
-    figure.update_xaxes(automargin=True, zeroline=False)
-    figure.update_yaxes(automargin=True, zeroline=False)
+    # Streamlit's own grey is too pale to read on white.
+    ink = {} if st.context.theme.type == "dark" else {"tickfont_color": INK, "title_font_color": INK}
+    if ink:
+        figure.update_layout(font_color=INK)
+    figure.update_xaxes(automargin=True, zeroline=False, **ink)
+    figure.update_yaxes(automargin=True, zeroline=False, **ink)
     return figure.update_layout(**layout)
 
 
@@ -141,7 +147,7 @@ def test_differences(tests: Sequence[Mapping[str, Any]], atol: float) -> go.Figu
     figure.update_layout(margin_t=26)
     largest = max([atol, *(float(t["max_abs_diff"]) for t in tests if np.isfinite(float(t["max_abs_diff"])))])
     figure.update_xaxes(
-        title_text="Largest difference in the model's output (log scale)",
+        title_text="Largest output difference (log scale)",
         type="log", range=[np.log10(floor) - 0.3, np.log10(largest) + 1.5], exponentformat="power", dtick=2,
     )  # fmt: skip
     return figure
@@ -170,7 +176,7 @@ def two_runs(first: Sequence[Any], other: Sequence[Any], name: str) -> go.Figure
         )  # fmt: skip
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=28)
     figure.update_xaxes(title_text=f"Element of {escape.figure(name)}, the first {left.size:,}")
-    figure.update_yaxes(title_text="Output value (as the model returns it)")
+    figure.update_yaxes(title_text="Output value")
     return figure
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
-from stethoscope.types import JobResult
 
 from dashboard import escape, words
 from dashboard.routes.replies import base_path
+from stethoscope.types import JobResult
 
 IN_MEMORY_BYTES = 64 << 20
 """Larger files are sent by our streaming route instead of through the page."""

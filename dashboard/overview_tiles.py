@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
-from stethoscope.store import Entry, store
-from stethoscope.types import Architecture, Status
 
 from dashboard import analysis, consistency_parts, escape, render, session, words
 from dashboard.session import View
+from stethoscope.store import Entry, store
+from stethoscope.types import Architecture, Status
 
 
 def models(entries: Sequence[Entry], *, key: str) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import streamlit as st
-from stethoscope.errors import NotFound
-from stethoscope.store import store
-from stethoscope.types import Architecture, ModelFile
 
 from dashboard import escape, runs, session, upload_view, words
 from dashboard.session import View
+from stethoscope.errors import NotFound
+from stethoscope.store import store
+from stethoscope.types import Architecture, ModelFile
 
 RANDOM, SAMPLE, OWN = "Random input", "Sample data", "Your data"
 
@@ -53,7 +53,12 @@ def _own(view: View, architecture: Architecture) -> ModelFile | None:
             "Uploaded before", list(names_by_id), index=None, format_func=names_by_id.__getitem__, placeholder="Choose data uploaded before",
             key="earlier-data", on_change=_use_earlier, label_visibility="collapsed",
         )  # fmt: skip
-    uploaded = upload_view.show(key="data-upload")
+    uploaded = upload_view.show(
+        key="data-upload",
+        title="Drop your data here",
+        hint=".npz, or .npy for a single input. It stays on this server.",
+        folders=False,
+    )
     if uploaded and st.session_state.get("_data_arrived") != uploaded:
         st.session_state["_data_arrived"] = uploaded
         session.remember("data", uploaded[0])

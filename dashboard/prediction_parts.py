@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+
+from dashboard import cards, escape, figures, outputs, render, tables, words
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.types import JobResult, Status
-
-from dashboard import cards, escape, figures, outputs, render, tables, words
 
 
 def answer(state: JobState, code: str, command: str) -> None:
@@ -70,8 +70,8 @@ def _outputs(state: JobState, result: JobResult) -> None:
             ("Outputs", words.count(len(found)), _shape(found)),
         ]
     )
-    halves = st.grid(5, min_column_width=150, gap=("small", "medium"))
-    left, right = halves.cell(column_span=3), halves.cell(column_span=2)
+    halves = st.grid(2, min_column_width=360, gap=("small", "medium"))
+    left, right = halves.cell(), halves.cell()
     with right:
         _memory(state, result)
     with left:

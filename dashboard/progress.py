@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 
 import streamlit as st
+
+from dashboard import escape, words
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Job
-
-from dashboard import escape, words
 
 REFRESH_S = 0.7
 _PATIENCE_S = 0.4

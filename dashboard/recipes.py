@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from stethoscope.types import Architecture
-
 from dashboard import recipe_inputs
+from stethoscope.types import Architecture
 
 
 def predict_code(

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import Literal
 
 import streamlit as st
+
+from dashboard import escape, navigation, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs.state import JobState
 from stethoscope.types import JobResult, Status
-
-from dashboard import escape, navigation, words
 
 _LOG = logging.getLogger(__name__)
 Tone = Literal["good", "bad", "careful", "plain"]
@@ -40,6 +40,9 @@ _ERRORS: Mapping[str, tuple[Tone, str, str]] = {
     "NeedsTrust": ("careful", "Holds code", "This file holds code of its own, which was not run."),
     "OutOfMemory": ("bad", "Out of memory", "The run needed more memory than its limit, and was stopped."),
 }
+
+
+_ABOUT_THE_FILE = {"UnreadableFile", "UnsafeFile", "TooLarge", "NeedsTrust", "BadInput"}
 
 
 def question(text: str, lead: str = "") -> None:
@@ -72,16 +75,20 @@ def ending(state: JobState) -> None:
         verdict(tone, label, fallback)
         if result.reason and result.status is not Status.CANCELLED:
             st.markdown(escape.sentences(result.reason))
-        st.caption(" · ".join(_circumstances(result)))
+        circumstances = list(_circumstances(result))
+        if circumstances:
+            st.caption(" · ".join(circumstances))
 
 
 def _circumstances(result: JobResult) -> Iterator[str]:
-    if result.phase:
-        yield f"phase: {escape.markdown(result.phase)}"
-    if result.wall_s:
-        yield f"after {words.duration(result.wall_s)}"
-    if result.peak_rss_bytes:
-        yield f"peak memory {words.size(result.peak_rss_bytes)}"
+    # What a file says wrongly does not depend on when or where it was noticed.
+    if result.error not in _ABOUT_THE_FILE:
+        if result.phase:
+            yield f"phase: {escape.markdown(result.phase)}"
+        if result.wall_s:
+            yield f"after {words.duration(result.wall_s)}"
+        if result.peak_rss_bytes:
+            yield f"peak memory {words.size(result.peak_rss_bytes)}"
     if result.incident:
         yield f"report id {escape.markdown(result.incident)}"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import streamlit as st
-from stethoscope.jobs.state import JobState
-from stethoscope.tasks.feeds import Batching
-from stethoscope.types import Architecture, Job
 
 from dashboard import escape, progress, session, words
 from dashboard.session import View
+from stethoscope.jobs.state import JobState
+from stethoscope.tasks.feeds import Batching
+from stethoscope.types import Architecture, Job
 
 
 def button(label: str, make: Callable[[], Job], view: View, *, disabled: bool = False) -> None:

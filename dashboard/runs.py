@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dashboard import analysis
 from stethoscope.settings import settings
 from stethoscope.store import Entry
 from stethoscope.types import Architecture, Job, ModelFile
-
-from dashboard import analysis
 
 
 def consistency(entry: Entry, architecture: Architecture, params: Mapping[str, Any]) -> Job:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
+
+from dashboard.identity import current_owner
 from stethoscope.errors import NotFound
 from stethoscope.settings import settings
 from stethoscope.store import SAMPLES_OWNER, Entry, store
 from stethoscope.store.samples import MANIFEST
-
-from dashboard.identity import current_owner
 
 _MODEL = "model"
 DATA_SUFFIXES = (".npz", ".npy")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+
+from dashboard import analysis, copy_link, escape, navigation, progress, render, session, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.store import Entry, store
-
-from dashboard import analysis, copy_link, escape, navigation, progress, render, session, words
 
 _KINDS = {"describe": "Reading", "consistency": "Consistency", "predict": "Prediction"}
 BRAND = Path(__file__).parent / "brand.svg"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stethoscope.types import TensorSpec
-
 from dashboard import escape, words
+from stethoscope.types import TensorSpec
 
 Columns = dict[str, list[Any]]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import streamlit as st
-from dashboard import cards, described, escape, overview_tiles, render, session, upload_view
+
+from dashboard import analysis, cards, described, escape, overview_tiles, render, session, upload_view
 from stethoscope.store import store
 
 PAGE = {"title": "Overview", "section": "Model", "url_path": "overview", "icon": ""}
@@ -49,7 +50,7 @@ def opened(view: session.View) -> None:
         st.subheader("What to do next", anchor=False)
         overview_tiles.next_steps(entry, architecture)
         cards.parameters_by_layer(architecture)
-    with st.expander("Open another model"):
+    with st.expander("Open another model", expanded=architecture is None and not analysis.reading(entry)):
         upload()
         others = [other for other in session.recent_models(view.owner) if other.id != entry.id]
         overview_tiles.models(others[:8], key="other")

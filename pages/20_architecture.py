@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+
 from dashboard import analysis, architecture_parts, described, escape, graph_view, layer_table, render, session
 from dashboard.routes.netron_assets import needs_skeleton
 from stethoscope.store import Entry

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from dashboard import cards, consistency_parts, described, recipes, render, run_panel, runs, session
 from stethoscope.types import Architecture
-from streamlit.delta_generator import DeltaGenerator
 
 PAGE = {"title": "Consistency", "section": "Behaviour", "url_path": "consistency", "icon": ""}
 

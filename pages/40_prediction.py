@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
 from dashboard import cards, described, prediction_input, prediction_parts, recipes, render, run_panel, runs, session
 from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
-from streamlit.delta_generator import DeltaGenerator
 
 PAGE = {"title": "Prediction", "section": "Behaviour", "url_path": "prediction", "icon": ""}
 MIB = 1 << 20

@@ -18,8 +18,11 @@ indices[0,9] = -1 is not in [0, 200)
     ("text", "line"),
     [
         (GRAPH, "indices[0,9] = -1 is not in [0, 200)"),
-        ("{{function_node __wrapped__Add}} Incompatible shapes: [2] vs. [3] [Op:AddV2] name: ", "Incompatible shapes: [2] vs. [3]"),
-        ("in user code:\n\n    File \"a.py\", line 1, in f\n    ValueError: bad thing\n", "ValueError: bad thing"),
+        (
+            "{{function_node __wrapped__Add}} Incompatible shapes: [2] vs. [3] [Op:AddV2] name: ",
+            "Incompatible shapes: [2] vs. [3]",
+        ),
+        ('in user code:\n\n    File "a.py", line 1, in f\n    ValueError: bad thing\n', "ValueError: bad thing"),
         ("plain.", "plain"),
         ("", "RuntimeError"),
     ],

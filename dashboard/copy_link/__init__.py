@@ -20,7 +20,7 @@ def show(key: str = "copy-link") -> None:
 def _component() -> Any:
     return st.components.v2.component(
         "stethoscope_copy_link",
-        html='<button type="button"><span role="status">Copy link</span></button>',
+        html='<button type="button">Copy link</button><span class="said" role="status"></span>',
         css=(FOLDER / "component.css").read_text("utf-8"),
         js=(FOLDER / "component.js").read_text("utf-8"),
     )

@@ -25,13 +25,14 @@ async function copy(text) {
 
 export default function ({ parentElement }) {
   const button = parentElement.querySelector('button');
-  const label = button.querySelector('span');
+  const said = parentElement.querySelector('.said');
   let timer = 0;
   button.onclick = async () => {
     const done = await copy(window.location.href);
-    label.textContent = done ? 'Link copied' : 'Copy it from the address bar';
+    button.textContent = done ? 'Link copied' : 'Use the address bar';
+    said.textContent = done ? 'Link copied' : 'The browser refused. Copy the link from the address bar.';
     window.clearTimeout(timer);
-    timer = window.setTimeout(() => { label.textContent = 'Copy link'; }, 2500);
+    timer = window.setTimeout(() => { button.textContent = 'Copy link'; said.textContent = ''; }, 2500);
   };
   return () => window.clearTimeout(timer);
 }

@@ -10,10 +10,10 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import streamlit as st
-from stethoscope.store import store
 
 from dashboard.routes.netron_assets import drawable
 from dashboard.routes.replies import base_path
+from stethoscope.store import store
 
 FOLDER = Path(__file__).parent
 _COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")

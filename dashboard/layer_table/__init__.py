@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from stethoscope.types import Architecture, Layer
 
 from dashboard import escape, words
+from stethoscope.types import Architecture, Layer
 
 FOLDER = Path(__file__).parent
 MAX_ROWS = 20_000

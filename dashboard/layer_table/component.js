@@ -12,7 +12,7 @@ function make(tag, className, text) {
 function nameCell(text) {
   const cell = make('div', 'cell name');
   cell.title = text;
-  const cut = text.lastIndexOf('/') + 1;
+  const cut = text.includes(';') ? 0 : text.lastIndexOf('/') + 1;
   if (cut > 0 && cut < text.length) cell.append(make('span', 'head-part', text.slice(0, cut)), make('span', 'tail-part', text.slice(cut)));
   else cell.append(make('span', 'tail-part', text));
   return cell;
@@ -29,8 +29,10 @@ function line(row, index, place) {
   const size = make('div', 'cell', shape);
   size.title = shape;
   const number = make('div', parameters ? 'cell number' : 'cell number zero', parameters.toLocaleString('en-US'));
-  number.title = `${share} of the model's parameters`;
-  element.append(nameCell(name), kind, size, number);
+  const part = make('div', parameters ? 'cell number share' : 'cell number share zero', share);
+  part.style.backgroundSize = `${Number.parseFloat(share) || 0}% 3px`;
+  part.title = `${share} of the model's parameters`;
+  element.append(nameCell(name), kind, size, number, part);
   for (const cell of element.children) cell.setAttribute('role', 'gridcell');
   return element;
 }
@@ -51,7 +53,7 @@ export default function (component) {
       if (wanted.every((word) => text.includes(word))) order.push(index);
     });
     if (view.sort !== null) {
-      const at = view.sort;
+      const at = Math.min(view.sort, 3); // shares sort as the parameters they come from
       const compare = (a, b) => (typeof a === 'number' ? a - b : a.localeCompare(b, 'en', { numeric: true }));
       order.sort((a, b) => (view.down ? -1 : 1) * compare(data.rows[a][at], data.rows[b][at]) || a - b);
     }
@@ -97,7 +99,7 @@ export default function (component) {
   filter.onchange = () => setStateValue('filter', view.text);
   heads.forEach((head, at) => {
     head.onclick = () => {
-      const numeric = at === 3;
+      const numeric = at >= 3;
       if (view.sort !== at) { view.sort = at; view.down = numeric; }
       else if (view.down === numeric) view.down = !numeric;
       else { view.sort = null; view.down = false; }

@@ -9,11 +9,11 @@ from anyio.to_thread import run_sync
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
+
+from dashboard.routes.replies import refusal
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
 from stethoscope.store import is_id
-
-from dashboard.routes.replies import refusal
 
 _FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\]{1,255}")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 
-import stethoscope
 from anyio.to_thread import run_sync
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+
+import stethoscope
 from stethoscope.errors import StethoscopeError
 from stethoscope.store import store
 

@@ -18,13 +18,13 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
+
+from dashboard import analysis
+from dashboard.routes.replies import SecurityHeaders, base_path, refusal
 from stethoscope.containers.archive import is_archive
 from stethoscope.errors import StethoscopeError
 from stethoscope.settings import settings
 from stethoscope.store import Entry, store
-
-from dashboard import analysis
-from dashboard.routes.replies import SecurityHeaders, base_path, refusal
 
 
 def _package() -> Path:

@@ -19,10 +19,10 @@ from itsdangerous import BadSignature, TimestampSigner
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from stethoscope.settings import settings
-from stethoscope.store import is_id
 
 from dashboard.routes.replies import base_path
+from stethoscope.settings import settings
+from stethoscope.store import is_id
 
 MAX_AGE_S: Final = 400 * 24 * 3600
 """Browsers keep no cookie longer than 400 days."""

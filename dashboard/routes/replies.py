@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from stethoscope.errors import NotFound, QuotaExceeded, StethoscopeError, TooLarge, UnsafeFile
 
 _HEADERS = {

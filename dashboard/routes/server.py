@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -14,10 +15,6 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
-from stethoscope.errors import StethoscopeError
-from stethoscope.jobs import engine
-from stethoscope.settings import settings
-from stethoscope.store import register_samples, store
 
 from dashboard import navigation
 from dashboard.routes import downloads, upload
@@ -26,8 +23,13 @@ from dashboard.routes.netron_assets import netron_routes
 from dashboard.routes.owner_cookie import OwnerCookie
 from dashboard.routes.page_policy import PagePolicy
 from dashboard.routes.replies import SecurityHeaders, base_path
+from stethoscope.errors import StethoscopeError
+from stethoscope.jobs import engine
+from stethoscope.settings import settings
+from stethoscope.store import register_samples, store
 
 CLEAN_EVERY_S = 3600.0
+_DESCRIPTORS = 65_536
 _log = logging.getLogger(__name__)
 
 
@@ -70,10 +72,19 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
 
 
 def _start() -> None:
+    _allow_many_descriptors()
     opened = store()
     opened.clean()
     register_samples(opened, settings().samples_dir)
     engine().warm()
+
+
+def _allow_many_descriptors() -> None:
+    """Raises the soft limit, often 1024: a browser needs about ten, and three for two minutes after it has gone."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 async def _clean_forever() -> None:

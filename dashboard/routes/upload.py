@@ -16,14 +16,14 @@ from anyio.to_thread import run_sync
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from stethoscope.errors import QuotaExceeded, StethoscopeError
-from stethoscope.settings import settings
-from stethoscope.store import Entry, Upload, store
 
 from dashboard import analysis
 from dashboard.routes.owner_cookie import is_upload_token, owner_of
 from dashboard.routes.replies import refusal, sentence
 from dashboard.session import DATA_SUFFIXES
+from stethoscope.errors import QuotaExceeded, StethoscopeError
+from stethoscope.settings import settings
+from stethoscope.store import Entry, Upload, store
 
 TOKEN_HEADER = "X-Stethoscope-Token"
 _BUFFER_BYTES = 4 << 20

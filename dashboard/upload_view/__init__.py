@@ -7,23 +7,25 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from stethoscope.settings import settings
-from stethoscope.store import human, is_id
 
 from dashboard.routes.owner_cookie import owner_of, upload_token
 from dashboard.routes.replies import base_path
 from dashboard.routes.upload import TOKEN_HEADER
+from stethoscope.settings import settings
+from stethoscope.store import human, is_id
 
 FOLDER = Path(__file__).parent
 HINT = ".keras, .h5, .tflite, .onnx, .pb, a SavedModel as zip, tar or folder. Up to {limit}. It stays on this server."
 
 
-def show(key: str, hint: str = "") -> list[str]:
+def show(key: str, title: str = "Drop a model here", hint: str = "", *, folders: bool = True) -> list[str]:
     """Draws the drop zone.
 
     Args:
         key: the widget's key. Uploads belong to it and go on while another page is shown.
+        title: what to do here.
         hint: what may be dropped; the model formats by default.
+        folders: whether to offer choosing a folder.
 
     Returns:
         The ids of entries that have just been stored, in the run that follows; otherwise nothing.
@@ -41,6 +43,8 @@ def show(key: str, hint: str = "") -> list[str]:
             "url": f"{base_path()}/api/upload",
             "header": TOKEN_HEADER,
             "token": upload_token(owner),
+            "title": title,
+            "folders": folders,
             "hint": hint or HINT.format(limit=human(int(settings().max_upload_bytes))),
         },
         on_uploaded_change=_nothing,

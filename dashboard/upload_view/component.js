@@ -67,6 +67,9 @@ export default function (component) {
   const pickFiles = parentElement.querySelector('.pick-files');
   const pickFolder = parentElement.querySelector('.pick-folder');
   parentElement.querySelector('.hint').textContent = data.hint;
+  parentElement.querySelector('.title').textContent = data.title;
+  parentElement.querySelector('.choose-folder').hidden = !data.folders;
+  zone.setAttribute('aria-label', `${data.title}, or press Enter to choose a file`);
 
   window.stethoscopeUploads = window.stethoscopeUploads || new Map();
   const name = data.key;

@@ -158,6 +158,9 @@ class _Prediction:
                 raise
             details = self.shortage(cause.tensor_shape or [], cause.operator)
             fits = details["largest_batch_estimate"]
+            if fits:  # whatever the line says, this batch did not fit
+                fits = {end: min(size, self.batch_size - 1) for end, size in fits.items()}
+                details["largest_batch_estimate"] = fits
             advice = (
                 f"A batch of {fits['low']:,} is estimated to fit."
                 if fits and fits["low"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import http.client
 import itertools
+import json
 import os
 import re
 import shutil
@@ -80,10 +82,6 @@ def fresh_model(app: LiveServer, folder: Path) -> str:
     return stored(app, tiny_onnx(folder / f"tiny-{scale}.onnx", scale))
 
 
-def endless_model(app: LiveServer, folder: Path) -> str:
-    return stored(app, endless_onnx(folder / f"endless-{next(_scales)}.onnx"))
-
-
 def servers(app: LiveServer) -> list[psutil.Process]:
     """The worker servers: light first, then TensorFlow's."""
     found = [
@@ -96,8 +94,19 @@ def workers(app: LiveServer) -> list[psutil.Process]:
     return [child for server in servers(app) for child in server.children()]
 
 
-def descriptors(app: LiveServer) -> int:
-    return len(list(Path(f"/proc/{app.process.pid}/fd").iterdir()))
+def descriptors(app: LiveServer) -> tuple[int, int]:
+    """Open descriptors of the server: files and pipes; sockets and event loops."""
+    found = [0, 0]
+    for path in Path(f"/proc/{app.process.pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found[str(path.readlink()).startswith(("socket:", "anon_inode:"))] += 1
+    return found[0], found[1]
+
+
+def endings(app: LiveServer) -> dict[str, Any]:
+    """Every job that has ended, by id."""
+    found = (app.workspace / "jobs").glob("*/final.json")
+    return {path.parent.name: json.loads(path.read_text()) for path in found}
 
 
 def partial_files(app: LiveServer) -> list[Path]:
@@ -134,15 +143,35 @@ def health_watched(app: LiveServer) -> Iterator[list[float]]:
     assert not missed, missed
 
 
+def predicting(app: LiveServer, model: Path) -> list[psutil.Process]:
+    """The workers that run this model, by the job in the folder they are in."""
+    found = []
+    for worker in workers(app):
+        try:
+            job = json.loads((Path(worker.cwd()) / "job.json").read_text())
+        except (psutil.Error, OSError, ValueError):
+            continue
+        if job["kind"] == "predict" and job["files"]["model"][1] == model.name:
+            found.append(worker)
+    return found
+
+
+def gone(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 def start_endless(page: Page, app: LiveServer, folder: Path) -> psutil.Process:
     """Starts a prediction that never ends from its page; returns its worker once the page shows it running."""
-    known = {worker.pid for worker in workers(app)}
-    page.goto(f"{app.url}/prediction?model={endless_model(app, folder)}&batch=1&samples=1")
+    model = endless_onnx(folder / f"endless-{next(_scales)}.onnx")
+    page.goto(f"{app.url}/prediction?model={stored(app, model)}&batch=1&samples=1")
     page.get_by_role("button", name="Predict").click()
-    page.get_by_role("progressbar").first.wait_for()
     page.wait_for_url(re.compile("job="))
-    assert until(lambda: [worker for worker in workers(app) if worker.pid not in known])
-    return next(worker for worker in workers(app) if worker.pid not in known)
+    page.get_by_role("progressbar").first.wait_for()
+    assert until(lambda: predicting(app, model))
+    return predicting(app, model)[0]
 
 
 def test_a_worker_killed_under_a_page_is_a_sentence_there(people, app, tmp_path):
@@ -161,7 +190,7 @@ def test_a_killed_worker_server_is_replaced_and_its_job_goes_on(people, app, tmp
     before = start_endless(page, app, tmp_path)
     server = servers(app)[0]
     server.send_signal(signal.SIGKILL)
-    assert until(lambda: not before.is_running() or before.status() == psutil.STATUS_ZOMBIE)
+    assert until(lambda: gone(before))
     assert until(lambda: len(servers(app)) == 2 and bool(servers(app)[0].children())), "the job was not started again"
     other = people()
     other.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
@@ -183,10 +212,10 @@ def test_with_every_slot_busy_health_is_quick_and_a_cancel_in_the_sidebar_takes_
     button.wait_for()
     start = time.monotonic()
     button.click()
-    assert until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, 5)
-    assert time.monotonic() - start < 1.5, "a second, and what the click itself takes"
+    assert until(lambda: gone(worker), 5)
+    assert time.monotonic() - start < 2, "a second on a quiet machine, the click's own way to the server included"
     expect(button).to_have_count(0)
-    assert other_worker.is_running(), "somebody else's run is not touched"
+    assert not gone(other_worker), "somebody else's run is not touched"
     page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
     page.get_by_role("button", name="Predict").click()
     expect(page.get_by_text(re.compile("32 samples predicted"))).to_be_visible()
@@ -206,28 +235,39 @@ def test_a_run_over_its_memory_limit_is_a_report_and_others_go_on(people, app, t
     assert until(lambda: not workers(app))
 
 
-def test_twenty_jobs_of_ten_people_on_two_slots_all_end_and_leave_nothing(people, app, tmp_path):
+def test_twenty_jobs_of_ten_people_on_two_slots_all_end_and_leave_nothing(browser, app, tmp_path):
     """Each opens a model that was never seen before (one job reads it) and runs it (another)."""
 
     def crowd(count: int) -> None:
-        pages = [people() for _ in range(count)]
-        for page in pages:
-            page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}", wait_until="commit")
+        context = browser.new_context(viewport={"width": 1300, "height": 900})
+        context.set_default_timeout(60_000)
+        pages = []
+        for _ in range(count):
+            # Without its cookie the same browser is somebody else, who need not load every script again.
+            context.clear_cookies()
+            pages.append(context.new_page())
+            pages[-1].goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
+            pages[-1].get_by_role("button", name="Predict").wait_for()
         for page in pages:
             page.get_by_role("button", name="Predict").click()
         for page in pages:
-            expect(page.get_by_text("32 samples predicted")).to_be_visible()
-            page.context.close()
+            page.get_by_text("32 samples predicted").wait_for()
+        context.close()
 
     crowd(2)
     assert until(lambda: not workers(app), 30)
-    jobs, before = len(list((app.workspace / "jobs").iterdir())), descriptors(app)
+    jobs, before = endings(app), descriptors(app)
     with health_watched(app):
         crowd(10)
-    assert len(list((app.workspace / "jobs").iterdir())) == jobs + 20
+    new = [ending for job_id, ending in endings(app).items() if job_id not in jobs]
+    assert len(new) == 20
+    assert {ending["result"]["status"] for ending in new} == {"ok"}
+    assert len({ending["owner"] for ending in new if ending["kind"] == "predict"}) == 10
     assert until(lambda: not workers(app), 30)
-    # Database connections are kept for the next query: at most fifteen, whatever the number of people.
-    assert until(lambda: descriptors(app) <= before + 8), f"{descriptors(app)} file descriptors, {before} before"
+    # A file of the database for each of at most fifteen connections that are kept for the next query.
+    assert until(lambda: descriptors(app)[0] <= before[0] + 8), (descriptors(app), before)
+    # Streamlit keeps a session for two minutes after its browser went, for it to come back: three descriptors each.
+    assert until(lambda: descriptors(app)[1] <= before[1] + 3 * 10 + 8), (descriptors(app), before)
     tree = psutil.Process(app.process.pid).children(recursive=True)
     assert sorted(child.pid for child in tree) == sorted(server.pid for server in servers(app))
     for folder in (app.workspace / "jobs").iterdir():
@@ -257,7 +297,7 @@ def test_uploads_that_break_off_leave_no_file_and_no_open_descriptor(app):
         assert until(lambda: partial_files(app))
         connection.close()
         assert until(lambda: not partial_files(app))
-    assert until(lambda: descriptors(app) <= before + 2)
+    assert until(lambda: sum(descriptors(app)) <= sum(before) + 2)
     assert app.healthy()
 
 
@@ -294,7 +334,7 @@ def test_after_the_server_was_killed_everything_finished_is_still_there(people, 
         app.process.send_signal(signal.SIGKILL)
         app.process.wait()
         connection.close()
-        assert until(lambda: not [one for one in family if one.is_running() and one.status() != psutil.STATUS_ZOMBIE])
+        assert until(lambda: all(gone(one) for one in family))
         assert partial_files(app), "nobody was left to remove it"
     with live_server(tmp_path, port=port, light_slots=2) as app:
         assert not partial_files(app)

@@ -14,7 +14,8 @@ import onnx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import analysis, identity, navigation, progress, sidebar
+from dashboard import analysis, identity, layer_table, navigation, prediction_parts, progress, sidebar
+from stethoscope.codec import architecture_from_json
 from stethoscope.store import Entry, register_samples, store
 from tests.conftest import PROJECT
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx
@@ -29,7 +30,7 @@ def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ap
     """The app for a browser that is known as ME."""
     monkeypatch.setenv("STETHOSCOPE_SAMPLES_DIR", str(workspace.parent / "samples"))
     monkeypatch.setattr(identity, "owner_of", lambda _cookies: ME)
-    for module in (analysis, progress, sidebar):
+    for module in (analysis, prediction_parts, progress, sidebar):
         monkeypatch.setattr(module, "engine", lambda: engine)
     yield AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=30)
     for state in engine.jobs(active=True):
@@ -179,19 +180,65 @@ def test_code_in_a_file_runs_only_after_its_owner_said_yes(app, tmp_path, monkey
     assert not app.button("run-Predict").disabled
 
 
+def test_every_page_offers_samples_while_nothing_is_chosen(app, workspace):
+    folder = workspace.parent / "samples"
+    tiny_onnx(folder / "tiny.onnx")
+    (folder / "manifest.json").write_text(json.dumps([{"file": "tiny.onnx", "title": "Tiny"}]))
+    register_samples(store(), folder)
+    open_page(app, "consistency")
+    app.button("empty-sample-tiny").click()
+    assert "run-Run the test" in keys(settle(app))
+
+
+def test_overview_shows_what_the_last_runs_said(app, tmp_path):
+    entry = add(tmp_path, tiny_onnx)
+    open_page(app, "consistency", entry)
+    app.button("run-Run the test").click()
+    settle(app)
+    app.switch_page(PAGES["overview"])
+    assert "Yes. The same input gave the same output" in text(settle(app))
+
+
+def test_a_fixed_batch_is_said_before_the_run(app, tmp_path):
+    def fixed(path: Path) -> Path:
+        model = onnx.load(tiny_onnx(path))
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 7
+        onnx.save(model, path)
+        return path
+
+    entry = add(tmp_path, fixed)
+    for page in ("consistency", "prediction"):
+        assert "exactly 7 rows in every call" in text(open_page(app, page, entry))
+
+
+@pytest.mark.parametrize(
+    ("batch", "fits", "failed", "offered"),
+    [
+        (32, 3, {32}, 3),
+        (3, 3, {32, 3}, 1),
+        (32, 3, {32, 3}, 1),
+        (64, 0, {64}, 32),
+        (1, 0, {1}, 0),
+        (8, 20, {8}, 4),
+    ],
+)
+def test_what_ran_out_of_memory_is_not_offered_again(batch, fits, failed, offered):
+    assert prediction_parts.next_batch(batch, fits, failed) == offered
+
+
 def test_architecture_selects_the_layer_in_the_address(app, tmp_path):
     open_page(app, "architecture", add(tmp_path, tiny_onnx), layer="project")
     assert "`project`" in text(app)
     assert "16 parameters" in text(app)
-    table = app.dataframe[0].value
-    assert list(table["Type"]) == ["MatMul"]
 
 
-def test_architecture_filters_layers(app, tmp_path):
-    open_page(app, "architecture", add(tmp_path, tiny_onnx))
-    app.text_input("filter").set_value("no such layer")
-    app.run()
-    assert "No layer matches" in text(app)
+def test_the_layer_table_gets_plain_texts_and_one_row_per_layer(app, tmp_path):
+    entry = add(tmp_path, tiny_onnx)
+    open_page(app, "architecture", entry)
+    architecture = architecture_from_json(analysis.describe(entry).result.value)
+    assert layer_table.rows(architecture.layers, architecture.parameters) == [
+        ["project", "MatMul", "batch × 4", 16, "100 %"]
+    ]
 
 
 def test_consistency_says_yes_and_what_was_tested(app, tmp_path):

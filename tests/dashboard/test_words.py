@@ -80,3 +80,15 @@ def test_ago():
     assert words.ago(1000, 1010) == "just now"
     assert words.ago(1000, 1000 + 7300) == "2 hours ago"
     assert words.ago(1000, 1000 + 86_400) == "1 day ago"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.002, "0.002"), (1e-5, "1e−5"), (8192, "8,192"), (2.259588, "2.25959"), (math.nan, "NaN")]
+)
+def test_numbers_that_somebody_set_are_shown_as_set(value, shown):
+    assert words.given(value) == shown
+
+
+def test_numbers_in_a_sentence_are_readable_and_names_stay():
+    assert words.readable("5 runs agree within 1e-05: 0.20880734.") == "5 runs agree within 1e−5: 0.208807."
+    assert words.readable("layer_1.2345678 of v1.2.3 and a-1.25e-07") == "layer_1.2345678 of v1.2.3 and a-1.25e-07"

@@ -1,0 +1,85 @@
+"""Takes the pictures of docs/images again: `python -m tools.screenshots`. Needs Chromium and the built samples."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+PROJECT = Path(__file__).resolve().parents[1]
+IMAGES = PROJECT / "docs" / "images"
+sys.path.insert(0, str(PROJECT))
+
+from tests.live import CHROMIUM_FLAGS, LiveServer, chromium_path, live_server  # noqa: E402
+
+WIDTH, HEIGHT = 1440, 900
+
+
+def architecture(page: Page) -> None:
+    """A text encoder, with one of its attention layers selected."""
+    graph = page.frame_locator("iframe[title^='Graph of']")
+    expect(graph.locator(".select").first).to_be_visible()
+    expect(page.locator(".row[aria-selected='true']")).to_be_visible()
+
+
+def overview(page: Page) -> None:
+    """A described model."""
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+def consistency(page: Page) -> None:
+    """A model whose dropout never stops, traced to its layer."""
+    page.get_by_role("button", name="Run the test").click()
+    expect(page.get_by_text("First layer that differs").first).to_be_visible(timeout=120_000)
+    expect(page.locator(".js-plotly-plot").nth(1)).to_be_visible()
+
+
+def prediction(page: Page) -> None:
+    """A run that needs more memory than it may have."""
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.get_by_role("button", name="Run again")).to_be_visible(timeout=120_000)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
+    "architecture": ("/architecture?model=sample-bert-small&layer=block_0_attention", architecture),
+    "overview": ("/?model=sample-digits-cnn", overview),
+    "consistency": ("/consistency?model=sample-dropout-at-inference", consistency),
+    "prediction": ("/prediction?model=sample-memory-hungry&limit=512", prediction),
+}
+
+
+def take(page: Page, server: LiveServer, name: str) -> Path:
+    """Opens one page, waits for what it shows, and takes its picture without the empty space below."""
+    address, prepare = PICTURES[name]
+    page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
+    page.goto(server.url + address)
+    prepare(page)
+    page.mouse.move(WIDTH - 2, HEIGHT // 2)
+    page.wait_for_timeout(1_500)
+    content = page.locator(".stMainBlockContainer").evaluate(
+        "element => element.lastElementChild.getBoundingClientRect().bottom"
+    )
+    path = IMAGES / f"{name}.png"
+    page.screenshot(path=path, clip={"x": 0, "y": 0, "width": WIDTH, "height": min(HEIGHT, round(content) + 24)})
+    return path
+
+
+def main() -> None:
+    """Takes the pictures named on the command line, or all of them."""
+    IMAGES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, live_server(Path(folder)) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
+        expect.set_options(timeout=60_000)
+        context = browser.new_context(color_scheme="light", reduced_motion="reduce")
+        for name in sys.argv[1:] or PICTURES:
+            path = take(context.new_page(), server, name)
+            print(f"{path.relative_to(PROJECT)}: {path.stat().st_size // 1024} KiB")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
