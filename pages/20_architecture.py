@@ -63,8 +63,8 @@ def page() -> None:
     architecture = described.architecture(view, say_if_partial=True)
     if view.entry is None or architecture is None:
         return
-    halves = st.grid(11, min_column_width=72, gap=("small", 16))
-    left, right = halves.cell(column_span=6), halves.cell(column_span=5)
+    halves = st.grid(12, min_column_width=66, gap=("small", 16))
+    left, right = halves.cell(column_span=6), halves.cell(column_span=6)
     with right:
         clicked = architecture_parts.clicked(architecture, f"graph-{view.entry.id}")
         selected = table(view.entry, architecture, clicked or session.recalled("layer"))
