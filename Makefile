@@ -1,4 +1,4 @@
-.PHONY: help run test check fix bench samples lock clean
+.PHONY: help run test check fix bench samples pictures lock clean
 UV := .uv/bin/uv
 PORT ?= 8501
 ADDRESS ?= localhost
@@ -37,6 +37,10 @@ bench: .venv/.dev  ## Run the benchmarks; prints JSON
 
 samples: .venv/.dev  ## Build the sample models again
 	@.venv/bin/python -m sample_models.build
+
+pictures: .venv/.dev  ## Take the pictures of the documentation again
+	@sh tools/chromium.sh
+	@.venv/bin/python -m tools.screenshots
 
 lock: .uv/bin/uv  ## Resolve dependencies again
 	@$(UV) lock

@@ -7,7 +7,6 @@ import functools
 
 from stethoscope.jobs.engine import Engine
 from stethoscope.jobs.state import JobState
-from stethoscope.settings import settings, usable_memory_bytes
 
 __all__ = ["Engine", "JobState", "engine"]
 
@@ -15,6 +14,9 @@ __all__ = ["Engine", "JobState", "engine"]
 @functools.cache
 def engine() -> Engine:
     """The engine of this process, made from the settings at the first call and stopped when the process ends."""
+    # The command line makes engines of its own, and reading settings is a quarter of its start.
+    from stethoscope.settings import settings, usable_memory_bytes
+
     chosen = settings()
     made = Engine(
         chosen.workspace,

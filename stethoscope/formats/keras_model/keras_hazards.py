@@ -73,7 +73,9 @@ def inspect_description(*parts: Any) -> Inspection:
     for part in parts:
         for found in _walk(part):
             if isinstance(found, Hazard):
-                hazards.setdefault((found.rule, found.where, found.message), found)
+                # A Lambda layer and the bytecode inside it are one thing to whoever decides about it.
+                message = "" if found.rule == "lambda" else found.message
+                hazards.setdefault((found.rule, found.where, message), found)
             else:
                 foreign.setdefault((found.module, found.name), found)
     return Inspection(tuple(hazards.values()), tuple(foreign.values()))
