@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.formats import all_formats
-from stethoscope.jobs import JobState, engine
+from stethoscope.jobs import engine
+from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings
 from stethoscope.store import Entry
 from stethoscope.types import Budget, Job, ModelFile, Status, WorkerKind

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope import cli_run, cli_text
+from stethoscope import cli_run
 from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.errors import StethoscopeError, UnsafeFile
 from stethoscope.types import JobResult, Status
@@ -70,7 +70,7 @@ def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
     with _failing_well():
         result = cli_run.describe(model)
         value = _value_or_exit(result, as_json)
-        _print(value, as_json, cli_text.description)
+        _print(value, as_json, "description")
 
 
 @app.command()
@@ -107,7 +107,7 @@ def predict(
         }
         for name, output in dict(result.value.get("outputs", {})).items():
             value["outputs"][name] = {**output, "path": str(folder / Path(output["path"]).name)}
-        _print(value, as_json, cli_text.prediction)
+        _print(value, as_json, "prediction")
         _exit_for(result)
 
 
@@ -129,7 +129,7 @@ def consistency(
         params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
         result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
         empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
-        _print({**_summary(result), **empty, **result.value}, as_json, cli_text.consistency)
+        _print({**_summary(result), **empty, **result.value}, as_json, "consistency")
         _exit_for(result)
 
 
@@ -139,7 +139,7 @@ def doctor(as_json: JsonOption = False) -> None:
     with _failing_well():
         from stethoscope.doctor import examine
 
-        _print(examine(), as_json, cli_text.examination)
+        _print(examine(), as_json, "examination")
 
 
 def main() -> NoReturn:
@@ -158,11 +158,13 @@ def _summary(result: JobResult) -> dict[str, Any]:
     }
 
 
-def _print(value: Mapping[str, Any], as_json: bool, text: Any) -> None:
+def _print(value: Mapping[str, Any], as_json: bool, what: str) -> None:
     if as_json:
         sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
     else:
-        text(value)
+        from stethoscope import cli_text
+
+        getattr(cli_text, what)(value)
 
 
 def _value_or_exit(result: JobResult, as_json: bool) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The nouns: frozen dataclasses and protocols. Standard library and numpy only."""
+"""The nouns: frozen dataclasses and protocols. Standard library only; numpy where arrays are made."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy.typing as npt  # not at run time: numpy is half of a command's start
 
 Shape = tuple[int | None, ...]
-Feed = dict[str, npt.NDArray[Any]]
+Feed: TypeAlias = "dict[str, npt.NDArray[Any]]"
 """One array per tensor name: what goes into a model, or what comes out."""
 WorkerKind = Literal["light", "tensorflow"]
 """`light` workers import no ML framework up front; `tensorflow` ones are forked from a server that has it imported."""
@@ -30,16 +30,6 @@ class Status(enum.StrEnum):
     CRASHED = "crashed"
     CANCELLED = "cancelled"
     REFUSED = "refused"
-
-
-class Severity(enum.IntEnum):
-    """How much a finding matters."""
-
-    INFO = 0
-    LOW = 1
-    MEDIUM = 2
-    HIGH = 3
-    CRITICAL = 4
 
 
 @dataclass(frozen=True)
@@ -309,6 +299,8 @@ class TaskContext:
 
         Object arrays (strings from a model) are stored as fixed-width unicode: pickle is never used.
         """
+        import numpy as np
+
         values = array.astype(str) if array.dtype.kind in "OS" else array
         path = self.folder / "out" / f"{name}.npy"
         path.parent.mkdir(exist_ok=True)

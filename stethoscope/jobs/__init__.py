@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import atexit
 import functools
+from typing import TYPE_CHECKING
 
-from stethoscope.jobs.engine import Engine
-from stethoscope.jobs.state import JobState
+if TYPE_CHECKING:
+    from stethoscope.jobs.engine import Engine
 
-__all__ = ["Engine", "JobState", "engine"]
+__all__ = ["engine"]
 
 
 @functools.cache
 def engine() -> Engine:
     """The engine of this process, made from the settings at the first call and stopped when the process ends."""
-    # The command line makes engines of its own, and reading settings is a quarter of its start.
+    # Imported here because commands make engines of their own, and start their first worker before they import one.
+    from stethoscope.jobs.engine import Engine
     from stethoscope.settings import settings, usable_memory_bytes
 
     chosen = settings()

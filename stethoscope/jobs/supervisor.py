@@ -215,7 +215,9 @@ class Supervisor:
     def _server(self, kind: WorkerKind) -> WorkerServer:
         server = self._servers.get(kind)
         if server is None:
-            server = WorkerServer.start(kind, self._folder / f"{kind}-server.log", spawn=self._spawn)
+            server = WorkerServer.take_early(kind) or WorkerServer.start(
+                kind, self._folder / f"{kind}-server.log", spawn=self._spawn
+            )
             self._servers[kind] = server
             self._selector.register(server.connection, selectors.EVENT_READ, server)
         return server

@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",
     "PYTHONHASHSEED": "0",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "TF_CPP_MIN_LOG_LEVEL": "2",
     "GRPC_VERBOSITY": "NONE",
     "KERAS_BACKEND": "tensorflow",
@@ -40,10 +39,13 @@ class WorkerServer:
     buffer: bytes = b""
 
     @classmethod
-    def start(cls, kind: WorkerKind, log: Path, *, spawn: bool) -> WorkerServer:
+    def start(
+        cls, kind: WorkerKind, log: Path, *, spawn: bool, preload: Sequence[str] = ("h5py", "onnx")
+    ) -> WorkerServer:
         """Starts a server; it says {"ready"} when its imports are done. Its own output goes to `log`.
 
-        With `spawn` it makes a fresh Python for each job instead of forking, as macOS needs.
+        With `spawn` it makes a fresh Python for each job instead of forking, as macOS needs. `preload` names readers
+        that most light jobs import; a job of a fork that has them is faster by that.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
@@ -58,6 +60,8 @@ class WorkerServer:
                     kind,
                     "--socket",
                     str(theirs.fileno()),
+                    "--preload",
+                    ",".join(preload),
                     *(["--spawn"] if spawn else []),
                 ],
                 stdin=subprocess.DEVNULL,
@@ -69,6 +73,16 @@ class WorkerServer:
             )
         ours.setblocking(False)
         return cls(kind, process, ours)
+
+    @classmethod
+    def start_early(cls, kind: WorkerKind, preload: Sequence[str]) -> None:
+        """Starts a server that the next engine of this process will use: for a command that still has to be imported."""
+        _early[kind] = cls.start(kind, Path(os.devnull), spawn=sys.platform == "darwin", preload=preload)
+
+    @classmethod
+    def take_early(cls, kind: WorkerKind) -> WorkerServer | None:
+        """The server that `start_early` started, once; None when there is none."""
+        return _early.pop(kind, None)
 
     def send(self, job_id: str, folder: Path, log: int, progress: int) -> None:
         """Asks for a child that runs the job in `folder`.
@@ -112,3 +126,6 @@ class WorkerServer:
                 return
             except subprocess.TimeoutExpired:
                 continue
+
+
+_early: dict[WorkerKind, WorkerServer] = {}

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import array
 import gc
+import importlib
 import json
 import os
 import selectors
@@ -116,6 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", choices=("light", "tensorflow"), required=True)
     parser.add_argument("--socket", type=int, required=True)
+    parser.add_argument("--preload", default="", help="readers to import before the first job, separated by commas")
     parser.add_argument("--spawn", action="store_true", help="a fresh Python for each job instead of a fork")
     arguments = parser.parse_args()
     die_with_parent()
@@ -123,6 +125,8 @@ def main() -> None:
     connection.set_inheritable(False)
     if not arguments.spawn:
         import_for(arguments.kind)
+        for name in filter(None, arguments.preload.split(",")):
+            importlib.import_module(name)
         gc.collect()
         gc.freeze()
     try:
