@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark, median, process
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, Status
 
 

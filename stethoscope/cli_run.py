@@ -14,7 +14,7 @@ from typing import Any
 
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.formats import all_formats
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.codec import SCHEMA_VERSION
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.settings import settings
 from stethoscope.types import Budget, Job, JobResult, Status
 

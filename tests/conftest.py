@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 
 PROJECT = Path(__file__).resolve().parents[1]
 

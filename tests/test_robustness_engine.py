@@ -17,7 +17,7 @@ import pytest
 
 from stethoscope import protocol
 from stethoscope.errors import QuotaExceeded
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.running import RunningJob
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import endless_onnx, tiny_onnx
@@ -124,7 +124,7 @@ def test_a_full_disk_at_submission_is_a_sentence_and_the_next_job_works(engine, 
 _ENGINE = """
 import sys
 from pathlib import Path
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, ModelFile
 engine = Engine(Path(sys.argv[1]), {"light": 1, "tensorflow": 1}, 1 << 62)
 path = Path(sys.argv[2])

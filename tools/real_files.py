@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stethoscope.formats import all_formats
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 TITLES = {

@@ -7,7 +7,7 @@ import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stethoscope.jobs.engine import Engine
+    from stethoscope.jobs.job_engine import Engine
 
 __all__ = ["engine"]
 
@@ -15,8 +15,9 @@ __all__ = ["engine"]
 @functools.cache
 def engine() -> Engine:
     """The engine of this process, made from the settings at the first call and stopped when the process ends."""
-    # Imported here because commands make engines of their own, and start their first worker before they import one.
-    from stethoscope.jobs.engine import Engine
+    # Imported here because commands start their first worker before they import an engine. The module is not called
+    # `engine`: importing a submodule of that name would replace this function in the package.
+    from stethoscope.jobs.job_engine import Engine
     from stethoscope.settings import settings, usable_memory_bytes
 
     chosen = settings()

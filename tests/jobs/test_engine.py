@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from stethoscope.errors import NotFound
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Status
 from tests.jobs.conftest import job
 from tests.models import hungry_onnx

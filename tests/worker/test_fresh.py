@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stethoscope.jobs.engine import Engine
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import endless_onnx, tiny_onnx
 
