@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import analysis, consistency_parts, escape, render, session, words
+from dashboard import analysis, consistency_parts, escape, navigation, render, session, words
 from dashboard.session import View
+from stethoscope.diagnosis.report import Report
+from stethoscope.diagnosis.service import diagnoses
+from stethoscope.findings import Severity
 from stethoscope.store import Entry, store
 from stethoscope.types import Architecture, Status
 
@@ -84,12 +87,48 @@ def _confirm_removal(entry: Entry, owner: str) -> None:
         st.rerun()
 
 
+def health(view: View, architecture: Architecture) -> None:
+    """The health line: what the last diagnosis found, and the button that starts one."""
+    entry = view.entry
+    assert entry is not None
+    kept = diagnoses().history(entry.id)
+    with st.container(border=True):
+        line, button = st.columns([4, 1], vertical_alignment="center")
+        with line:
+            if not kept:
+                render.verdict("plain", "Not diagnosed", "Find out what is wrong with it, why, and what fixes it.")
+                st.caption("Runs all that applies: architecture, weights, edge cases, your data, a short training run.")
+            else:
+                _last_diagnosis(kept[0].report)
+                render.go_to("diagnosis", "Open the diagnosis →", diagnosis=kept[0].id)
+        if button.button("Diagnose", type="primary", key="diagnose-now", width="stretch"):
+            st.session_state["_run_now"] = True
+            st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "diagnosis"))
+
+
+def _last_diagnosis(report: Report) -> None:
+    when = words.ago(report.created_s)
+    if not report.done:
+        render.verdict("plain", "Under way", f"Started {when}; {words.plural(len(report.findings), 'finding')} so far.")
+        return
+    counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
+    worst = max((finding.severity for finding in report.findings), default=Severity.INFO)
+    tone: render.Tone = "bad" if worst >= Severity.HIGH else "careful" if worst >= Severity.MEDIUM else "good"
+    first = f" {escape.sentences(report.findings[0].title)}." if report.findings else ""
+    render.verdict(tone, counts.capitalize() or "Nothing found", f"Diagnosed {when}.{first}")
+
+
 def next_steps(entry: Entry, architecture: Architecture) -> None:
     """Tiles that lead to the other pages, each with what is known already, or what it would answer."""
     layers = words.plural(len(architecture.layers), "layer")
     steps = [
         ("architecture", "See its architecture", f"The graph with its {layers}, and a table beside it."),
         ("consistency", "Check its consistency", _consistency(entry)),
+        (
+            "overfit",
+            "Test whether it can learn",
+            "Whether a copy can learn a few samples by heart; if not, what blocks it.",
+        ),
         ("prediction", "Run a prediction", _prediction(entry)),
     ]
     grid = st.grid(len(steps), min_column_width=230, gap="small", border=True)

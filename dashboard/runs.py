@@ -25,6 +25,11 @@ def predict(
     return analysis.model_job("predict", entry, architecture.format_id, params, memory_bytes=memory_bytes, data=data)
 
 
+def overfit(entry: Entry, architecture: Architecture, params: Mapping[str, Any], data: ModelFile | None) -> Job:
+    """The job behind the Overfit test. `params`: samples, fit, time_s."""
+    return analysis.model_job("overfit", entry, architecture.format_id, params, data=data)
+
+
 def sample_data(entry: Entry) -> ModelFile | None:
     """The data file that comes with a sample model, if it has one."""
     folder = settings().samples_dir

@@ -15,6 +15,8 @@ from stethoscope.store import SAMPLES_OWNER, Entry, store
 from stethoscope.store.samples import MANIFEST
 
 _MODEL = "model"
+_OF_ONE_MODEL = ("layer", "job", "data", "logs", "diagnosis", "compare")
+"""Parts of the address that mean nothing for another model."""
 DATA_SUFFIXES = (".npz", ".npy")
 """Uploads with these suffixes are input data, never the current model."""
 
@@ -60,7 +62,7 @@ def current() -> View:
 def choose(entry_id: str) -> None:
     """Makes another model the current one; what belonged to the old one leaves the address."""
     st.session_state["_model"] = entry_id
-    for name in ("layer", "job", "data"):
+    for name in _OF_ONE_MODEL:
         st.query_params.pop(name, None)
     st.query_params[_MODEL] = entry_id
 
@@ -68,7 +70,7 @@ def choose(entry_id: str) -> None:
 def forget() -> None:
     """Leaves no model chosen."""
     st.session_state.pop("_model", None)
-    for name in (_MODEL, "layer", "job", "data"):
+    for name in (_MODEL, *_OF_ONE_MODEL):
         st.query_params.pop(name, None)
 
 
@@ -86,8 +88,16 @@ def recalled(name: str) -> str | None:
 
 
 def is_data(entry: Entry) -> bool:
-    """Whether an upload is input data rather than a model."""
-    return entry.file.suffix in DATA_SUFFIXES
+    """Whether an upload is input data or training logs rather than a model."""
+    return entry.file.suffix in DATA_SUFFIXES or "tfevents" in entry.name or ".logs." in entry.name
+
+
+def mark_as_logs(entry_id: str, owner: str) -> None:
+    """Gives an upload a name by which it is known to be logs: a folder of them travels as an archive, as models do."""
+    entry = store().get(entry_id)
+    if not is_data(entry):
+        path = Path(entry.name)
+        store().rename(entry_id, owner, f"{path.stem}.logs{path.suffix}")
 
 
 def recent_models(owner: str) -> list[Entry]:

@@ -11,7 +11,19 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.store import Entry, store
 
-_KINDS = {"describe": "Reading", "consistency": "Consistency", "predict": "Prediction"}
+_KINDS = {
+    "describe": "Reading",
+    "consistency": "Consistency",
+    "predict": "Prediction",
+    "profile": "Data profile",
+    "examine": "Weights and activations",
+    "train": "Short training run",
+    "overfit": "Overfit test",
+    "baseline": "Simple models",
+    "score": "Scores",
+    "prove": "Trying fixes",
+    "read_logs": "Logs",
+}
 BRAND = Path(__file__).parent / "brand.svg"
 STYLE = Path(__file__).parent / "frame.css"
 """Our only style sheet for Streamlit's own page."""

@@ -45,6 +45,7 @@ def opened(view: session.View) -> None:
         st.markdown(escape.sentences(entry.description or entry.behaviour))
     architecture = described.architecture(view, say_if_partial=True)
     if architecture is not None:
+        overview_tiles.health(view, architecture)
         cards.model(entry, architecture)
         cards.hazards(view, architecture.hazards)
         st.subheader("What to do next", anchor=False)

@@ -134,6 +134,61 @@ def consistency(
 
 
 @app.command()
+def check(
+    model: ModelArgument,
+    data: DataOption = None,
+    logs: Annotated[
+        Path | None, typer.Option(help="Training logs: a folder of event files, or a .csv or .json.")
+    ] = None,
+    fit: Annotated[
+        str | None,
+        typer.Option(
+            help="How it was trained: epochs=50,batch_size=32,validation_split=0.2,shuffle=false; also loss, from_logits, "
+            "optimizer, learning_rate, metrics. With it (and data) a copy is trained for a few seconds."
+        ),
+    ] = None,
+    second: Annotated[Path | None, typer.Option(help="Another model to score on the same rows.")] = None,
+    only: Annotated[str, typer.Option(help="Ids of the checks to run, separated by commas.")] = "",
+    prove: Annotated[bool, typer.Option("--prove", help="Try each fix side by side with the original.")] = False,
+    fail_on: Annotated[
+        str, typer.Option(help="Exit with 1 from this severity: info, low, medium, high, critical.")
+    ] = "high",
+    train_time: Annotated[float, typer.Option(help="Seconds for the short training run.")] = 10.0,
+    memory_limit: MemoryOption = "",
+    trust: TrustOption = False,
+    html: Annotated[Path | None, typer.Option(help="Write the report as one HTML file.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Write the findings as SARIF 2.1.0.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find out what is wrong, why, and what fixes it."""
+    with _failing_well():
+        from stethoscope import cli_check
+
+        level = cli_check.severity(fail_on)
+        request = cli_check.request(
+            model,
+            data,
+            logs,
+            second,
+            fit,
+            only,
+            prove=prove,
+            trusted=trust,
+            memory_limit=memory_limit,
+            train_s=train_time,
+        )
+        report = cli_check.run(request)
+        cli_check.write_files(report, html, sarif)
+        if as_json:
+            sys.stdout.write(json.dumps(cli_check.to_json(report), allow_nan=False) + "\n")
+        else:
+            from stethoscope.cli_text_check import diagnosis
+
+            diagnosis(report)
+        cli_check.exit_for(report, level)
+
+
+@app.command()
 def doctor(as_json: JsonOption = False) -> None:
     """Say what is installed and which containment layers hold: tried, not guessed."""
     with _failing_well():

@@ -50,8 +50,8 @@ def budget(memory_limit: str, timeout_s: float) -> Budget:
 
 def describe(model: Path) -> JobResult:
     """Describes a model in a light worker."""
-    with _engine() as engine:
-        return _run(engine, Job("describe", _files(model, None), {}, _DESCRIBE_BUDGET))
+    with short_engine() as engine:
+        return _run(engine, Job("describe", input_files(model, None), {}, _DESCRIBE_BUDGET))
 
 
 def model_job(
@@ -62,9 +62,11 @@ def model_job(
     Raises:
         StethoscopeError: the model could not be described; the exception says why.
     """
-    files = _files(model, data)
-    with _engine() as engine:
-        described = _run(engine, Job("describe", {"model": files["model"], **_extras(files)}, {}, _DESCRIBE_BUDGET))
+    files = input_files(model, data)
+    with short_engine() as engine:
+        described = _run(
+            engine, Job("describe", {"model": files["model"], **beside_files(files)}, {}, _DESCRIBE_BUDGET)
+        )
         if described.status is not Status.OK:
             return described, Path()
         worker = all_formats()[str(described.value["format_id"])].worker
@@ -78,7 +80,12 @@ def model_job(
         return result, folder.resolve()
 
 
-def _files(model: Path, data: Path | None) -> dict[str, ModelFile]:
+def input_files(model: Path, data: Path | None) -> dict[str, ModelFile]:
+    """The files of a job by role: model, data, and what lies beside an ONNX model.
+
+    Raises:
+        UnreadableFile: a file is not there.
+    """
     files = {"model": ModelFile(model.resolve(), model.name)}
     if data is not None:
         files["data"] = ModelFile(data.resolve(), data.name)
@@ -100,13 +107,15 @@ def _beside(model: Path) -> list[Path]:
     return [path for path in found if path.suffix.lower() in endings or path.name.startswith(model.stem)][:2000]
 
 
-def _extras(files: Mapping[str, ModelFile]) -> dict[str, ModelFile]:
+def beside_files(files: Mapping[str, ModelFile]) -> dict[str, ModelFile]:
+    """Those of `files` that belong to the model without being it."""
     return {role: file for role, file in files.items() if role.startswith("beside-")}
 
 
 @contextlib.contextmanager
-def _engine() -> Iterator[Engine]:
-    slots: dict[WorkerKind, int] = {"light": 1, "tensorflow": 1}
+def short_engine(slots_each: int = 1) -> Iterator[Engine]:
+    """An engine for one command, stopped at its end; nothing is kept."""
+    slots: dict[WorkerKind, int] = {"light": slots_each, "tensorflow": slots_each}
     with tempfile.TemporaryDirectory(prefix="stethoscope-") as folder:
         engine = Engine(Path(folder), slots, 1 << 62, reuse=False)
         try:

@@ -12,6 +12,13 @@ from rich.table import Table
 from stethoscope.jobs.endings import human_bytes
 
 _SHOWN_LAYERS = 200
+_GROUPS = {
+    "determinism": "Determinism",
+    "batch": "Batch",
+    "mode": "Mode",
+    "save-reload": "Save and reload",
+    "robustness": "Edge-case inputs",
+}
 
 
 def description(value: Mapping[str, Any]) -> None:
@@ -65,20 +72,31 @@ def prediction(value: Mapping[str, Any]) -> None:
 
 
 def consistency(value: Mapping[str, Any]) -> None:
-    """Prints the answer of `consistency`."""
+    """Prints the answer of `consistency`: the verdict, the tests by group, and where the first difference begins."""
     console = Console(highlight=False)
     if value["status"] != "ok":
         console.print(f"[red]{value['status'].replace('_', ' ')}[/] in phase {escape(value['phase'])}")
-        return
-    console.print("[green]consistent[/]" if value["consistent"] else "[red]not consistent[/]")
-    marks = {True: "[green]passed[/]", False: "[red]failed[/]", None: "[dim]not applicable[/]"}
+    elif value["consistent"]:
+        console.print("[green]consistent[/]")
+    else:
+        console.print("[red]not consistent[/]")
+    group = ""
     for test in value["tests"]:
-        console.print(f"{marks[test['passed']]}  {test['name']}. {escape(test['detail'])}")
+        if test["group"] != group:
+            group = test["group"]
+            console.print(f"[bold]{_GROUPS.get(group, escape(group))}[/]")
+        console.print(f"  {_mark(test)}  {escape(test['name'])}. {escape(test['detail'])}", soft_wrap=True)
     first = value["first_difference"]
     if first:
         console.print(
             f"first difference: [bold]{escape(first['layer'])}[/] ({first['max_abs_diff']}). {escape(first['reason'])}"
         )
+
+
+def _mark(test: Mapping[str, Any]) -> str:
+    if test["passed"] is None:
+        return "[yellow]worth knowing[/]" if test["noted"] else "[dim]not applicable[/]"
+    return "[green]passed[/]" if test["passed"] else "[red]failed[/]"
 
 
 def examination(value: Mapping[str, Any]) -> None:

@@ -69,10 +69,12 @@ def architecture_to_json(architecture: Architecture, size_bytes: int) -> dict[st
             "optimizer": compiled.optimizer,
             "learning_rate": plain(compiled.learning_rate),
             "metrics": plain(compiled.metrics),
+            "details": plain(compiled.details),
         },
         "warnings": list(architecture.warnings),
         "hazards": [{"rule": h.rule, "where": h.where, "message": h.message} for h in architecture.hazards],
         "runnable": architecture.runnable,
+        "output_layers": list(architecture.output_layers),
     }
 
 
@@ -110,11 +112,16 @@ def architecture_from_json(value: Mapping[str, Any]) -> Architecture:
         compile=None
         if compiled is None
         else CompileSettings(
-            compiled["loss"], compiled["optimizer"], compiled["learning_rate"], tuple(compiled["metrics"])
+            compiled["loss"],
+            compiled["optimizer"],
+            compiled["learning_rate"],
+            tuple(compiled["metrics"]),
+            dict(compiled["details"]),
         ),
         warnings=tuple(str(warning) for warning in value["warnings"]),
         hazards=tuple(Hazard(str(h["rule"]), str(h["where"]), str(h["message"])) for h in value["hazards"]),
         runnable=str(value["runnable"]),
+        output_layers=tuple(str(path) for path in value["output_layers"]),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import PurePath
 
-_COMMANDS = {"describe", "predict", "consistency"}
+_COMMANDS = {"describe", "predict", "consistency", "check"}
 _READERS = {".keras": ["h5py"], ".h5": ["h5py"], ".hdf5": ["h5py"], ".onnx": ["onnx"]}
 """What the worker will most likely import; a wrong suffix only costs the time of importing it later."""
 
@@ -21,3 +21,7 @@ def main() -> None:
     from stethoscope.cli import main as run
 
     run()
+
+
+if __name__ == "__main__":
+    main()

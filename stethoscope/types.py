@@ -92,6 +92,8 @@ class CompileSettings:
     optimizer: str | None
     learning_rate: float | None
     metrics: Sequence[Any] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """"loss", "optimizer", "metrics", "loss_weights" as serialised, with their configs: what it takes to train again."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Architecture:
     """What to call it on screen, for example "Keras 2 HDF5"."""
     runnable: str = ""
     """Empty when the installed runtimes should be able to run it, else one sentence that says why not."""
+    output_layers: tuple[str, ...] = ()
+    """For each of `outputs`, the path of the layer that yields it; empty where the format does not say."""
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -18,12 +18,33 @@ def layer_outputs(
 ) -> dict[str, Any]:
     """Returns eager tensors by layer path, in execution order: "path", "path#2" for a second call, "path:1" for a second output.
 
+    Args: see `visit_outputs`.
+
+    Raises:
+        BadInput: no layer has one of the wanted paths.
+    """
+    outputs: dict[str, Any] = {}
+    visit_outputs(file, keras, model, wanted, call, outputs.__setitem__)
+    return outputs
+
+
+def visit_outputs(
+    file: ModelFile,
+    keras: Any,
+    model: Any,
+    wanted: Sequence[str] | None,
+    call: Callable[[], Any],
+    visit: Callable[[str, Any], None],
+) -> None:
+    """Shows each layer's eager output tensors as they are made, in execution order; keeps none of them.
+
     Args:
         file: for error sentences.
         keras: the package the model is of.
         model: the live model.
-        wanted: paths to keep; None for all. "path" stands for all its calls, "path#2" for the second one only.
+        wanted: paths to show; None for all. "path" stands for all its calls, "path#2" for the second one only.
         call: runs the model once, eagerly.
+        visit: called with the key of `layer_outputs` and the tensor.
 
     Raises:
         BadInput: no layer has one of the wanted paths.
@@ -34,7 +55,6 @@ def layer_outputs(
         if name.split("#")[0].split(":")[0] not in known:
             raise BadInput(f"{file.name}: has no layer {name!r}. Choose one from the layer table.")
     chosen = None if wanted is None else set(wanted)
-    outputs: dict[str, Any] = {}
     calls: dict[str, int] = {}
 
     def saw(layer: Any, result: Any) -> None:
@@ -47,11 +67,10 @@ def layer_outputs(
             return
         key = path if count == 1 else f"{path}#{count}"
         for index, tensor in enumerate(_tensors(result)):
-            outputs[key if index == 0 else f"{key}:{index}"] = tensor
+            visit(key if index == 0 else f"{key}:{index}", tensor)
 
     with _hooked(keras, saw):
         call()
-    return outputs
 
 
 def layer_paths(keras: Any, model: Any) -> dict[int, str]:

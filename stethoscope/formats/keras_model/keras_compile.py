@@ -49,7 +49,13 @@ def compile_settings(training: Any) -> CompileSettings | None:
         if isinstance(wrapped, dict) and isinstance(wrapped.get("config"), dict):
             config = wrapped["config"]
     metrics = [*_named(training.get("metrics")), *_named(training.get("weighted_metrics"))]
-    return CompileSettings(_readable(training.get("loss")), name, _rate(config), tuple(metrics))
+    details = {
+        "loss": training.get("loss"),
+        "loss_weights": training.get("loss_weights"),
+        "optimizer": {"class_name": name, "config": config} if name else None,
+        "metrics": training.get("metrics"),
+    }
+    return CompileSettings(_readable(training.get("loss")), name, _rate(config), tuple(metrics), details)
 
 
 def _rate(config: dict[str, Any]) -> float | None:

@@ -118,6 +118,7 @@ def describe(description: Description) -> Architecture:
         hazards=inspection.hazards,
         weight_bytes=description.weight_bytes,
         runnable=f"{subject}: {runnable}" if runnable else "",
+        output_layers=_output_layers(network) if network is not None else (),
     )
 
 
@@ -181,6 +182,12 @@ def _ends(entry: Entry, prefix: str, depth: int = 0) -> tuple[str, ...]:
         for end in _ends(inner[ref.name], path + "/", depth + 1)
     ]
     return tuple(dict.fromkeys(found))
+
+
+def _output_layers(network: Network) -> tuple[str, ...]:
+    entries = {entry.name: entry for entry in network.entries}
+    ends = [_ends(entries[ref.name], "") if ref.name in entries else () for ref in refs_in(network.outputs)]
+    return tuple(found[-1] if found else "" for found in ends)
 
 
 def _dtype(entry: Entry, network: Network) -> str:

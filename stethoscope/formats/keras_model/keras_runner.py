@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from stethoscope.errors import CannotRun
 from stethoscope.formats import feed as feeds
-from stethoscope.formats.keras_model.keras_activations import layer_outputs
+from stethoscope.formats.keras_model.keras_activations import layer_outputs, visit_outputs
 from stethoscope.formats.keras_model.keras_describe import unique_names
+from stethoscope.formats.keras_model.keras_reloading import saved_and_loaded
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec
 
@@ -25,7 +28,7 @@ class KerasRunner:
             CannotRun: the file does not say what its inputs are.
         """
         self.model = model
-        self._file, self._keras = file, keras
+        self._file, self._keras, self._architecture = file, keras, architecture
         self._modern = keras.__name__ == "keras"
         self.inputs = _input_specs(model, architecture, self._modern)
         if not self.inputs:
@@ -62,6 +65,36 @@ class KerasRunner:
             tensors = self._tensors(values)
             outputs = layer_outputs(self._file, self._keras, self.model, layers, lambda: self._call(tensors, False))
             return {path: _plain(tf_calls.array(value)) for path, value in outputs.items()}
+
+    def observe(self, feed: Feed, visit: Callable[[str, npt.NDArray[Any]], None]) -> Feed:
+        """Shows `visit` each layer's output of one eager call as it is computed, keeping none; returns the model's outputs.
+
+        Memory stays at what the call itself needs, and nothing is traced.
+        """
+        values = feeds.checked(feed, self.inputs, self._file.name)
+        found: list[Any] = []
+        with tf_calls.explained(self._file, "running it"):
+            tensors = self._tensors(values)
+            visit_outputs(
+                self._file,
+                self._keras,
+                self.model,
+                None,
+                lambda: found.append(self._call(tensors, False)),
+                lambda path, tensor: visit(path, _plain(tf_calls.array(tensor))),
+            )
+            return {name: _plain(tf_calls.array(value)) for name, value in self._named(found[0])}
+
+    def reloaded(self, folder: Path, *, trusted: bool) -> KerasRunner:
+        """Saves the model into `folder` as a file of the kind it came from, and opens what was saved."""
+        model = saved_and_loaded(self._file, self.model, self._keras, folder, trusted=trusted)
+        return KerasRunner(self._file, model, self._keras, self._architecture)
+
+    def weights(self) -> dict[str, npt.NDArray[Any]]:
+        """Every weight of the model by its path, in the model's order."""
+        paths = [str(getattr(weight, "path", "") or weight.name) for weight in self.model.weights]
+        arrays = [_plain(np.asarray(weight)) for weight in self.model.weights]
+        return dict(zip(unique_names(paths), arrays, strict=True))
 
     def _call(self, tensors: Sequence[Any], training: bool) -> Any:
         # Without the argument a layer's own training=True stands, as in `model(x)` and in every export; an explicit
@@ -123,8 +156,10 @@ def _input_specs(model: Any, architecture: Architecture, modern: bool) -> tuple[
     if not tensors:
         return architecture.inputs
     names = [tensor.name for tensor in tensors] if modern else list(getattr(model, "input_names", None) or [])
-    if len(architecture.inputs) == len(tensors):
-        names = [spec.name for spec in architecture.inputs]
+    described = [spec.name for spec in architecture.inputs]
+    # Keras sorts a dict of inputs by key, the file does not: the same names stay with their tensors.
+    if len(described) == len(tensors) and sorted(described) != sorted(names):
+        names = described
     if len(names) != len(tensors):
         names = unique_names(["input"] * len(tensors))
     return tuple(

@@ -1,0 +1,136 @@
+"""What a diagnosis may use: data, logs, and how the model was trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from dashboard import escape, runs, session, upload_view, words
+from dashboard.session import View
+from stethoscope.diagnosis.request import Request
+from stethoscope.errors import NotFound, StethoscopeError
+from stethoscope.evidence.fit import FitSettings
+from stethoscope.settings import settings
+from stethoscope.store import store
+from stethoscope.types import Architecture, ModelFile
+
+NONE, SAMPLE, OWN = "No data", "Sample data", "Your data"
+_LOSSES = (
+    "sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy",
+    "mean_squared_error", "mean_absolute_error", "huber",
+)  # fmt: skip
+_OPTIMIZERS = ("adam", "sgd", "rmsprop", "adamw", "nadam", "adagrad")
+
+
+def request(
+    view: View, *, data: ModelFile | None, logs: ModelFile | None, fit: FitSettings | None, prove: bool
+) -> Request:
+    """The request behind the page's settings."""
+    assert view.entry is not None
+    entry = view.entry
+    return Request(
+        model=entry.file,
+        data=data,
+        logs=logs,
+        fit=fit,
+        prove=prove and data is not None,
+        trusted=entry.trusted,
+        memory_bytes=int(settings().job_memory_bytes) // 2,
+        owner=view.owner,
+        entry_id=entry.id,
+    )
+
+
+def data(view: View, architecture: Architecture) -> ModelFile | None:
+    """Draws the choice of data; returns the file, or None without one."""
+    assert view.entry is not None
+    sample = runs.sample_data(view.entry)
+    options = [NONE, *([SAMPLE] if sample else []), OWN]
+    default = OWN if session.recalled("data") else SAMPLE if sample else NONE
+    picked = st.segmented_control("Data", options, default=default, key="diagnosis-data", required=True)
+    if picked == SAMPLE and sample is not None:
+        st.caption(f"{escape.code(sample.name)} comes with this sample model.")
+        return sample
+    if picked == OWN:
+        names = ", ".join(escape.code(spec.name) for spec in architecture.inputs[:4])
+        hint = f"A .npz with x and y, or one array per input ({names}) and output by name."
+        return _uploaded(view, "data", "Drop your data here", hint, ".npz or .npy. It stays on this server.")
+    st.caption("With data and labels a copy of the model can be trained for a few seconds, and fixes can be tried.")
+    return None
+
+
+def logs(view: View) -> ModelFile | None:
+    """Draws the choice of training logs; returns the file or None."""
+    hint = "TensorBoard event files (a folder, or as tar or zip), a CSV of Keras' CSVLogger, or history as JSON."
+    return _uploaded(
+        view, "logs", "Drop training logs here", hint, "Event files, .csv, .json. They stay on this server."
+    )
+
+
+def _uploaded(view: View, role: str, title: str, lead: str, hint: str) -> ModelFile | None:
+    chosen = session.recalled(role)
+    if chosen:
+        try:
+            entry = store().get(chosen)
+        except NotFound as error:
+            st.warning(escape.sentences(error))
+            session.remember(role, None)
+        else:
+            name, other = st.columns([4, 1], vertical_alignment="center")
+            name.markdown(f"{escape.code(entry.name)} · {words.size(entry.size_bytes)}")
+            other.button(
+                "Other file", key=f"other-{role}", on_click=session.remember, args=(role, None), width="stretch"
+            )
+            return entry.file
+    st.caption(lead)
+    uploaded = upload_view.show(key=f"{role}-upload", title=title, hint=hint, folders=role == "logs")
+    if uploaded and st.session_state.get(f"_{role}_arrived") != uploaded:
+        st.session_state[f"_{role}_arrived"] = uploaded
+        if role == "logs":
+            session.mark_as_logs(uploaded[0], view.owner)
+        session.remember(role, uploaded[0])
+        st.rerun()
+    return None
+
+
+def fit() -> FitSettings:
+    """The form for how the model was trained; what is left empty is as the file says, or Keras' default."""
+    st.caption("Leave empty what the file already says or what you did not set.")
+    row = st.grid(4, min_column_width=140, vertical_alignment="bottom")
+    values: dict[str, Any] = {}
+    with row.cell():
+        values["epochs"] = st.number_input("Epochs", 1, 1_000_000, None, key="fit-epochs", placeholder="not said")
+    with row.cell():
+        values["batch_size"] = st.number_input("Batch size", 1, 1_000_000, None, key="fit-batch", placeholder="32")
+    with row.cell():
+        values["validation_split"] = st.number_input(
+            "Validation split", 0.0, 0.95, None, step=0.05, key="fit-split", placeholder="0",
+            help="The share of rows that fit() held out, from the end of the data",
+        )  # fmt: skip
+    with row.cell():
+        values["shuffle"] = st.selectbox(
+            "Shuffle", ("true", "false"), index=None, key="fit-shuffle", placeholder="true"
+        )
+    second = st.grid(4, min_column_width=140, vertical_alignment="bottom")
+    with second.cell():
+        values["loss"] = st.selectbox(
+            "Loss", _LOSSES, index=None, key="fit-loss", placeholder="as in the file", accept_new_options=True
+        )
+    with second.cell():
+        values["from_logits"] = st.selectbox(
+            "from_logits", ("true", "false"), index=None, key="fit-logits", placeholder="as in the file"
+        )
+    with second.cell():
+        values["optimizer"] = st.selectbox(
+            "Optimizer", _OPTIMIZERS, index=None, key="fit-optimizer", placeholder="as in the file"
+        )
+    with second.cell():
+        values["learning_rate"] = st.number_input(
+            "Learning rate", 0.0, 1000.0, None, format="%g", key="fit-rate", placeholder="as in the file"
+        )
+    try:
+        return FitSettings.from_mapping(values)
+    except StethoscopeError as error:
+        st.warning(escape.sentences(error))
+        return FitSettings()

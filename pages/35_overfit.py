@@ -1,0 +1,58 @@
+"""Can it learn a few samples by heart?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import cards, described, diagnosis_inputs, overfit_parts, recipes, render, run_panel, runs, session
+from stethoscope.diagnosis.stages import trainable
+from stethoscope.types import Architecture
+
+PAGE = {"title": "Overfit test", "section": "Behaviour", "url_path": "overfit", "icon": ""}
+
+
+def ready(view: session.View, architecture: Architecture) -> None:
+    """Inputs, the button, and the test this page shows."""
+    assert view.entry is not None
+    entry = view.entry
+    allowed = cards.hazards(view, architecture.hazards)
+    if not run_panel.runnable(architecture.runnable):
+        return
+    if not trainable(architecture):
+        render.empty("Only Keras models (.keras, .h5) can be trained; this format holds a finished computation.")
+        return
+    with st.container(border=True):
+        data = diagnosis_inputs.data(view, architecture)
+        count, more, go = st.columns([2, 2, 1], vertical_alignment="bottom")
+        samples = count.number_input(
+            "Samples", 1, 256, 16, key="samples", bind="query-params", help="How many rows it has to learn"
+        )
+        with more.popover("How was it trained?", width="stretch"):
+            fit = diagnosis_inputs.fit()
+        params = {"samples": int(samples), "fit": fit.to_json(), "time_s": 20.0}
+        with go:
+            run_panel.button(
+                "Run the test", lambda: runs.overfit(entry, architecture, params, data), view, disabled=not allowed
+            )
+    state = run_panel.state("overfit", view)
+    if state is not None:
+        overfit_parts.answer(
+            state, recipes.command_line("check", entry.name, {"data": data.name if data else None, "fit": "epochs=1"})
+        )
+    elif not run_panel.busy("overfit", view):
+        st.caption(
+            "A handful of samples is trained again and again, without dropout and other regularisation. A sound model learns them "
+            "within seconds; one that cannot has something that blocks learning, and the layer is named."
+        )
+
+
+def page() -> None:
+    """The question, then whatever can be said about it."""
+    view = session.current()
+    render.question("Can it learn a few samples by heart?")
+    architecture = described.architecture(view)
+    if architecture is not None:
+        ready(view, architecture)
+
+
+page()

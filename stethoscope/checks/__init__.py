@@ -1,0 +1,17 @@
+"""Checks, one file each, each defining CHECK: pure functions of evidence that yield findings."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+from stethoscope.checks.check import Check
+from stethoscope.discover import discover
+
+__all__ = ["Check", "all_checks"]
+
+
+@functools.cache
+def all_checks() -> dict[str, Check]:
+    """Every check by its id."""
+    return discover(sys.modules[__name__], "CHECK", "id")

@@ -1,0 +1,39 @@
+"""What a check is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Finding
+
+
+@dataclass(frozen=True)
+class Check:
+    """One rule. Its module's docstring is its page: title, Why, Example, Fix, Source.
+
+    `run` is a generator: what it found before it broke survives. It reads only the evidence in `needs`, `needs_any` and `uses`.
+    """
+
+    id: str
+    """Kebab-case, the file's name with dashes."""
+    title: str
+    needs: frozenset[Evidence]
+    """What must be there; otherwise the check is SKIPPED with the reason."""
+    run: Callable[[EvidenceSet], Iterator[Finding]]
+    needs_any: frozenset[Evidence] = field(default_factory=frozenset)
+    """Of these at least one must be there (curves come from a log or from the short run); empty: no such condition."""
+    uses: frozenset[Evidence] = field(default_factory=frozenset)
+    """What it reads too when it is there; it must cope with None."""
+    explains: frozenset[str] = field(default_factory=frozenset)
+    """Ids of checks whose findings are symptoms of this one: they become evidence under it."""
+    symptom: bool = False
+    """Whether this check sees an effect that other checks may explain. Symptoms never outrank a cause that explains them."""
+
+    @property
+    def page(self) -> str:
+        """The docstring of its module: what the dashboard shows under “why”."""
+        module = inspect.getmodule(self.run)
+        return inspect.cleandoc(module.__doc__ or "") if module else ""

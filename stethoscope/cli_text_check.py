@@ -1,0 +1,56 @@
+"""What `check` prints for people: findings most severe first, each with its fix, then what was not looked at."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.syntax import Syntax
+
+from stethoscope.diagnosis.report import Report
+from stethoscope.findings import Finding, Number, Severity, Symptom
+from stethoscope.types import Status
+
+_COLOURS = {Severity.CRITICAL: "red", Severity.HIGH: "red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan"}
+
+
+def diagnosis(report: Report) -> None:
+    """Prints the report."""
+    console = Console(highlight=False)
+    for finding in report.findings:
+        _finding(console, finding)
+    counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
+    outcomes = Counter(outcome.status for outcome in report.outcomes)
+    console.print(
+        f"[bold]{counts or 'No finding'}[/]  {outcomes[Status.OK]} checks ran, {outcomes[Status.SKIPPED]} could not, "
+        f"{outcomes[Status.FAILED]} broke  ({report.wall_s:.1f} s)"
+    )
+    for stage in report.stages:
+        if stage.reason:
+            console.print(f"  [dim]{escape(stage.title)}: {escape(stage.reason)}[/]")
+    for outcome in report.outcomes:
+        if outcome.status is Status.FAILED:
+            console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
+
+
+def _finding(console: Console, finding: Finding) -> None:
+    colour = _COLOURS.get(finding.severity, "dim")
+    where = f"  [dim]{escape(finding.where)}[/]" if finding.where else ""
+    console.print(f"[{colour}]● {finding.severity.label.upper()}[/]  [bold]{escape(finding.title)}[/]{where}")
+    console.print(Padding(escape(finding.message), (0, 0, 0, 2)))
+    for item in finding.evidence:
+        if isinstance(item, Number):
+            limit = "" if item.threshold is None else f" (threshold {item.threshold:.4g})"
+            console.print(f"  [dim]{escape(item.label)}: {item.value:.4g}{escape(item.unit)}{limit}[/]")
+        elif isinstance(item, Symptom):
+            console.print(f"  [dim]explains: {escape(item.message)}[/]")
+    if finding.fix is not None:
+        console.print(f"  [green]fix[/]  {escape(finding.fix.summary)}")
+        console.print(Padding(Syntax(finding.fix.code(), "python", background_color="default"), (0, 0, 0, 6)))
+    if finding.proof is not None:
+        console.print(
+            f"  [green]tried[/]  {escape(finding.proof.verdict.replace('_', ' '))}: {escape(finding.proof.message)}"
+        )
+    console.print()

@@ -1,0 +1,52 @@
+"""Causes outrank symptoms: what a cause explains becomes evidence under it, so that there is one card per cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from stethoscope.checks import Check, all_checks
+from stethoscope.findings import Finding, Severity, Symptom
+
+
+def ranked(findings: Sequence[Finding], checks: Mapping[str, Check] | None = None) -> tuple[Finding, ...]:
+    """Folds symptoms into the causes that explain them and returns the rest, most severe and most certain first.
+
+    A finding is folded when another check that lists it in `explains` found something at MEDIUM or above, and that
+    finding is not itself explained by the first. Chains fold into their root. At equal severity and confidence causes come before symptoms.
+    """
+    known = all_checks() if checks is None else checks
+    order = sorted(findings, key=lambda finding: _rank(finding, known))
+    parent: dict[int, int] = {}
+    for index, finding in enumerate(order):
+        for other, candidate in enumerate(order):
+            if other == index or candidate.severity < Severity.MEDIUM:
+                continue
+            explains = known[candidate.check_id].explains if candidate.check_id in known else frozenset()
+            if finding.check_id in explains and not _leads_to(parent, other, index):
+                parent[index] = other
+                break
+    folded: dict[int, list[Symptom]] = {}
+    for index in parent:
+        root = index
+        while root in parent:
+            root = parent[root]
+        folded.setdefault(root, []).append(Symptom(order[index].check_id, order[index].message))
+    return tuple(
+        replace(finding, evidence=(*finding.evidence, *folded.get(index, ())))
+        for index, finding in enumerate(order)
+        if index not in parent
+    )
+
+
+def _rank(finding: Finding, known: Mapping[str, Check]) -> tuple[float, bool, float, str, str]:
+    symptom = finding.check_id in known and known[finding.check_id].symptom
+    return (-int(finding.severity), symptom, -finding.confidence, finding.check_id, finding.where)
+
+
+def _leads_to(parent: Mapping[int, int], start: int, goal: int) -> bool:
+    while start in parent:
+        start = parent[start]
+        if start == goal:
+            return True
+    return start == goal

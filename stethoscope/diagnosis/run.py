@@ -1,0 +1,242 @@
+"""Runs a diagnosis: submits the stages' jobs as they become possible and re-examines the evidence after each."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from stethoscope.checks import all_checks
+from stethoscope.diagnosis.causes import ranked
+from stethoscope.diagnosis.examination import examine
+from stethoscope.diagnosis.proofs import fixes_json, to_prove, with_proofs
+from stethoscope.diagnosis.report import Report, StageReport
+from stethoscope.diagnosis.request import Request
+from stethoscope.diagnosis.stages import STAGES, Stage, trainable
+from stethoscope.errors import BadSetting, StethoscopeError
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.formats import all_formats
+from stethoscope.jobs.job_engine import Engine
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
+
+_POLL_S = 0.03
+_REPORT_S = 0.5
+_log = logging.getLogger(__name__)
+
+
+class Diagnosis:
+    """One run. `on_change` gets the report whenever it has changed; `cancelled` is asked often."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: Request,
+        on_change: Callable[[Report], None] = lambda report: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        unknown = request.only - set(all_checks())
+        if unknown:
+            raise BadSetting(f"Check {min(unknown)!r}: no such check. Known: {', '.join(sorted(all_checks()))}.")
+        self._engine, self._request, self._on_change, self._cancelled = engine, request, on_change, cancelled
+        self._checks = [check for check in all_checks().values() if not request.only or check.id in request.only]
+        self._stages = [stage for stage in STAGES if self._wanted(stage)]
+        self._evidence = EvidenceSet(fit=request.fit)
+        self._states = {stage.id: StageReport(stage.id, stage.title) for stage in self._stages}
+        self._jobs: dict[str, str] = {}
+        self._started = time.time()
+        self._report = Report(request.summary(), created_s=self._started)
+        self._last_report_s = 0.0
+
+    def run(self) -> Report:
+        """Runs to the end and returns the report; never raises for what goes wrong inside a stage."""
+        try:
+            self._gather()
+            if self._report.status is None and self._request.prove:
+                self._prove()
+        finally:
+            for job_id in self._jobs.values():
+                self._engine.cancel(job_id)
+        if self._report.status is None:
+            self._publish(status=Status.CANCELLED if self._cancelled() else Status.OK)
+        return self._report
+
+    def _wanted(self, stage: Stage) -> bool:
+        """With `only`, a stage runs when a chosen check reads what it gives."""
+        if not self._request.only or stage.id in ("describe", "profile"):
+            return True
+        read = {kind for check in self._checks for kind in (*check.needs, *check.uses)}
+        return bool(read & set(stage.gives)) or (stage.id == "score" and Evidence.BASELINE in read)
+
+    def _gather(self) -> None:
+        waiting = list(self._stages)
+        while waiting or self._jobs:
+            if self._cancelled():
+                self._cancel("The diagnosis was cancelled.", waiting)
+                return
+            ended = {
+                stage_id for stage_id, state in self._states.items() if state.status in ("done", "skipped", "failed")
+            }
+            known = ended | ({stage.id for stage in STAGES} - set(self._states))
+            for stage in sorted((s for s in waiting if set(s.after) <= known), key=lambda stage: stage.order):
+                waiting.remove(stage)
+                self._begin(stage)
+            self._collect()
+            if self._report.status is not None:
+                return
+            time.sleep(_POLL_S)
+
+    def _begin(self, stage: Stage) -> None:
+        if stage.id != "describe" and self._evidence.architecture is None:
+            self._end(stage, "skipped", "The model could not be read.")
+            return
+        reason = stage.skip(self._request, self._evidence)
+        if reason:
+            self._end(stage, "skipped", reason)
+            return
+        params = stage.params(self._request, self._evidence)
+        budget = Budget(self._request.memory_bytes, stage.timeout_s + stage.extra_s(self._request))
+        worker = self._worker() if stage.runs_model else "light"
+        self._submit(stage.id, Job(stage.kind, self._files(stage), params, budget, worker))
+
+    def _submit(self, stage_id: str, job: Job) -> None:
+        try:
+            job_id = self._engine.submit(job, owner=self._request.owner, entry_id=self._request.entry_id)
+        except StethoscopeError as error:
+            self._states[stage_id] = replace(self._states[stage_id], status="failed", reason=str(error))
+            return
+        self._jobs[stage_id] = job_id
+        self._states[stage_id] = replace(self._states[stage_id], status="running", job_id=job_id)
+        self._publish()
+
+    def _files(self, stage: Stage) -> dict[str, ModelFile]:
+        given = {
+            "model": self._request.model, "data": self._request.data,
+            "logs": self._request.logs, "second": self._request.second,
+        }  # fmt: skip
+        files = {role: file for role in stage.files if (file := given[role]) is not None}
+        return files | (self._request.beside if "model" in stage.files else {})
+
+    def _worker(self) -> WorkerKind:
+        assert self._evidence.architecture is not None
+        return all_formats()[self._evidence.architecture.format_id].worker
+
+    def _collect(self) -> None:
+        stages = {stage.id: stage for stage in self._stages}
+        for stage_id, job_id in list(self._jobs.items()):
+            state = self._engine.state(job_id)
+            if not state.done:
+                self._moved(stage_id, state.progress.message or state.progress.phase, state.progress.fraction)
+                continue
+            del self._jobs[stage_id]
+            assert state.result is not None
+            self._absorb(stages[stage_id], state.result)
+
+    def _absorb(self, stage: Stage, result: JobResult) -> None:
+        reason = result.reason
+        if result.value and (result.status is Status.OK or stage.id != "describe"):
+            try:
+                self._evidence = stage.absorb(self._evidence, result.value)
+            except (StethoscopeError, KeyError, TypeError, ValueError) as error:
+                _log.exception("stage %s: the answer cannot be read", stage.id)
+                reason = reason or f"The answer of this stage cannot be read ({type(error).__name__})."
+        if stage.id == "describe" and self._evidence.architecture is None:
+            self._end(stage, "failed", reason)
+            ending = Status.REFUSED if result.status is Status.REFUSED else Status.FAILED
+            self._publish(status=ending, reason=reason)
+            return
+        if stage.id == "describe":
+            self._report = replace(self._report, format_id=str(result.value.get("format_id", "")))
+        failed = result.status is not Status.OK or bool(reason)
+        self._end(stage, "failed" if failed else "done", reason, result.wall_s)
+
+    def _end(self, stage: Stage, status: Any, reason: str, wall_s: float = 0.0) -> None:
+        missing = {kind: reason for kind in stage.gives if reason and not self._evidence.has(kind)}
+        self._evidence = replace(self._evidence, missing={**self._evidence.missing, **missing})
+        self._states[stage.id] = replace(
+            self._states[stage.id], status=status, reason=reason, wall_s=wall_s, progress="", fraction=None
+        )
+        self._examine()
+        self._publish()
+
+    def _examine(self) -> None:
+        outcomes = examine(self._evidence, self._checks)
+        findings = ranked([finding for outcome in outcomes for finding in outcome.findings])
+        self._report = replace(self._report, outcomes=outcomes, findings=findings, facts=self._facts())
+
+    def _facts(self) -> dict[str, Any]:
+        evidence = self._evidence
+        kept = {"training": evidence.training, "overfit": evidence.overfit, "baseline": evidence.baseline}
+        return {name: asdict(value) for name, value in kept.items() if value is not None}
+
+    def _prove(self) -> None:
+        findings = self._report.findings
+        chosen = to_prove(findings)
+        stage = StageReport("prove", "Trying the fixes")
+        self._states["prove"] = stage
+        reason = self._unprovable(bool(chosen))
+        if reason:
+            self._states["prove"] = replace(stage, status="skipped", reason=reason)
+            self._publish()
+            return
+        request = self._request
+        params = {
+            "fixes": fixes_json(findings, chosen),
+            "seeds": 3,
+            "time_s": request.prove_s,
+            "fit": {} if request.fit is None else request.fit.to_json(),
+            "trusted": request.trusted,
+        }
+        files = {"model": request.model, **request.beside} | ({"data": request.data} if request.data else {})
+        budget = Budget(request.memory_bytes, 60 + 2 * request.prove_s)
+        self._submit("prove", Job("prove", files, params, budget, self._worker()))
+        job_id = self._jobs.pop("prove", "")
+        while job_id and not (state := self._engine.state(job_id)).done:
+            if self._cancelled():
+                self._engine.cancel(job_id)
+            self._moved("prove", state.progress.message or state.progress.phase, state.progress.fraction)
+            time.sleep(_POLL_S)
+        result = self._engine.state(job_id).result if job_id else None
+        if result is None:
+            return
+        reason = result.reason
+        try:
+            findings = with_proofs(findings, chosen, result.value)
+        except StethoscopeError as error:
+            reason = reason or str(error)
+        ended = "done" if result.status is Status.OK and not reason else "failed"
+        self._states["prove"] = replace(stage, status=ended, reason=reason, wall_s=result.wall_s)  # type: ignore[arg-type]
+        self._report = replace(self._report, findings=findings)
+        self._publish()
+
+    def _unprovable(self, any_fix: bool) -> str:
+        if not any_fix:
+            return "No finding has a fix whose effect a training can show."
+        architecture = self._evidence.architecture
+        if architecture is None or not trainable(architecture):
+            return "Only Keras models (.keras, .h5) can be trained."
+        if self._request.data is None or self._evidence.data is None or not self._evidence.data.targets:
+            return "Trying a fix needs data with targets."
+        return ""
+
+    def _moved(self, stage_id: str, progress: str, fraction: float | None) -> None:
+        state = self._states[stage_id]
+        if (state.progress, state.fraction) != (progress, fraction):
+            self._states[stage_id] = replace(state, progress=progress, fraction=fraction)
+        if time.monotonic() - self._last_report_s > _REPORT_S:
+            self._publish()
+
+    def _cancel(self, reason: str, waiting: list[Stage]) -> None:
+        for job_id in self._jobs.values():
+            self._engine.cancel(job_id)
+        for stage_id in (*self._jobs, *(stage.id for stage in waiting)):
+            self._states[stage_id] = replace(self._states[stage_id], status="skipped", reason=reason)
+        self._jobs.clear()
+        self._publish(status=Status.CANCELLED, reason=reason)
+
+    def _publish(self, **changes: Any) -> None:
+        self._last_report_s = time.monotonic()
+        wall_s = time.time() - self._started
+        self._report = replace(self._report, stages=tuple(self._states.values()), wall_s=wall_s, **changes)
+        self._on_change(self._report)

@@ -1,0 +1,70 @@
+"""The kinds of evidence, and the set that holds what one diagnosis has gathered so far."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from stethoscope.evidence.activations import ActivationEvidence
+from stethoscope.evidence.baseline import BaselineEvidence
+from stethoscope.evidence.behaviour import BehaviourEvidence
+from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.evidence.data import DataEvidence
+from stethoscope.evidence.fit import FitSettings
+from stethoscope.evidence.heads import Head, heads_of
+from stethoscope.evidence.overfit import OverfitEvidence
+from stethoscope.evidence.training import TrainingEvidence
+from stethoscope.evidence.weights import WeightEvidence
+from stethoscope.types import Architecture
+
+
+class Evidence(enum.StrEnum):
+    """Kinds of evidence, in rising order of cost. The value is the field's name in `EvidenceSet`."""
+
+    ARCHITECTURE = "architecture"
+    FIT = "fit"
+    DATA = "data"
+    LOGS = "logs"
+    WEIGHTS = "weights"
+    ACTIVATIONS = "activations"
+    BEHAVIOUR = "behaviour"
+    BASELINE = "baseline"
+    OVERFIT = "overfit"
+    TRAINING = "training"
+
+
+@dataclass(frozen=True)
+class EvidenceSet:
+    """Everything known about one model. A field is None until it has been gathered, or when it cannot be."""
+
+    architecture: Architecture | None = None
+    fit: FitSettings | None = None
+    """How the user says it was trained. None when nothing was said."""
+    data: DataEvidence | None = None
+    logs: CurveEvidence | None = None
+    weights: WeightEvidence | None = None
+    activations: ActivationEvidence | None = None
+    behaviour: BehaviourEvidence | None = None
+    baseline: BaselineEvidence | None = None
+    overfit: OverfitEvidence | None = None
+    training: TrainingEvidence | None = None
+    missing: Mapping[Evidence, str] = field(default_factory=dict)
+    """Why a kind of evidence is not there: one sentence each."""
+
+    def has(self, kind: Evidence) -> bool:
+        """Whether this kind has been gathered."""
+        return getattr(self, kind.value) is not None
+
+    @cached_property
+    def heads(self) -> tuple[Head, ...]:
+        """Each output of the model with its last activation, its loss, and its target: what the contract checks read."""
+        return heads_of(self.architecture, self.fit, self.data)
+
+    @cached_property
+    def curves(self) -> tuple[CurveEvidence, ...]:
+        """Training curves to read: those of the logs when there are logs, else those of the short run."""
+        if self.logs is not None:
+            return (self.logs,)
+        return () if self.training is None else self.training.curves

@@ -1,0 +1,170 @@
+"""A short, instrumented training run on the user's data, and a few what-if runs beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from stethoscope.evidence.curves import CurveEvidence
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How good a run ended, in terms that do not depend on the loss.
+
+    `skill` is (score − chance) / (1 − chance): 1 is perfect, 0 no better than the majority class or the mean (for
+    regression it is R²). Kept between −1 and 1. NaN when predictions are not finite.
+    """
+
+    loss: float
+    score: float
+    """Accuracy, mean label accuracy or R² on the training rows (a sample of at most 2,000)."""
+    skill: float
+    val_loss: float | None = None
+    val_score: float | None = None
+    val_skill: float | None = None
+    distinct_predictions: int | None = None
+    """Different classes predicted; for regression whether the output varies at all (1 or 2)."""
+
+
+@dataclass(frozen=True)
+class RunCurve:
+    """One run of one seed. `steps`/`loss` are means over short stretches of steps; spikes and NaN are kept."""
+
+    seed: int
+    steps_done: int
+    epochs_done: float
+    steps: tuple[int, ...]
+    loss: tuple[float, ...]
+    epoch_loss: tuple[float, ...]
+    epoch_score: tuple[float, ...]
+    val_loss: tuple[float, ...] = ()
+    val_score: tuple[float, ...] = ()
+    final: Scores = field(default_factory=lambda: Scores(float("nan"), float("nan"), float("nan")))
+    start: Scores = field(default_factory=lambda: Scores(float("nan"), float("nan"), float("nan")))
+    stopped: str = ""
+    """"" when it ran to its end, "time", or "non-finite"."""
+    nonfinite_step: int | None = None
+    max_loss: float = float("nan")
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class LayerTraining:
+    """What happened to one layer with weights (and each activation layer) during the base run of the first seed.
+
+    Tuples are taken at `TrainingEvidence.sampled_steps`.
+    """
+
+    path: str
+    type: str
+    activation: str
+    trainable: bool
+    parameters: int
+    gradient_norm: tuple[float, ...] = ()
+    """Euclidean norm of the gradient over the layer's weights, per square root of their number (root mean square)."""
+    update_ratio: tuple[float, ...] = ()
+    """Norm of one update over norm of the weights."""
+    dead_fraction: tuple[float, ...] = ()
+    """Share of units that are zero on every probe row; empty where the activation cannot die."""
+    saturated_fraction: tuple[float, ...] = ()
+    activation_std: tuple[float, ...] = ()
+    relative_change: float | None = None
+    """Norm of (weights at the end − at the start) over the norm at the start; None without weights."""
+    nonfinite_step: int | None = None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The same training with one thing changed: what would happen if …
+
+    `id` is stable: longer, rate-up, rate-up-100, rate-down, scale-inputs, scale-targets, scale-both, adam, batch-32,
+    relu-hidden, default-init, loss-matched (more may be added). `runs` pair with the base runs by seed.
+    """
+
+    id: str
+    title: str
+    runs: tuple[RunCurve, ...]
+    detail: str = ""
+    value: float | None = None
+    """The number that was changed, if it was one: the rate, the epochs, the batch size."""
+    effect: float = 0.0
+    """Mean gain in skill over the base on the same seeds (on validation rows when there are, else training rows)."""
+    spread: float = 0.0
+    helps: bool = False
+    worse: bool = False
+    gain_train: float = 0.0
+    """Mean gain in skill on the training rows."""
+    loss_ratio: float | None = None
+    """Final loss over the base's final loss, where the loss is comparable."""
+
+
+@dataclass(frozen=True)
+class TrainingEvidence:
+    """The base run (one per seed) and the trials."""
+
+    loss: str
+    optimizer: str
+    learning_rate: float | None
+    batch_size: int
+    epochs_asked: int | None
+    """None when the user did not say."""
+    steps_per_epoch: int
+    train_rows: int
+    val_rows: int
+    score_name: str
+    """"accuracy", "mean label accuracy" or "r2"."""
+    chance: float
+    """The score of the majority class or the mean."""
+    base: tuple[RunCurve, ...] = ()
+    sampled_steps: tuple[int, ...] = ()
+    layers: tuple[LayerTraining, ...] = ()
+    trials: tuple[Trial, ...] = ()
+    step_s: float = 0.0
+    assumed: tuple[str, ...] = ()
+    """What the program did not say and was assumed, one sentence each."""
+    started_from: str = "initial weights"
+    """"initial weights", "new initial weights" (the file's are trained), or "the file's weights"."""
+    crashed: str = ""
+    """Why `fit` cannot run, in one sentence; then nothing else is here."""
+    untried: tuple[str, ...] = ()
+    """Trials that were left out, each with its reason."""
+    initial_loss: float | None = None
+    expected_initial_loss: float | None = None
+    per_class_recall: tuple[float, ...] = ()
+    per_class_count: tuple[int, ...] = ()
+
+    def trial(self, trial_id: str) -> Trial | None:
+        """The trial with this id, if it was run."""
+        return next((trial for trial in self.trials if trial.id == trial_id), None)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the base run did all the epochs that were asked for."""
+        return bool(self.base) and all(run.stopped == "" for run in self.base)
+
+    @cached_property
+    def skill(self) -> float:
+        """Mean final skill of the base runs on training rows (NaN counts as 0)."""
+        found = [0.0 if run.final.skill != run.final.skill else run.final.skill for run in self.base]
+        return sum(found) / len(found) if found else 0.0
+
+    @cached_property
+    def curves(self) -> tuple[CurveEvidence, ...]:
+        """The base runs as curves, by step."""
+        return tuple(
+            CurveEvidence(
+                run=f"seed {run.seed}",
+                source="short run",
+                unit="step",
+                steps=tuple(float(step) for step in run.steps),
+                loss=run.loss,
+                metric=run.epoch_score,
+                metric_name=self.score_name,
+                val_steps=tuple(float((index + 1) * self.steps_per_epoch) for index in range(len(run.val_loss))),
+                val_loss=run.val_loss,
+                val_metric=run.val_score,
+                complete=run.stopped == "",
+            )
+            for run in self.base
+        )

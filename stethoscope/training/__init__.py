@@ -1,0 +1,1 @@
+"""Training a copy of the user's model in a worker: set it up, run it with instruments, compare runs."""
