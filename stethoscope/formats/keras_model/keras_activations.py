@@ -69,7 +69,7 @@ def visit_outputs(
         for index, tensor in enumerate(_tensors(result)):
             visit(key if index == 0 else f"{key}:{index}", tensor)
 
-    with _hooked(keras, saw):
+    with hooked(keras, saw):
         call()
 
 
@@ -126,7 +126,8 @@ def _tensors(result: Any, depth: int = 0) -> list[Any]:
 
 
 @contextmanager
-def _hooked(keras: Any, saw: Callable[[Any, Any], None]) -> Iterator[None]:
+def hooked(keras: Any, saw: Callable[[Any, Any], None]) -> Iterator[None]:
+    """Calls `saw(layer, result)` after every layer's call, inside a traced function too."""
     kinds = [keras.layers.Layer]
     if hasattr(keras, "Operation"):
         kinds.append(keras.Operation)

@@ -13,13 +13,21 @@ from stethoscope.containers.hdf5 import StoredArray
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.keras_model.keras_builtins import is_builtin, layer_by_key
 from stethoscope.formats.keras_model.keras_compile import compile_settings
-from stethoscope.formats.keras_model.keras_config import Entry, Network, Ref, as_shape, refs_in
+from stethoscope.formats.keras_model.keras_config import Entry, Network
+from stethoscope.formats.keras_model.keras_ends import (
+    built_inputs,
+    ends,
+    input_specs,
+    layer_dtype,
+    output_layers,
+    output_specs,
+)
 from stethoscope.formats.keras_model.keras_hazards import inspect_description, not_installed
-from stethoscope.formats.keras_model.keras_layer_config import dtype_name, readable_config
+from stethoscope.formats.keras_model.keras_layer_config import readable_config
 from stethoscope.formats.keras_model.keras_parameters import Counts, count_parameters
-from stethoscope.formats.keras_model.keras_shapes import Flows, follow, input_refs, is_operation
+from stethoscope.formats.keras_model.keras_shapes import Flows, follow, input_refs
 from stethoscope.formats.keras_model.keras_stored import Stored
-from stethoscope.types import Architecture, Layer, Shape, TensorSpec
+from stethoscope.types import Architecture, Layer, TensorSpec
 
 _UNNAMED = "Weights"
 
@@ -89,12 +97,12 @@ def describe(description: Description) -> Architecture:
         output_shapes, flows = follow(network)
         counts = count_parameters(subject, network, flows, description.stored, description.modern)
         layers = list(_layers(network, flows, counts, "", {}))
-        inputs, outputs = _inputs(network, flows, description.modern), _outputs(network, output_shapes)
+        inputs, outputs = input_specs(network, flows, description.modern), output_specs(network, output_shapes)
         warnings += counts.warnings + _unknown(counts)
         if counts.from_settings:
             warnings.append("Saved without weights: running it would use fresh random ones.")
     else:
-        inputs = _built_inputs(description.model)
+        inputs = built_inputs(description.model)
         warnings.append(
             "A subclassed model: its file holds weights and settings, but not how the layers are connected."
         )
@@ -118,21 +126,21 @@ def describe(description: Description) -> Architecture:
         hazards=inspection.hazards,
         weight_bytes=description.weight_bytes,
         runnable=f"{subject}: {runnable}" if runnable else "",
-        output_layers=_output_layers(network) if network is not None else (),
+        output_layers=output_layers(network) if network is not None else (),
     )
 
 
 def _layers(
     network: Network, flows: Flows, counts: Counts, prefix: str, outside: dict[str, tuple[str, ...]]
 ) -> Iterator[Layer]:
-    ends = {entry.name: _ends(entry, prefix) for entry in network.entries}
+    ends_of = {entry.name: ends(entry, prefix) for entry in network.entries}
     feeds = [ref.name for ref in input_refs(network)]
     for entry in network.entries:
         path = prefix + entry.name
-        sources = [source for call in entry.calls for ref in call.refs() for source in ends.get(ref.name, ())]
+        sources = [source for call in entry.calls for ref in call.refs() for source in ends_of.get(ref.name, ())]
         if entry.network is not None:
             inner_feeds = [ref.name for ref in input_refs(entry.network)]
-            given = _by_input(entry, inner_feeds, ends)
+            given = _by_input(entry, inner_feeds, ends_of)
             yield from _layers(entry.network, flows, counts, path + "/", given)
             continue
         if entry.name in feeds and not entry.calls:
@@ -154,7 +162,7 @@ def _layers(
             output_shape=shape,
             parameters=total,
             trainable_parameters=trained,
-            dtype=_dtype(entry, network),
+            dtype=layer_dtype(entry, network),
             inputs=tuple(dict.fromkeys(sources)),
             config=config,
         )
@@ -167,115 +175,6 @@ def _by_input(entry: Entry, feeds: list[str], ends: dict[str, tuple[str, ...]]) 
         for name, ref in zip(feeds, call.refs(), strict=False):
             given[name] = given.get(name, ()) + ends.get(ref.name, ())
     return given
-
-
-def _ends(entry: Entry, prefix: str, depth: int = 0) -> tuple[str, ...]:
-    """The paths that yield an entry's output: its own, or the output layers of a nested model."""
-    path = prefix + entry.name
-    if entry.network is None or depth > 50:
-        return (path,)
-    inner = {item.name: item for item in entry.network.entries}
-    found = [
-        end
-        for ref in refs_in(entry.network.outputs)
-        if ref.name in inner
-        for end in _ends(inner[ref.name], path + "/", depth + 1)
-    ]
-    return tuple(dict.fromkeys(found))
-
-
-def _output_layers(network: Network) -> tuple[str, ...]:
-    entries = {entry.name: entry for entry in network.entries}
-    ends = [_ends(entries[ref.name], "") if ref.name in entries else () for ref in refs_in(network.outputs)]
-    return tuple(found[-1] if found else "" for found in ends)
-
-
-def _dtype(entry: Entry, network: Network) -> str:
-    if "dtype" in entry.config or not is_operation(entry):
-        return dtype_name(entry.config.get("dtype") or entry.config.get("input_dtype"))
-    for other in network.entries:
-        for call in other.calls:
-            for ref in call.refs():
-                if ref.name == entry.name and ref.dtype:
-                    return ref.dtype
-    return ""
-
-
-def _inputs(network: Network, flows: Flows, modern: bool) -> tuple[TensorSpec, ...]:
-    entries = {entry.name: entry for entry in network.entries}
-    specs = []
-    for ref in input_refs(network):
-        specs.append(_input(ref, entries, flows, modern, network))
-    return tuple(specs)
-
-
-def _input(ref: Ref, entries: dict[str, Entry], flows: Flows, modern: bool, network: Network) -> TensorSpec:
-    entry = entries.get(ref.name)
-    if entry is None:
-        return TensorSpec(ref.name, None, "")
-    flow = flows.get(ref.name)
-    if entry.class_name == "InputLayer" or entry.network is None:
-        is_input = entry.class_name == "InputLayer"
-        name = ref.name if is_input else ("input_layer" if modern else f"{ref.name}_input")
-        shape = (flow.output if is_input else flow.inputs[0]) if flow and (is_input or flow.inputs) else None
-        dtype = dtype_name(entry.config.get("dtype") or entry.config.get("input_dtype"))
-        if not is_input and entry.class_name == "Embedding" and not modern:
-            dtype = dtype_name(entry.config.get("input_dtype") or entry.config.get("dtype"))
-        return TensorSpec(name, shape, dtype)
-    # A Sequential whose first layer is itself a model takes that model's input.
-    inner = _inputs(
-        entry.network,
-        {key[len(ref.name) + 1 :]: value for key, value in flows.items() if key.startswith(ref.name + "/")},
-        modern,
-    )
-    return (
-        TensorSpec("input_layer" if modern else f"{ref.name}_input", inner[0].shape, inner[0].dtype)
-        if inner
-        else TensorSpec(ref.name, None, "")
-    )
-
-
-def _outputs(network: Network, shapes: Sequence[Shape | None]) -> tuple[TensorSpec, ...]:
-    entries = {entry.name: entry for entry in network.entries}
-    refs = list(refs_in(network.outputs))
-    keyed = network.outputs if isinstance(network.outputs, dict) and len(network.outputs) == len(refs) else None
-    names: list[str] = list(keyed) if keyed else unique_names([ref.name for ref in refs])
-    specs = []
-    for name, ref, shape in zip(names, refs, shapes, strict=False):
-        entry = entries.get(ref.name)
-        specs.append(TensorSpec(str(name), shape, "" if entry is None else _output_dtype(entry, network)))
-    return tuple(specs)
-
-
-def _output_dtype(entry: Entry, network: Network) -> str:
-    if entry.network is not None:
-        inner = {item.name: item for item in entry.network.entries}
-        for ref in refs_in(entry.network.outputs):
-            if ref.name in inner:
-                return _output_dtype(inner[ref.name], entry.network)
-    return _dtype(entry, network)
-
-
-def unique_names(names: Sequence[str]) -> list[str]:
-    """Keras' own rule for outputs from the same layer: name, name_1, name_2 …"""
-    seen: dict[str, int] = {}
-    out = []
-    for name in names:
-        count = seen.get(name, 0)
-        seen[name] = count + 1
-        out.append(f"{name}_{count}" if count else name)
-    return out
-
-
-def _built_inputs(model: dict[str, Any]) -> tuple[TensorSpec, ...]:
-    build = model.get("build_config")
-    shape = as_shape(build.get("input_shape")) if isinstance(build, dict) else None
-    if shape is None:
-        return ()
-    config = model.get("config")
-    return (
-        TensorSpec("inputs", (None, *shape[1:]), dtype_name(config.get("dtype") if isinstance(config, dict) else None)),
-    )
 
 
 def _leftover(stored: Stored, taken: set[str]) -> Iterator[Layer]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from stethoscope.errors import CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.keras_model.keras_activations import layer_outputs, visit_outputs
-from stethoscope.formats.keras_model.keras_describe import unique_names
+from stethoscope.formats.keras_model.keras_ends import unique_names
 from stethoscope.formats.keras_model.keras_reloading import saved_and_loaded
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec
