@@ -20,6 +20,7 @@ _LOSSES = (
     "sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy",
     "mean_squared_error", "mean_absolute_error", "huber",
 )  # fmt: skip
+_FLAGS = ("true", "false")
 _OPTIMIZERS = ("adam", "sgd", "rmsprop", "adamw", "nadam", "adagrad")
 
 
@@ -94,40 +95,43 @@ def _uploaded(view: View, role: str, title: str, lead: str, hint: str) -> ModelF
     return None
 
 
-def fit() -> FitSettings:
+def fit(view: View) -> FitSettings:
     """The form for how the model was trained; what is left empty is as the file says, or Keras' default."""
+    assert view.entry is not None
     st.caption("Leave empty what the file already says or what you did not set.")
-    row = st.grid(4, min_column_width=140, vertical_alignment="bottom")
+    # Keyed by the model: what was said of one is not true of another.
+    given, key = runs.sample_fit(view.entry), f"fit-{view.entry.id}"
     values: dict[str, Any] = {}
-    with row.cell():
-        values["epochs"] = st.number_input("Epochs", 1, 1_000_000, None, key="fit-epochs", placeholder="not said")
-    with row.cell():
-        values["batch_size"] = st.number_input("Batch size", 1, 1_000_000, None, key="fit-batch", placeholder="32")
-    with row.cell():
+    first = st.grid(4, min_column_width=140, vertical_alignment="bottom")
+    with first.cell():
+        values["epochs"] = st.number_input(
+            "Epochs", 1, 1_000_000, given.get("epochs"), key=f"{key}-epochs", placeholder="not said"
+        )
+    with first.cell():
+        values["batch_size"] = st.number_input(
+            "Batch size", 1, 1_000_000, given.get("batch_size"), key=f"{key}-batch", placeholder="32"
+        )
+    with first.cell():
         values["validation_split"] = st.number_input(
-            "Validation split", 0.0, 0.95, None, step=0.05, key="fit-split", placeholder="0",
+            "Validation split", 0.0, 0.95, given.get("validation_split"), step=0.05, key=f"{key}-split", placeholder="0",
             help="The share of rows that fit() held out, from the end of the data",
         )  # fmt: skip
-    with row.cell():
-        values["shuffle"] = st.selectbox(
-            "Shuffle", ("true", "false"), index=None, key="fit-shuffle", placeholder="true"
-        )
+    with first.cell():
+        values["shuffle"] = st.selectbox("Shuffle", _FLAGS, index=None, key=f"{key}-shuffle", placeholder="true")
     second = st.grid(4, min_column_width=140, vertical_alignment="bottom")
-    with second.cell():
-        values["loss"] = st.selectbox(
-            "Loss", _LOSSES, index=None, key="fit-loss", placeholder="as in the file", accept_new_options=True
-        )
-    with second.cell():
-        values["from_logits"] = st.selectbox(
-            "from_logits", ("true", "false"), index=None, key="fit-logits", placeholder="as in the file"
-        )
-    with second.cell():
-        values["optimizer"] = st.selectbox(
-            "Optimizer", _OPTIMIZERS, index=None, key="fit-optimizer", placeholder="as in the file"
-        )
+    for name, label, choices in (
+        ("loss", "Loss", _LOSSES),
+        ("from_logits", "from_logits", _FLAGS),
+        ("optimizer", "Optimizer", _OPTIMIZERS),
+    ):
+        with second.cell():
+            values[name] = st.selectbox(
+                label, choices, index=None, key=f"{key}-{name}", placeholder="as in the file",
+                accept_new_options=name == "loss",
+            )  # fmt: skip
     with second.cell():
         values["learning_rate"] = st.number_input(
-            "Learning rate", 0.0, 1000.0, None, format="%g", key="fit-rate", placeholder="as in the file"
+            "Learning rate", 0.0, 1000.0, None, format="%g", key=f"{key}-rate", placeholder="as in the file"
         )
     try:
         return FitSettings.from_mapping(values)

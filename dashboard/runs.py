@@ -32,12 +32,21 @@ def overfit(entry: Entry, architecture: Architecture, params: Mapping[str, Any],
 
 def sample_data(entry: Entry) -> ModelFile | None:
     """The data file that comes with a sample model, if it has one."""
-    folder = settings().samples_dir
-    manifest = folder / "manifest.json"
+    name = _manifest_row(entry).get("data")
+    path = settings().samples_dir / Path(str(name)).name if name else None
+    return ModelFile(path, path.name) if path is not None and path.is_file() else None
+
+
+def sample_fit(entry: Entry) -> dict[str, Any]:
+    """How a sample model is trained, as its manifest says; empty for other models."""
+    return dict(_manifest_row(entry).get("fit") or {})
+
+
+def _manifest_row(entry: Entry) -> dict[str, Any]:
+    manifest = settings().samples_dir / "manifest.json"
     if not entry.sample or not manifest.is_file():
-        return None
+        return {}
     for row in json.loads(manifest.read_text("utf-8")):
-        if Path(row.get("file") or "").name in {entry.name, entry.name.removesuffix(".tar")} and row.get("data"):
-            path = folder / Path(str(row["data"])).name
-            return ModelFile(path, path.name) if path.is_file() else None
-    return None
+        if Path(row.get("file") or "").name in {entry.name, entry.name.removesuffix(".tar")}:
+            return dict(row)
+    return {}

@@ -23,7 +23,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
         more, prove_cell, go = st.columns([2, 2, 1], vertical_alignment="bottom")
         with more.popover("Training and logs", width="stretch"):
             st.markdown("**How was it trained?**")
-            fit = diagnosis_inputs.fit()
+            fit = diagnosis_inputs.fit(view)
             st.markdown("**Training logs**")
             logs = diagnosis_inputs.logs(view)
         prove = prove_cell.toggle(

@@ -28,7 +28,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
             "Samples", 1, 256, 16, key="samples", bind="query-params", help="How many rows it has to learn"
         )
         with more.popover("How was it trained?", width="stretch"):
-            fit = diagnosis_inputs.fit()
+            fit = diagnosis_inputs.fit(view)
         params = {"samples": int(samples), "fit": fit.to_json(), "time_s": 20.0}
         with go:
             run_panel.button(

@@ -59,6 +59,7 @@ def entry(recipe: Recipe, file: Path, measured: Any) -> dict[str, Any]:
         "size_bytes": file.stat().st_size,
         "big": recipe.big,
         "data": recipe.data,
+        "fit": dict(recipe.fit),
         "findings": list(recipe.findings),
         "expectations": dict(recipe.expectations),
         "measured": dict(measured),

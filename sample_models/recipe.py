@@ -33,6 +33,8 @@ class Recipe:
     """Position in lists: the lower, the earlier."""
     data: str | None = None
     """A data file beside the model that fits its inputs."""
+    fit: Mapping[str, Any] = field(default_factory=dict)
+    """How it is trained: epochs, batch_size, validation_split …; filled into the form of the Diagnosis page."""
     findings: tuple[str, ...] = ()
     """Ids of checks it must raise."""
     expectations: Mapping[str, Any] = field(default_factory=dict)
