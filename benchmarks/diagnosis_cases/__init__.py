@@ -1,0 +1,1 @@
+"""Faulty Keras programs with their repaired twins: what the diagnosis is measured on."""
