@@ -108,8 +108,14 @@ def memory(measured_bytes: int, predicted_bytes: int | None, limit_bytes: int) -
 _SHORT = {
     "same-input-bitwise": "to the bit",
     "same-input-tolerance": "within tolerance",
+    "same-after-others": "after other inputs",
     "batch-1-vs-n": "batch 1 against N",
+    "batch-sizes": "several batch sizes",
+    "batch-order": "another order",
+    "batch-independence": "other rows replaced",
     "train-vs-inference": "training mode",
+    "save-reload-outputs": "saved and loaded",
+    "save-reload-weights": "weights, loaded",
 }
 
 

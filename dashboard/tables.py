@@ -13,11 +13,34 @@ Columns = dict[str, list[Any]]
 TEST_MEANING = {
     "same-input-bitwise": "The same input, run again, gives the same output to the last bit.",
     "same-input-tolerance": "The same input, run again, gives the same output within the tolerance.",
+    "same-after-others": "The same input gives the same output after the model has seen other inputs: it keeps no state.",
     "batch-1-vs-n": "A sample gives the same output alone as within a batch.",
+    "batch-sizes": "A sample gives the same output in batches of 2, 3 and more.",
+    "batch-order": "A shuffled batch gives the same results, shuffled.",
+    "batch-independence": "A sample keeps its output when all others in its batch are replaced.",
     "train-vs-inference": "Whether training mode changes the output: it does for dropout and batch statistics, which is "
     "expected and is why inference must run with training=False.",
-    "finite": "No NaN and no infinity in any output.",
+    "save-reload-outputs": "The model is saved to a file and loaded from it; the copy has to answer the same.",
+    "save-reload-weights": "Every weight of the loaded copy is compared with the model's, bit by bit.",
+    "finite": "No NaN and no infinity in any output, on ordinary input.",
+    "input-dependence": "Different inputs give different outputs: the model is not a constant.",
+    "every-input-matters": "Each input is exchanged alone; one without effect is not used, or not connected.",
+    "edge-nan-row": "Every number of one row is NaN: it should come out as NaN, and only in its own row.",
+    "edge-inf-row": "Every number of one row is infinite: no other row may notice.",
+    "edge-out-of-vocabulary": "An index that the embedding does not hold should be refused with an error.",
+    "edge-negative-index": "An index of -1, as some code uses for padding.",
+    "edge-zeros": "All zeros, as in padding or a blank picture.",
+    "edge-extreme": "Numbers at the end of the type's range: overflow there is arithmetic, not a defect.",
+    "edge-afterwards": "Ordinary input once more, after all of these.",
 }
+"""What a test asks, by its id."""
+
+
+def ending(test: Mapping[str, Any]) -> str:
+    """How a consistency test ended, in words."""
+    if test["passed"] is None:
+        return "worth knowing" if test.get("noted") else "not applicable"
+    return "passed" if test["passed"] else "failed"
 
 
 def tensors(specs: Sequence[TensorSpec]) -> Columns:
@@ -53,10 +76,9 @@ def preview(rows: Any, limit: int = 64) -> Columns:
 
 def tests(items: Sequence[Mapping[str, Any]]) -> Columns:
     """One row per consistency test: what it asks, how it ended, the largest difference."""
-    ended = {True: "passed", False: "failed", None: "not applicable"}
     return {
         "Test": [escape.clip(item["name"]) for item in items],
-        "Result": [ended[item["passed"]] for item in items],
+        "Result": [ending(item) for item in items],
         "Largest difference": [words.difference(item.get("max_abs_diff")) for item in items],
         "What it means": [TEST_MEANING.get(str(item.get("id")), "") for item in items],
         "Detail": [escape.clip(words.readable(item.get("detail") or ""), 300) for item in items],

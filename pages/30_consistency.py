@@ -64,8 +64,9 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if state is None:
         if not run_panel.busy("consistency", view):
             st.caption(
-                "Random input of the right shape goes through the model several times: the same input again, one row alone and among "
-                "others, and in training mode. A difference is traced to the first layer that causes it."
+                "Random input of the right shape goes through the model several times: the same input again, one row alone, among "
+                "others and shuffled, after saving and loading, and in training mode. Then zeros, huge numbers, NaN and other inputs at "
+                "the edge. A difference is traced to the first layer that causes it."
             )
         return
     options = {

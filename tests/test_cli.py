@@ -89,6 +89,17 @@ def test_consistency_tells_what_was_tested(tiny):
     assert value["runs"] == 3
     assert {test["id"] for test in value["tests"]} >= {"same-input-bitwise", "batch-1-vs-n", "train-vs-inference"}
     assert all({"name", "passed", "detail"} <= test.keys() for test in value["tests"])
+    assert all({"id", "group", "max_abs_diff", "layer", "values", "reason"} <= test.keys() for test in value["tests"])
+
+
+def test_consistency_prints_its_tests_by_group(tiny):
+    done = run("consistency", tiny)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "consistent"
+    groups = [line for line in lines if line and not line.startswith(" ")]
+    assert groups[1:] == ["Determinism", "Batch", "Mode", "Save and reload", "Edge-case inputs"]
+    assert any("NaN in one row" in line for line in lines)
 
 
 def test_doctor_reports_layers_packages_devices_and_workspace():

@@ -4,7 +4,7 @@ Why: softmax divides each unit by the sum over units. Over one unit that is the 
 nothing the loss says can change it.
 Example: `Dense(1, activation="softmax")` with `binary_crossentropy`. With Keras 3 the loss even falls, because its
 cross-entropies look behind the softmax, while every prediction stays 1.0.
-Fix: `Dense(1, activation="sigmoid")` for yes or no; as many units as classes for softmax.
+Fix: `Dense(1, activation="sigmoid")` for yes or no; as many units as classes for softmax; no activation for a number.
 Source: stackoverflow.com/questions/45337371; UMLAUT (Schoop et al., CHI 2021).
 """
 
@@ -13,24 +13,56 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.evidence.contract import belonging, classes_of
+from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.findings import Fault, Finding, Number, Severity
+from stethoscope.fixes.fix import Fix
 from stethoscope.fixes.replace_activation import ReplaceActivation
+from stethoscope.fixes.replace_head import ReplaceHead
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     for head in evidence.heads:
-        if "softmax" in head.activations and head.units == 1:
-            yield Finding(
-                check_id=CHECK.id,
-                fault=Fault.ACTIVATION,
-                severity=Severity.CRITICAL,
-                confidence=1.0,
-                where=head.layer,
-                message=f"{head.layer} applies softmax to one unit, so every prediction is 1.0 whatever the input.",
-                evidence=(Number("units under softmax", 1, threshold=2),),
-                fix=ReplaceActivation(head.layer, "sigmoid", was="softmax", layer_type=head.layer_type, units=1),
-            )
+        if head.softmax_units != 1:
+            continue
+        wanted = ""
+        if head.task == "multiclass" and (count := classes_of(head)) > 2:
+            wanted = f" The {count} classes need {count} units."
+        elif head.task == "regression" and head.target is not None:
+            wanted = " A number needs a unit without activation."
+        elif head.task == "binary":
+            wanted = " Yes or no with one unit needs sigmoid."
+        yield Finding(
+            check_id=CHECK.id,
+            fault=Fault.ACTIVATION,
+            severity=Severity.CRITICAL,
+            confidence=1.0,
+            where=head.layer,
+            message=f"{head.layer} applies softmax to one unit, so every prediction is 1.0 whatever the input.{wanted}",
+            evidence=(Number("units under softmax", 1, threshold=2),),
+            fix=_fix(head),
+        )
+
+
+def _fix(head: Head) -> Fix:
+    fitting = belonging(head)
+    same_loss = head.loss == fitting.loss or (fitting.activation == "linear" and head.loss not in CLASSIFICATION_LOSSES)
+    unclear = head.target is None and head.loss not in BINARY_LOSSES
+    if fitting.units == 1 and (same_loss or not head.loss or unclear):
+        activation = "sigmoid" if unclear else fitting.activation
+        return ReplaceActivation(head.layer, activation, was="softmax", layer_type=head.layer_type, units=1)
+    if head.target is None:
+        return ReplaceActivation(head.layer, "sigmoid", was="softmax", layer_type=head.layer_type, units=1)
+    return ReplaceHead(
+        head.units_layer,
+        fitting.units,
+        fitting.activation,
+        fitting.loss,
+        was=f"softmax over one unit with {head.loss or 'no loss'}",
+        output=head.output,
+    )
 
 
 CHECK = Check(
@@ -40,6 +72,10 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
-        {"constant-output", "loss-flat", "loss-slow", "fit-small-batch", "initial-loss", "worse-than-baseline"}
+        {
+            "constant-output", "loss-flat", "loss-slow", "loss-zero", "loss-diverging", "loss-oscillating", "fit-small-batch",
+            "initial-loss", "worse-than-baseline", "underfitting", "per-class-error", "vanishing-gradient",
+            "unchanged-weights", "null-input",
+        }
     ),
-)
+)  # fmt: skip

@@ -12,8 +12,9 @@ from stethoscope.findings import Finding, Severity, Symptom
 def ranked(findings: Sequence[Finding], checks: Mapping[str, Check] | None = None) -> tuple[Finding, ...]:
     """Folds symptoms into the causes that explain them and returns the rest, most severe and most certain first.
 
-    A finding is folded when another check that lists it in `explains` found something at MEDIUM or above, and that
-    finding is not itself explained by the first. Chains fold into their root. At equal severity and confidence causes come before symptoms.
+    A finding is folded when a check that lists it in `explains` found something at MEDIUM or above. A symptom explains
+    only other symptoms, and a cause is folded only into a graver one. Chains fold into their root. At equal severity
+    causes come before symptoms.
     """
     known = all_checks() if checks is None else checks
     order = sorted(findings, key=lambda finding: _rank(finding, known))
@@ -22,8 +23,9 @@ def ranked(findings: Sequence[Finding], checks: Mapping[str, Check] | None = Non
         for other, candidate in enumerate(order):
             if other == index or candidate.severity < Severity.MEDIUM:
                 continue
-            explains = known[candidate.check_id].explains if candidate.check_id in known else frozenset()
-            if finding.check_id in explains and not _leads_to(parent, other, index):
+            if finding.check_id in _explained(candidate, other < index, finding, known) and not _leads_to(
+                parent, other, index
+            ):
                 parent[index] = other
                 break
     folded: dict[int, list[Symptom]] = {}
@@ -37,6 +39,15 @@ def ranked(findings: Sequence[Finding], checks: Mapping[str, Check] | None = Non
         for index, finding in enumerate(order)
         if index not in parent
     )
+
+
+def _explained(candidate: Finding, graver: bool, finding: Finding, known: Mapping[str, Check]) -> frozenset[str]:
+    """What `candidate` may explain, seen from `finding`."""
+    check = known.get(candidate.check_id)
+    if check is None:
+        return frozenset()
+    symptom = finding.check_id in known and known[finding.check_id].symptom
+    return check.explains if (symptom or (graver and not check.symptom)) else frozenset()
 
 
 def _rank(finding: Finding, known: Mapping[str, Check]) -> tuple[float, bool, float, str, str]:

@@ -118,7 +118,6 @@ def report_to_json(report: Report) -> dict[str, Any]:
                 "check_id": outcome.check_id,
                 "status": outcome.status.value,
                 "reason": outcome.reason,
-                "findings": len(outcome.findings),
             }
             for outcome in report.outcomes
         ],

@@ -17,11 +17,13 @@ class CurveEvidence:
     steps: tuple[float, ...] = ()
     loss: tuple[float, ...] = ()
     metric: tuple[float, ...] = ()
+    """At `metric_steps` where there are some, else at `steps`."""
     metric_name: str = ""
     val_steps: tuple[float, ...] = ()
     val_loss: tuple[float, ...] = ()
     val_metric: tuple[float, ...] = ()
     learning_rate: tuple[float, ...] = ()
+    metric_steps: tuple[float, ...] = ()
     complete: bool = True
     """Whether the run got as far as it was meant to; False when time ran out."""
     problem: str = ""

@@ -76,7 +76,7 @@ class TargetProfile:
     class_counts: tuple[int, ...] = ()
     first_row: tuple[int, ...] = ()
     last_row: tuple[int, ...] = ()
-    """For each class, the first and last row that holds it: whether a split by position separates classes."""
+    """For each class, the first and last row that holds it (−1 for none): whether a split by position separates classes."""
     order_correlation: float | None = None
     """Spearman correlation between row number and a continuous target or class index."""
     neighbour_equality: float | None = None
@@ -88,6 +88,8 @@ class TargetProfile:
     """Rows whose input equals an earlier row's and whose label does not."""
     best_single_feature: tuple[int, float] | None = None
     """(input column, |correlation| or accuracy of one threshold) that alone predicts the target best: leakage when ~1."""
+    perfect_features: int = 0
+    """How many input columns alone predict the target perfectly: one among many is suspicious, all are a toy."""
 
     @property
     def class_count(self) -> int:

@@ -7,58 +7,30 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from stethoscope.evidence.data import DataEvidence, TargetProfile
+from stethoscope.evidence.endings import RANGES, activation_of, ending_of
 from stethoscope.evidence.fit import FitSettings
-from stethoscope.types import Architecture, Layer, Shape
+from stethoscope.evidence.losses import (
+    BINARY_LOSSES,
+    CLASSIFICATION_LOSSES,
+    REGRESSION_LOSSES,
+    SPARSE_LOSSES,
+    canonical_loss,
+    snake,
+)
+from stethoscope.types import Architecture, Shape
+
+__all__ = [
+    "CLASSIFICATION_LOSSES",
+    "REGRESSION_LOSSES",
+    "Head",
+    "Task",
+    "activation_of",
+    "canonical_loss",
+    "heads_of",
+    "snake",
+]
 
 Task = Literal["binary", "multiclass", "multilabel", "regression", "unknown"]
-
-_LOSSES = {
-    "mse": "mean_squared_error",
-    "mae": "mean_absolute_error",
-    "mape": "mean_absolute_percentage_error",
-    "msle": "mean_squared_logarithmic_error",
-    "bce": "binary_crossentropy",
-    "kld": "kl_divergence",
-    "kullback_leibler_divergence": "kl_divergence",
-    "logcosh": "log_cosh",
-}
-_WITHOUT_UNITS = (
-    "Activation", "Softmax", "ReLU", "LeakyReLU", "ELU", "PReLU", "ThresholdedReLU", "Dropout", "Flatten", "Reshape",
-    "GaussianNoise", "GaussianDropout", "AlphaDropout", "ActivityRegularization", "Rescaling", "Lambda",
-)  # fmt: skip
-"""Layers that may follow the last layer with units and belong to the same head."""
-_ACTIVATION_LAYERS = {
-    "Softmax": "softmax",
-    "ReLU": "relu",
-    "LeakyReLU": "leaky_relu",
-    "ELU": "elu",
-    "PReLU": "prelu",
-    "ThresholdedReLU": "relu",
-}
-CLASSIFICATION_LOSSES = frozenset(
-    {
-        "binary_crossentropy",
-        "binary_focal_crossentropy",
-        "categorical_crossentropy",
-        "categorical_focal_crossentropy",
-        "sparse_categorical_crossentropy",
-        "kl_divergence",
-        "hinge",
-        "squared_hinge",
-        "categorical_hinge",
-    }
-)
-REGRESSION_LOSSES = frozenset(
-    {
-        "mean_squared_error",
-        "mean_absolute_error",
-        "mean_absolute_percentage_error",
-        "mean_squared_logarithmic_error",
-        "huber",
-        "log_cosh",
-        "poisson",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -89,78 +61,58 @@ class Head:
     task: Task
     """What the targets (or, without data, loss and units) say the task is."""
     task_because: str
+    activation_sizes: tuple[int | None, ...] = ()
+    """For each of `activations`, the size of the axis it runs over: the units under a softmax."""
+    moved: bool = False
+    """Whether a layer stands between the last activation and the output, so that Keras' losses cannot look behind it."""
+    rebuilds: str = ""
+    """The input whose shape the targets have: an autoencoder, denoiser or other map of an input onto itself."""
 
+    @property
+    def softmax_units(self) -> int | None:
+        """How many values the last softmax normalises over; None without one."""
+        sizes = [size for name, size in zip(self.activations, self.activation_sizes, strict=False) if name == "softmax"]
+        return (sizes[-1] or 0) if sizes else None
 
-def canonical_loss(value: Any) -> tuple[str, Mapping[str, Any]]:
-    """Returns (snake_case name, config) of a loss as Keras names or serialises it."""
-    if isinstance(value, Mapping):
-        config = value.get("config")
-        kind = str(value.get("class_name") or "")
-        if kind == "function" and isinstance(config, str):
-            return canonical_loss(config)
-        settings = config if isinstance(config, Mapping) else {}
-        if kind == "LossFunctionWrapper" and settings.get("fn") is not None:
-            return canonical_loss(settings["fn"])[0], settings
-        return snake(kind), settings
-    name = snake(str(value or ""))
-    return _LOSSES.get(name, name), {}
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """Smallest and largest value the output can take, from its last activation; None when it has no bounds or is unknown."""
+        return RANGES.get(self.activation)
 
-
-def snake(name: str) -> str:
-    """SparseCategoricalCrossentropy as sparse_categorical_crossentropy; "MSE" as mean_squared_error."""
-    name = name.rsplit(">", 1)[-1].rsplit(".", 1)[-1]
-    if name.isupper():
-        name = name.lower()
-    out = "".join(
-        "_" + letter.lower() if letter.isupper() and index and not name[index - 1].isupper() else letter.lower()
-        for index, letter in enumerate(name)
-    )
-    out = out.replace("__", "_").replace("cross_entropy", "crossentropy")
-    return _LOSSES.get(out, out)
-
-
-def activation_of(layer: Layer) -> str:
-    """The activation a layer applies, by Keras' lower-case name; "linear" when none."""
-    if layer.type in _ACTIVATION_LAYERS:
-        return _ACTIVATION_LAYERS[layer.type]
-    value = layer.config.get("activation")
-    if isinstance(value, Mapping):
-        value = (
-            value.get("config", {}).get("name") if value.get("class_name") == "function" else value.get("class_name")
-        )
-    return snake(str(value)) if value else "linear"
+    @property
+    def row_shape(self) -> Shape | None:
+        """The output's shape without its rows."""
+        return None if self.shape is None else self.shape[1:]
 
 
 def heads_of(architecture: Architecture | None, fit: FitSettings | None, data: DataEvidence | None) -> tuple[Head, ...]:
     """Returns one `Head` for each output; empty without an architecture."""
     if architecture is None:
         return ()
-    by_path = {layer.path: layer for layer in architecture.layers}
-    ends = architecture.output_layers or tuple(
-        spec.name if spec.name in by_path else "" for spec in architecture.outputs
-    )
     names = [spec.name for spec in architecture.outputs]
     found = []
     for index, spec in enumerate(architecture.outputs):
-        end = by_path.get(ends[index]) if index < len(ends) else None
-        chain = _chain(end, by_path) if end is not None else []
-        units_layer = chain[-1] if chain else end
-        activations = tuple(name for name in (activation_of(layer) for layer in reversed(chain)) if name != "linear")
+        ending = ending_of(architecture, index, spec)
+        end, made = ending.layer, ending.units_layer
+        activations = tuple(name for name, _ in ending.applied)
+        activation = (activations[-1] if activations else "linear") if ending.known else ""
         loss, config, said = _loss(architecture, fit, index, spec.name, len(names))
-        from_logits = bool(config.get("from_logits")) or bool(fit and fit.from_logits)
+        from_logits = bool(config.get("from_logits"))
+        if fit is not None and fit.from_logits is not None:
+            from_logits = fit.from_logits
         target = None if data is None else data.targets.get(spec.name)
-        shape = spec.shape
-        units = shape[-1] if shape else None
-        task, because = _task(target, loss, units, activations[-1] if activations else "linear")
+        rebuilds = "" if target is None or data is None else _rebuilt(target, data, architecture)
+        units = spec.shape[-1] if spec.shape else None
+        task, because = _task(target, loss, units, activation, rebuilds)
         found.append(
             Head(
                 output=spec.name,
                 layer=end.path if end else "",
                 layer_type=end.type if end else "",
-                units_layer=units_layer.path if units_layer else "",
+                units_layer=made.path if made else "",
                 units=units,
-                shape=shape,
-                activation=(activations[-1] if activations else "linear") if end else "",
+                shape=spec.shape,
+                activation=activation,
                 activations=activations,
                 loss=loss,
                 from_logits=from_logits,
@@ -170,20 +122,33 @@ def heads_of(architecture: Architecture | None, fit: FitSettings | None, data: D
                 target=target,
                 task=task,
                 task_because=because,
+                activation_sizes=tuple(size for _, size in ending.applied),
+                moved=ending.moved,
+                rebuilds=rebuilds,
             )
         )
     return tuple(found)
 
 
-def _chain(end: Layer, by_path: Mapping[str, Layer]) -> list[Layer]:
-    """The output layer and those before it that only change its values' form, back to the last one with units."""
-    chain = [end]
-    while chain[-1].type in _WITHOUT_UNITS and len(chain[-1].inputs) == 1 and len(chain) < 12:
-        before = by_path.get(chain[-1].inputs[0])
-        if before is None or before.type == "InputLayer":
-            break
-        chain.append(before)
-    return chain
+def _rebuilt(target: TargetProfile, data: DataEvidence, architecture: Architecture) -> str:
+    """The input that has the targets' shape and more than one value a row, "" when none has.
+
+    Of a plain table, an input only counts when its values are the targets' too: rows of 10 columns may well have 10 labels.
+    """
+    rows = target.array.shape[1:]
+    if target.kind in ("text", "empty") or rows in ((), (1,)):
+        return ""
+    for spec in architecture.inputs:
+        given = data.inputs.get(spec.name)
+        if given is None or given.shape != target.array.shape:
+            continue
+        same = all(
+            one is not None and other is not None and abs(one - other) <= 0.05 * max(abs(one), abs(other), 1e-6)
+            for one, other in ((given.mean, target.array.mean), (given.std, target.array.std))
+        )
+        if same or (len(rows) > 1 and target.kind == "continuous"):
+            return spec.name
+    return ""
 
 
 def _per_output(value: Any, index: int, name: str, count: int) -> Any:
@@ -233,27 +198,37 @@ def _metric_names(value: Any, name: str, index: int, count: int) -> list[str]:
     return []
 
 
-def _task(target: TargetProfile | None, loss: str, units: int | None, activation: str) -> tuple[Task, str]:
+def _task(
+    target: TargetProfile | None, loss: str, units: int | None, activation: str, rebuilds: str
+) -> tuple[Task, str]:
     """What is to be learned. Targets decide; a column of few whole numbers is a class only if head or loss treats it so."""
+    if rebuilds:
+        return "regression", f"the targets rebuild the input {rebuilds}"
     if target is not None:
-        if target.kind in ("one-hot", "distribution"):
-            return "multiclass", "the targets are one-hot rows"
-        if target.kind == "multi-hot":
-            return "multilabel", "the targets' rows hold any number of ones"
-        if target.kind == "binary":
-            return "binary", "the targets take two values"
-        if target.kind == "classes":
-            classifies = loss in CLASSIFICATION_LOSSES or activation in ("softmax", "sigmoid")
-            if classifies or (units is not None and units > 1 and target.array.shape[1:] in ((), (1,))):
-                return "multiclass", f"the targets are {target.class_count} whole numbers"
-            return "regression", "the targets are numbers and neither head nor loss treats them as classes"
-        if target.kind == "continuous":
-            return "regression", "the targets are real numbers"
-        return "unknown", "the targets are not numbers"
+        return _task_of(target, loss, units, activation)
     if loss in ("categorical_crossentropy", "sparse_categorical_crossentropy", "categorical_hinge"):
         return "multiclass", f"the loss is {loss}"
-    if loss == "binary_crossentropy":
+    if loss in BINARY_LOSSES:
         return ("binary", f"the loss is {loss}") if units == 1 else ("multilabel", f"the loss is {loss}")
     if loss in REGRESSION_LOSSES and activation not in ("softmax", "sigmoid"):
         return "regression", f"the loss is {loss}"
     return "unknown", "there are no targets to tell from"
+
+
+def _task_of(target: TargetProfile, loss: str, units: int | None, activation: str) -> tuple[Task, str]:
+    if target.kind in ("one-hot", "distribution"):
+        return "multiclass", "the targets are one-hot rows"
+    if target.kind == "multi-hot":
+        if loss in SPARSE_LOSSES and target.array.shape[1:] != (units,):
+            return "multiclass", "the targets are class numbers for each position"
+        return "multilabel", "the targets' rows hold any number of ones"
+    if target.kind == "binary":
+        return "binary", "the targets take two values"
+    if target.kind == "classes":
+        classifies = loss in CLASSIFICATION_LOSSES or activation in ("softmax", "sigmoid")
+        if classifies or (units is not None and units > 1 and target.array.shape[1:] in ((), (1,))):
+            return "multiclass", f"the targets are {target.class_count} whole numbers"
+        return "regression", "the targets are numbers and neither head nor loss treats them as classes"
+    if target.kind == "continuous":
+        return "regression", "the targets are real numbers"
+    return "unknown", "the targets are not numbers"

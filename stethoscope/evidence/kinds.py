@@ -10,6 +10,7 @@ from functools import cached_property
 from stethoscope.evidence.activations import ActivationEvidence
 from stethoscope.evidence.baseline import BaselineEvidence
 from stethoscope.evidence.behaviour import BehaviourEvidence
+from stethoscope.evidence.connections import Connections, connections_of
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.data import DataEvidence
 from stethoscope.evidence.fit import FitSettings
@@ -61,6 +62,11 @@ class EvidenceSet:
     def heads(self) -> tuple[Head, ...]:
         """Each output of the model with its last activation, its loss, and its target: what the contract checks read."""
         return heads_of(self.architecture, self.fit, self.data)
+
+    @cached_property
+    def connections(self) -> Connections:
+        """The layers as a graph."""
+        return connections_of(self.architecture)
 
     @cached_property
     def curves(self) -> tuple[CurveEvidence, ...]:

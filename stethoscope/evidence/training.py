@@ -37,7 +37,9 @@ class RunCurve:
     steps: tuple[int, ...]
     loss: tuple[float, ...]
     epoch_loss: tuple[float, ...]
+    """Mean loss of the complete epochs named in `epochs`."""
     epoch_score: tuple[float, ...]
+    """Score on training rows at the ends of `score_epochs`; so are `val_loss` and `val_score` on validation rows."""
     val_loss: tuple[float, ...] = ()
     val_score: tuple[float, ...] = ()
     final: Scores = field(default_factory=lambda: Scores(float("nan"), float("nan"), float("nan")))
@@ -47,6 +49,8 @@ class RunCurve:
     nonfinite_step: int | None = None
     max_loss: float = float("nan")
     wall_s: float = 0.0
+    epochs: tuple[int, ...] = ()
+    score_epochs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,17 @@ class LayerTraining:
     relative_change: float | None = None
     """Norm of (weights at the end − at the start) over the norm at the start; None without weights."""
     nonfinite_step: int | None = None
+
+
+@dataclass(frozen=True)
+class GradientError:
+    """The computed gradient of one layer beside the measured slope of the loss, along one direction of its weights."""
+
+    layer: str
+    analytic: float
+    numeric: float
+    relative_error: float
+    """|analytic − numeric| over the larger of the two, 0 where the difference is within what rounding explains."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +148,8 @@ class TrainingEvidence:
     expected_initial_loss: float | None = None
     per_class_recall: tuple[float, ...] = ()
     per_class_count: tuple[int, ...] = ()
+    gradient_errors: tuple[GradientError, ...] = ()
+    """Computed against measured gradients, where the model holds operations whose gradient may be wrong; else empty."""
 
     def trial(self, trial_id: str) -> Trial | None:
         """The trial with this id, if it was run."""
@@ -160,8 +177,11 @@ class TrainingEvidence:
                 steps=tuple(float(step) for step in run.steps),
                 loss=run.loss,
                 metric=run.epoch_score,
+                metric_steps=tuple(float(epoch * self.steps_per_epoch) for epoch in run.score_epochs),
                 metric_name=self.score_name,
-                val_steps=tuple(float((index + 1) * self.steps_per_epoch) for index in range(len(run.val_loss))),
+                val_steps=tuple(
+                    float(epoch * self.steps_per_epoch) for epoch in run.score_epochs[: len(run.val_loss)]
+                ),
                 val_loss=run.val_loss,
                 val_metric=run.val_score,
                 complete=run.stopped == "",

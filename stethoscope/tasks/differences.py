@@ -25,16 +25,21 @@ class Difference:
     beyond: bool
 
 
-def tolerance(dtype: np.dtype[Any], atol: float) -> tuple[float, float]:
-    """(atol, rtol) for a dtype: wider for half precision, one step for integers (quantised outputs).
+def tolerance(dtype: np.dtype[Any], atol: float, *, half: bool = False) -> tuple[float, float, float]:
+    """(absolute, relative to the value, relative to the array's largest value) for a dtype.
 
-    Source: unit roundoff 2^-11 for float16, 2^-8 for bfloat16; numpy.testing uses rtol 1e-7 for float64.
+    Wider for half precision, also when `half` says that the values were computed in it; one step for narrow integers
+    (quantised outputs); nothing but `atol` for wide ones (class numbers, counts).
+
+    Source: unit roundoff 2^-11 for float16, 2^-8 for bfloat16, 2^-24 for float32. Summing n products in another order
+    moves a result by some roundoffs of the largest summand, however small the result itself is (Higham, Accuracy and
+    Stability of Numerical Algorithms, 3.1): 16 of them are allowed.
     """
     if dtype.kind in "iu":
-        return max(atol, 1.0), 0.0
-    if dtype.itemsize <= 2:
-        return max(atol, 1e-3), 1e-2
-    return atol, 1e-4
+        return (max(atol, 1.0) if dtype.itemsize <= 2 else atol), 0.0, 0.0
+    if half or dtype.itemsize <= 2:
+        return max(atol, 1e-3), 1e-2, 2.0**-7
+    return atol, 1e-4, 2.0**-20
 
 
 def same_bits(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
@@ -46,7 +51,9 @@ def same_bits(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
     return np.ascontiguousarray(first).tobytes() == np.ascontiguousarray(second).tobytes()
 
 
-def difference(first: npt.NDArray[Any], second: npt.NDArray[Any], atol: float) -> Difference | None:
+def difference(
+    first: npt.NDArray[Any], second: npt.NDArray[Any], atol: float, *, half: bool = False
+) -> Difference | None:
     """Returns the largest difference, or None when the arrays are equal (NaN equals NaN)."""
     if first.shape != second.shape:
         return Difference(float("inf"), (list(first.shape), list(second.shape)), (), True)
@@ -69,28 +76,38 @@ def difference(first: npt.NDArray[Any], second: npt.NDArray[Any], atol: float) -
     if largest == 0.0:
         return None
     place = tuple(int(part) for part in np.unravel_index(int(gap.argmax()), gap.shape))
-    absolute, relative = tolerance(first.dtype, atol)
-    with np.errstate(invalid="ignore"):
-        allowed = absolute + relative * np.nan_to_num(np.abs(left), posinf=0.0)
+    absolute, relative, of_largest = tolerance(first.dtype, atol, half=half)
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.nan_to_num(np.abs(left), posinf=0.0)
+    allowed = absolute + relative * size + of_largest * float(size.max())
     return Difference(largest, (_plain(first[place]), _plain(second[place])), place, bool((gap > allowed).any()))
 
 
-def worst(first: Feed, second: Feed, atol: float) -> Difference | None:
+def worst(first: Feed, second: Feed, atol: float, *, half: bool = False) -> Difference | None:
     """The largest difference over all arrays of two feeds with the same names."""
-    found = [
-        gap for name in first if name in second and (gap := difference(first[name], second[name], atol)) is not None
-    ]
+    found = [difference(first[name], second[name], atol, half=half) for name in first if name in second]
+    return larger(*found)
+
+
+def larger(*gaps: Difference | None) -> Difference | None:
+    """The one that matters most: beyond the tolerance before within it, then by size. None when there is none."""
+    found = [gap for gap in gaps if gap is not None]
     return max(found, key=lambda gap: (gap.beyond, gap.max_abs_diff), default=None)
 
 
 def first_layer(
-    first: Mapping[str, npt.NDArray[Any]], second: Mapping[str, npt.NDArray[Any]], atol: float, *, bits: bool
+    first: Mapping[str, npt.NDArray[Any]],
+    second: Mapping[str, npt.NDArray[Any]],
+    atol: float,
+    *,
+    bits: bool,
+    half: bool = False,
 ) -> tuple[str, Difference] | None:
     """The first layer, in execution order, whose output differs; beyond the tolerance unless `bits`."""
     for path, array in first.items():
         if path not in second:
             continue
-        gap = difference(array, second[path], atol)
+        gap = difference(array, second[path], atol, half=half)
         if gap is not None and (bits or gap.beyond):
             return path, gap
     return None

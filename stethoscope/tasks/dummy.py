@@ -105,16 +105,16 @@ def _draw(spec: TensorSpec, architecture: Architecture, *, alone: bool) -> Draw:
         return Draw("words", "object")
     if dtype == "bool":
         return Draw("integers", "bool", 0, 2)
-    vocabulary = _vocabulary(spec.name, architecture, alone=alone)
+    vocabulary = vocabulary_of(spec.name, architecture, alone=alone)
     if dtype.startswith(("int", "uint")):
         if "mask" in name:
             return Draw("ones", dtype)
         if "segment" in name or "token_type" in name:
             return Draw("zeros", dtype)
         info = np.iinfo(dtype)
-        if dtype in _QUANTISED and vocabulary is None and not _looks_up(architecture):
+        if dtype in _QUANTISED and vocabulary is None and not looks_up(architecture):
             return Draw("integers", dtype, int(info.min), int(info.max) + 1)
-        high = vocabulary or _smallest_vocabulary(architecture) or (2 if _looks_up(architecture) else SMALL_INTEGERS)
+        high = vocabulary or _smallest_vocabulary(architecture) or (2 if looks_up(architecture) else SMALL_INTEGERS)
         return Draw("integers", dtype, 0, min(high, int(info.max)))
     if dtype.startswith("complex"):
         return Draw("complex", dtype)
@@ -122,7 +122,7 @@ def _draw(spec: TensorSpec, architecture: Architecture, *, alone: bool) -> Draw:
     return Draw("integers", kind, 0, vocabulary) if vocabulary else Draw("normal", kind)
 
 
-def _vocabulary(name: str, architecture: Architecture, *, alone: bool) -> int | None:
+def vocabulary_of(name: str, architecture: Architecture, *, alone: bool) -> int | None:
     """The size of the embedding an input goes to without being changed on the way, if it does."""
     readers: dict[str, list[int]] = {}
     for place, layer in enumerate(architecture.layers):
@@ -151,5 +151,6 @@ def _smallest_vocabulary(architecture: Architecture) -> int | None:
     return min((size for size in sizes if isinstance(size, int) and size > 0), default=None)
 
 
-def _looks_up(architecture: Architecture) -> bool:
+def looks_up(architecture: Architecture) -> bool:
+    """Whether any operator of a graph looks something up by an index."""
     return any(layer.type in _LOOKUPS for layer in architecture.layers)

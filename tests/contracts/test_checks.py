@@ -132,3 +132,9 @@ def test_arrays_of_specimens_are_plain(programs):
     for path in programs.rglob("data.npz"):
         with np.load(path, allow_pickle=False) as arrays:
             assert arrays.files
+
+
+def test_the_catalogue_of_checks_is_up_to_date():
+    from tools import check_pages
+
+    assert check_pages.PAGE.read_text("utf-8") == check_pages.text(), "run: python -m tools.check_pages"

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import analysis, identity, layer_table, navigation, prediction_parts, progress, sidebar
 from stethoscope.codec import architecture_from_json
 from stethoscope.store import Entry, register_samples, store
+from stethoscope.types import Status
 from tests.conftest import PROJECT
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx
 
@@ -248,6 +249,31 @@ def test_consistency_says_yes_and_what_was_tested(app, tmp_path):
     assert "Yes. The same input gave the same output" in shown
     assert "What was tested" in shown
     assert "job" in app.query_params
+    for group in ("Determinism", "Batch", "Mode", "Save and reload", "Edge-case inputs"):
+        assert f"**{group}**" in shown
+    assert "NaN comes out as NaN" in shown
+
+
+def test_a_consistency_run_that_died_shows_what_was_known(app, tmp_path, monkeypatch):
+    entry = add(tmp_path, tiny_onnx)
+    open_page(app, "consistency", entry)
+    app.button("run-Run the test").click()
+    settle(app)
+    state = analysis.last(entry, "consistency")
+    tests = [test for test in state.result.value["tests"] if test["group"] == "determinism"]
+    died = {**tests[0], "id": "edge-huge", "group": "robustness", "name": "Huge numbers", "passed": False}
+    value = {**state.result.value, "tests": [*tests, {**died, "detail": "The process died here."}]}
+    crashed = replace(state, result=replace(state.result, status=Status.CRASHED, value=value))
+    monkeypatch.setattr(progress, "find", lambda _job_id: crashed)
+    shown = text(settle(app))
+    for part in (
+        "died. Nothing else was affected",
+        "What was found before",
+        "The process died here",
+        "agree in every bit",
+    ):
+        assert part in shown.replace("\\", "")
+    assert "Yes. The same input" not in shown
 
 
 def test_a_run_is_found_again_by_its_link_and_after_a_page_switch(app, tmp_path):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from stethoscope.errors import CannotRun
 from stethoscope.formats import feed as feeds
-from stethoscope.formats.keras_model.keras_activations import layer_outputs, visit_outputs
+from stethoscope.formats.keras_model.keras_activations import layer_outputs, layer_paths, visit_outputs
 from stethoscope.formats.keras_model.keras_ends import unique_names
 from stethoscope.formats.keras_model.keras_reloading import saved_and_loaded
 from stethoscope.formats.tf_graph import tf_calls
@@ -84,6 +84,10 @@ class KerasRunner:
                 lambda path, tensor: visit(path, _plain(tf_calls.array(tensor))),
             )
             return {name: _plain(tf_calls.array(value)) for name, value in self._named(found[0])}
+
+    def layer_paths(self) -> dict[int, str]:
+        """The path, as in the layer table, of each live layer by its identity."""
+        return layer_paths(self._keras, self.model)
 
     def reloaded(self, folder: Path, *, trusted: bool) -> KerasRunner:
         """Saves the model into `folder` as a file of the kind it came from, and opens what was saved."""

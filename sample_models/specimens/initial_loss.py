@@ -1,0 +1,14 @@
+"""Initial weights so large that the first loss is far above guessing, and Keras' own."""
+
+from __future__ import annotations
+
+from sample_models.specimen import Program, Specimen
+from sample_models.specimens.small_programs import clusters, dense
+
+
+def _program(faulty: bool) -> Program:
+    model = dense(4, (3, "softmax"), "sparse_categorical_crossentropy", spread=6.0 if faulty else None)
+    return Program(model, clusters(3), {"epochs": 10})
+
+
+SPECIMEN = Specimen("initial-loss", faulty=lambda: _program(True), healthy=lambda: _program(False), trains=True)

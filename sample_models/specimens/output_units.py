@@ -1,0 +1,14 @@
+"""Two units for three classes, and three."""
+
+from __future__ import annotations
+
+from sample_models.specimen import Program, Specimen
+from sample_models.specimens.small_programs import clusters, dense
+
+
+def _program(faulty: bool) -> Program:
+    model = dense(4, (2 if faulty else 3, "softmax"), "sparse_categorical_crossentropy")
+    return Program(model, clusters(3), {"epochs": 10})
+
+
+SPECIMEN = Specimen("output-units", faulty=lambda: _program(True), healthy=lambda: _program(False))

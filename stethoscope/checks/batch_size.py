@@ -1,0 +1,67 @@
+"""Batch size that does not suit the data.
+
+Why: an epoch makes one update per batch. Very large batches leave few updates; batches of one to three rows make each
+update mostly noise.
+Example: `batch_size=2000` on 2,500 rows: two updates per epoch.
+Fix: batches of 32 rows.
+Limits: named only when batches of 32 help clearly more than another learning rate or more epochs do.
+Source: Masters and Luschi, Revisiting small batch training (2018), arXiv 1804.07612: batches of 2 to 32 do best; DeepFD
+(ICSE 2022). Thresholds: ours, tuned on the benchmark's given and dev cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.pictures import gain_numbers, gains, losses
+from stethoscope.curves.remedies import LEAST_GAIN
+from stethoscope.curves.settings import wrong_setting
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Fault, Finding
+from stethoscope.fixes.set_batch_size import SetBatchSize
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    training = evidence.training
+    verdict = wrong_setting(training, "batch") if training else None
+    if training is None or verdict is None:
+        return
+    remedy = verdict.remedy
+    size = max(1, round(remedy.trial.value)) if remedy.trial.value else 32
+    why = (
+        f"make only {training.steps_per_epoch:,} update{'' if training.steps_per_epoch == 1 else 's'} per epoch"
+        if training.batch_size > size
+        else "make each update mostly noise"
+    )
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.BATCH_SIZE,
+        severity=verdict.severity,
+        confidence=verdict.confidence,
+        where="fit",
+        message=(
+            f"Batches of {training.batch_size:,} of {training.train_rows:,} rows {why}: with {size} rows the skill is "
+            f"{remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect), more than other rates or more epochs reach."
+        ),
+        evidence=(
+            losses(training, remedy),
+            *gain_numbers(remedy, LEAST_GAIN),
+            gains(training, verdict.tried),
+        ),
+        fix=SetBatchSize(batch_size=size, was=training.batch_size),
+    )
+
+
+CHECK = Check(
+    id="batch-size",
+    title="Batch size that does not suit the data",
+    needs=frozenset({Evidence.TRAINING}),
+    run=_run,
+    explains=frozenset(
+        {
+            "loss-slow", "loss-flat", "loss-oscillating", "underfitting", "worse-than-baseline", "constant-output",
+            "per-class-error", "null-input",
+        }
+    ),
+)  # fmt: skip

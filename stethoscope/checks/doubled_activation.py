@@ -1,0 +1,82 @@
+"""Two activations in a row.
+
+Why: the second acts on what the first has already bent. Relu twice changes nothing and is left over from editing;
+softmax or sigmoid on top of another activation flattens the output: after relu all negative scores become equal, after a
+sigmoid the classes can hardly be told apart.
+Example: `Dense(10, activation="softmax")` followed by `Activation("softmax")`.
+Fix: remove one of the two.
+Source: NeuraLint (TOSEM 2021), rule “redundant activation”; cases 31880720 and similar on Stack Overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.evidence.connections import DROPPING, RESHAPING, activation_inside, core_of, units_of
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.shown import learns_well
+from stethoscope.findings import Fault, Finding, Severity, Table
+from stethoscope.fixes.fix import Fix
+from stethoscope.fixes.remove_layer import RemoveLayer
+from stethoscope.fixes.replace_activation import ReplaceActivation
+from stethoscope.types import Layer
+
+_LAYERS = ("Activation", "Softmax", "ReLU", "LeakyReLU", "ELU", "PReLU")
+_SQUASHING = ("sigmoid", "softmax", "tanh", "hard_sigmoid")
+_UNCHANGED = {
+    ("relu", "relu"), ("relu6", "relu"), ("relu", "leaky_relu"), ("relu6", "relu6"), ("relu6", "leaky_relu"),
+    ("sigmoid", "relu"), ("softmax", "relu"), ("sigmoid", "leaky_relu"), ("softmax", "leaky_relu"), ("relu", "elu"),
+    ("leaky_relu", "leaky_relu"), ("relu", "prelu"), ("elu", "elu"),
+}  # fmt: skip
+"""(first, second) where the second changes nothing, or next to nothing."""
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    graph = evidence.connections
+    for layer in graph.layers.values():
+        first = activation_inside(layer)
+        if first in ("linear", "") or core_of(layer)[0] in ("LSTM", "GRU", "SimpleRNN"):
+            continue
+        _, after = graph.following(layer.path, (*DROPPING, *RESHAPING))
+        if after is None or after.type not in _LAYERS or len(after.inputs) != 1:
+            continue
+        second = activation_inside(after)
+        if second not in ("linear", "") and (first, second) not in (("softplus", "tanh"),):
+            yield _finding(evidence, layer, after, first, second)
+
+
+def _finding(evidence: EvidenceSet, layer: Layer, after: Layer, first: str, second: str) -> Finding:
+    harmless = (first, second) in _UNCHANGED
+    changes = second in _SQUASHING or first in _SQUASHING
+    severity = Severity.LOW if harmless or not changes or learns_well(evidence.training) else Severity.MEDIUM
+    fix: Fix = RemoveLayer(layer=after.path, why=f"{layer.path} already applies {first}")
+    if not harmless and second in _SQUASHING and first != second:
+        fix = ReplaceActivation(
+            layer=layer.path, activation="linear", was=first, layer_type=layer.type, units=units_of(layer)
+        )
+    effect = (
+        "which changes nothing more"
+        if harmless
+        else "so its input is already bent and much of its range cannot be reached"
+    )
+    return Finding(
+        check_id=CHECK.id,
+        fault=Fault.ACTIVATION,
+        severity=severity,
+        confidence=0.9,
+        where=after.path,
+        message=f"{after.path} applies {second} to {layer.path}, which already ends in {first}, {effect}. Keep one of the two.",
+        evidence=(Table("Activations in a row", ("layer", "activation"), ((layer.path, first), (after.path, second))),),
+        fix=fix,
+    )
+
+
+CHECK = Check(
+    id="doubled-activation",
+    title="Two activations in a row",
+    needs=frozenset({Evidence.ARCHITECTURE}),
+    run=_run,
+    uses=frozenset({Evidence.TRAINING}),
+    explains=frozenset({"loss-flat", "loss-slow", "underfitting", "dead-relu", "vanishing-gradient", "initial-loss"}),
+)

@@ -1,0 +1,100 @@
+"""A few rows cannot be learned by heart.
+
+Why: any network with a sound path from input to loss can learn a handful of rows by heart. If it cannot, something in the
+model, the loss or the labels stands in the way, and more data or more epochs will not help.
+Example: ReLU on the output of a regression with negative targets; every unit of a layer dead.
+Fix: what blocks: the layer through which no gradient passes.
+Limits: rows with equal inputs and different labels cannot be learned by anything.
+Source: Karpathy, A recipe for training neural networks (2019), “overfit one batch”.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.blocked import blocked_fault, blocking_layer
+from stethoscope.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.overfit import OverfitEvidence
+from stethoscope.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
+from stethoscope.fixes.advice import Advice
+from stethoscope.fixes.fix import Fix
+from stethoscope.fixes.set_initialiser import SetInitialiser
+from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.fixes.unfreeze import Unfreeze
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    overfit = evidence.overfit
+    if overfit is None or overfit.verdict not in ("cannot", "partly", "diverges"):
+        return
+    conflicting = evidence.data is not None and any(
+        target.conflicting_duplicates for target in evidence.data.targets.values()
+    )
+    learns = evidence.training is not None and base_skill(evidence.training) >= GOOD_SKILL
+    severity = Severity.HIGH
+    if overfit.verdict == "partly" or conflicting or overfit.source != "data":
+        severity = Severity.LOW
+    elif not overfit.blocked and overfit.verdict == "cannot":
+        severity = Severity.MEDIUM
+    if learns:
+        severity = Severity.INFO
+    layer = blocking_layer(overfit)
+    reason = overfit.reason or (f"In {layer.path}, {layer.reason}." if layer else "What blocks it is not known.")
+    yield Finding(
+        check_id=CHECK.id,
+        fault=blocked_fault(overfit),
+        severity=severity,
+        confidence=0.7 if overfit.blocked else 0.5,
+        where=layer.path if layer else "model",
+        message=(
+            f"{overfit.samples} rows cannot be learned by heart in {overfit.steps:,} steps: {overfit.fitted_fraction:.0%} of "
+            f"them come out right, and the loss ends at {overfit.final_loss:.3g} (it began at {overfit.initial_loss:.3g}). "
+            f"{reason}"
+        ),
+        evidence=_shown(overfit),
+        fix=_fix(overfit),
+    )
+
+
+def _shown(overfit: OverfitEvidence) -> tuple[EvidenceItem, ...]:
+    line = Line("loss", tuple(float(step) for step in overfit.loss_steps), overfit.loss)
+    items: list[EvidenceItem] = [
+        Curves(f"Loss on {overfit.samples} rows, trained again and again", "step", "loss", (line,)),
+        Number("rows learned", overfit.fitted_fraction, threshold=1.0),
+        Number("lowest loss possible", overfit.floor),
+    ]
+    if overfit.blocked:
+        rows = tuple((one.path, one.reason, one.value) for one in overfit.blocked)
+        items.append(Table("Layers that let no learning through", ("layer", "what is seen", "value"), rows))
+    return tuple(items)
+
+
+def _fix(overfit: OverfitEvidence) -> Fix:
+    if overfit.verdict == "diverges" and overfit.own_learning_rate:
+        return SetLearningRate(overfit.own_learning_rate / 10, was=overfit.own_learning_rate)
+    by_reason: dict[str, list[str]] = {}
+    for one in overfit.blocked:
+        by_reason.setdefault(one.reason, []).append(one.path)
+    if "frozen" in by_reason:
+        return Unfreeze(layers=tuple(by_reason["frozen"]))
+    if "all units are dead" in by_reason:
+        return SetInitialiser(layers=tuple(by_reason["all units are dead"]), kernel="he_normal", bias="zeros")
+    place = overfit.blocked[-1].path if overfit.blocked else "the last layer"
+    return Advice(
+        text=f"Look at {place}: its activation, the range of values it can give, and whether the loss and the labels fit it."
+    )
+
+
+CHECK = Check(
+    id="fit-small-batch",
+    title="A few rows cannot be learned by heart",
+    needs=frozenset({Evidence.OVERFIT}),
+    run=_run,
+    uses=frozenset({Evidence.DATA, Evidence.TRAINING}),
+    explains=frozenset(
+        {"loss-flat", "loss-slow", "worse-than-baseline", "constant-output", "per-class-error", "unchanged-weights"}
+    ),
+    symptom=True,
+)

@@ -1,0 +1,68 @@
+"""Learning rate too small.
+
+Why: every update moves the weights by about the rate times the gradient. With a rate far too small the epochs end before
+the loss has gone anywhere, although nothing else is wrong.
+Example: `Adam(1e-5)` for 5 epochs. The same training at 1e-3 learns.
+Fix: the larger rate that was tried and helps.
+Limits: a rate is only called too small when the same training with a larger one ends at least 0.1 of skill higher and
+removes 30 % of the remaining error on every kind of rows, and scaling the data does not do the same.
+Source: Bengio, Practical recommendations for gradient-based training (2012), section 3.1.1; DeepFD (ICSE 2022), fault
+“learning rate”. Thresholds: ours, tuned on the benchmark's given and dev cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.pictures import gain_numbers, gains, losses
+from stethoscope.curves.remedies import LEAST_GAIN, usual_rate
+from stethoscope.curves.settings import wrong_setting
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Fault, Finding
+from stethoscope.fixes.set_learning_rate import SetLearningRate
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    training = evidence.training
+    verdict = wrong_setting(training, "rate-up") if training else None
+    if training is None or verdict is None or verdict.remedy.trial.value is None:
+        return
+    remedy, rate = verdict.remedy, verdict.remedy.trial.value
+    was = f"{training.learning_rate:.3g}" if training.learning_rate is not None else "its schedule"
+    usual = usual_rate(training.optimizer)
+    beside = (
+        f" (Keras' default is {usual:g})" if usual and training.learning_rate and training.learning_rate < usual else ""
+    )
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.LEARNING_RATE,
+        severity=verdict.severity,
+        confidence=verdict.confidence,
+        where="optimizer",
+        message=(
+            f"{training.optimizer} learns at a rate of {was}{beside}, too small for these "
+            f"{training.base[0].steps_done:,} updates: with {rate:.3g} the skill rises from {remedy.before:.2f} to "
+            f"{remedy.after:.2f} (1 is perfect)."
+        ),
+        evidence=(
+            losses(training, remedy),
+            *gain_numbers(remedy, LEAST_GAIN),
+            gains(training, verdict.tried),
+        ),
+        fix=SetLearningRate(learning_rate=rate, was=training.learning_rate, optimizer=training.optimizer),
+    )
+
+
+CHECK = Check(
+    id="learning-rate-low",
+    title="Learning rate too small",
+    needs=frozenset({Evidence.TRAINING}),
+    run=_run,
+    explains=frozenset(
+        {
+            "loss-flat", "loss-slow", "update-ratio", "unchanged-weights", "constant-output", "worse-than-baseline",
+            "underfitting", "learning-rate-range", "per-class-error", "null-input", "fit-small-batch",
+        }
+    ),
+)  # fmt: skip

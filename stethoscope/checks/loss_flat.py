@@ -1,0 +1,104 @@
+"""The loss does not move.
+
+Why: something keeps the network from learning anything: no gradient reaches the weights, updates are too small, or the
+inputs say nothing about the targets.
+Example: all units of a ReLU layer dead; a rate of 1e-9; shuffled labels.
+Fix: depends on the cause. When another finding explains it, this is evidence under that finding.
+Limits: a loss that is flat because training has already arrived is not meant: the skill must be near chance.
+Source: AUTOTRAINER (ICSE 2021), SageMaker Debugger, rule LossNotDecreasing (10 steps without a fall).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.blocked import blocked_fault, blocking_layer
+from stethoscope.curves.pictures import curve
+from stethoscope.curves.remedies import NOTHING_LEARNED, base_skill
+from stethoscope.curves.run_quality import learned_share
+from stethoscope.curves.shapes import end_level, finite, is_flat, start_level
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Fault, Finding, Number, Severity
+from stethoscope.fixes.advice import Advice
+
+_LEAST_POINTS = 10
+_MOVES = 0.01
+_NEAR_CHANCE = 0.05
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    found = [one for one in evidence.curves if len(finite(one.loss)) >= _LEAST_POINTS]
+    if not found or not all(is_flat(one.loss, _MOVES) and finite(one.loss) == list(one.loss) for one in found):
+        return
+    learned = learned_share(evidence, found[0])
+    if learned is not None and learned > NOTHING_LEARNED:
+        return
+    severity, fault, cause = _cause(evidence, learned)
+    start, end = start_level(found[0].loss), end_level(found[0].loss)
+    yield Finding(
+        check_id=CHECK.id,
+        fault=fault,
+        severity=severity,
+        confidence=0.5,
+        where="loss",
+        message=(
+            f"The loss stays at {end:.4g} (it began at {start:.4g}) over {found[0].steps[-1]:,.0f} {found[0].unit}s: nothing "
+            f"is learned. {cause}"
+        ),
+        evidence=(
+            curve(found[0]),
+            Number("change of the loss", abs(end - start) / (abs(start) or 1.0), threshold=_MOVES),
+        ),
+        fix=Advice(
+            text=(
+                "Train on a handful of rows until they are known by heart. If that works, look at the data: do the inputs "
+                "say anything about the targets? If not, look at the layer that blocks, the loss and the last activation."
+            ),
+        ),
+    )
+
+
+def _cause(evidence: EvidenceSet, learned: float | None) -> tuple[Severity, Fault, str]:
+    overfit = evidence.overfit
+    if overfit is not None and overfit.verdict in ("cannot", "diverges"):
+        layer = blocking_layer(overfit)
+        where = f": in {layer.path} the {layer.reason}" if layer and layer.reason.startswith("gradient") else ""
+        if layer and not where:
+            where = f": {layer.path} ({layer.reason})"
+        return Severity.HIGH, blocked_fault(overfit), f"It cannot learn even {overfit.samples} rows by heart{where}."
+    if overfit is not None and overfit.verdict == "fits":
+        beaten = evidence.baseline is not None and evidence.baseline.best is not None and _beaten(evidence)
+        severity = Severity.MEDIUM if beaten else Severity.LOW
+        return severity, Fault.DATA, (
+            f"It can learn {overfit.samples} rows by heart, so what is missing is a relation between inputs and targets "
+            "that it can find."
+        )  # fmt: skip
+    certain = (
+        learned is not None and learned <= _NEAR_CHANCE and (evidence.training is None or evidence.training.complete)
+    )
+    return (
+        (Severity.MEDIUM if certain else Severity.LOW),
+        Fault.LEARNING_RATE,
+        "The cause is not known from the evidence.",
+    )
+
+
+def _beaten(evidence: EvidenceSet) -> bool:
+    training, baseline = evidence.training, evidence.baseline
+    if training is None or baseline is None or baseline.best is None:
+        return False
+    skill = (baseline.best.low - training.chance) / max(1e-9, 1 - training.chance)
+    return skill > base_skill(training) + 0.2
+
+
+CHECK = Check(
+    id="loss-flat",
+    title="The loss does not move",
+    needs=frozenset(),
+    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
+    run=_run,
+    uses=frozenset({Evidence.OVERFIT, Evidence.BASELINE}),
+    explains=frozenset({"loss-slow"}),
+    symptom=True,
+)

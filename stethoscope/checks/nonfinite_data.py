@@ -1,0 +1,86 @@
+"""NaN or infinity in the data.
+
+Why: one NaN in a batch makes the loss NaN, the loss makes every gradient NaN, and after that step every weight is NaN:
+the model is lost, however many good rows follow.
+Example: a CSV with empty cells read by pandas; a logarithm of 0; a division by a column's deviation of 0.
+Fix: leave such rows out when they are few, or fill them in, and keep what was filled for the rows predicted later.
+Thresholds: any value; rows are dropped up to 5 % of them, else the gaps are filled.
+Source: IEEE 754, section 6.2 (NaN propagates); Amazon SageMaker Debugger, rule NotANumber.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.evidence.data import ArrayProfile
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Fault, Finding, Number, Severity
+from stethoscope.fixes.drop_rows import DropRows
+from stethoscope.fixes.fill_missing import FillMissing
+
+_FEW_ROWS = 0.05
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    data = evidence.data
+    if data is None:
+        return
+    for name, array in data.inputs.items():
+        yield from _found(evidence, array, f"input:{name}", f"Input {name}", used=True)
+    for name, target in data.targets.items():
+        yield from _found(evidence, target.array, f"target:{name}", f"The targets of {name}", used=True)
+    for name, array in data.others.items():
+        yield from _found(evidence, array, "data", f"Array {name}", used=False)
+
+
+def _found(evidence: EvidenceSet, array: ArrayProfile, where: str, subject: str, used: bool) -> Iterator[Finding]:
+    bad = array.nan + array.infinite
+    if not bad:
+        return
+    survived = evidence.training is not None and bool(evidence.training.base) and _finite(evidence)
+    severity = Severity.CRITICAL
+    if not used or survived:
+        severity = Severity.MEDIUM
+    rows = array.nan_rows or min(bad, array.rows)
+    share = rows / max(1, array.rows)
+    kinds = " and ".join(
+        text
+        for count, text in ((array.nan, f"{array.nan:,} NaN"), (array.infinite, f"{array.infinite:,} infinite values"))
+        if count
+    )
+    end = "" if survived else ": the first batch with one turns the loss and every weight into NaN"
+    fills = where.startswith("input:") and share > _FEW_ROWS
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.DATA,
+        severity=severity,
+        confidence=1.0 if not survived else 0.6,
+        where=where,
+        message=f"{subject} holds {kinds} in about {rows:,} of {array.rows:,} rows{end}.",
+        evidence=(Number("NaN", array.nan, threshold=0), Number("infinite", array.infinite, threshold=0)),
+        fix=FillMissing() if fills else DropRows(),
+    )
+
+
+def _finite(evidence: EvidenceSet) -> bool:
+    training = evidence.training
+    return training is not None and all(run.nonfinite_step is None for run in training.base)
+
+
+_EXPLAINS = frozenset(
+    {
+        "nonfinite-training", "nonfinite-activations", "loss-flat", "loss-diverging", "loss-oscillating",
+        "constant-output", "fit-small-batch", "initial-loss", "exploding-gradient", "unchanged-weights",
+        "worse-than-baseline", "per-class-error", "underfitting", "numerical-gradient", "learning-rate-high",
+    }
+)  # fmt: skip
+
+CHECK = Check(
+    id="nonfinite-data",
+    title="NaN or infinity in the data",
+    needs=frozenset({Evidence.DATA}),
+    run=_run,
+    uses=frozenset({Evidence.TRAINING}),
+    explains=_EXPLAINS,
+)

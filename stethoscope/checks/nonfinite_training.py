@@ -1,0 +1,101 @@
+"""The loss becomes NaN or infinite while training.
+
+Why: from then on every gradient and every weight is NaN and nothing more is learned.
+Example: NaN in the data; a rate so large that the loss overflows; log(0) in a loss of one's own.
+Fix: what happens just before says what to change: bad values in the data, a growing loss (rate, scale), or neither (an
+operation that is not defined for its input).
+Source: DeepLocalize (ICSE 2021), DeepDiagnosis (ICSE 2022), symptom “numerical error”.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.pictures import losses
+from stethoscope.curves.remedies import base_skill
+from stethoscope.evidence.data import DataEvidence
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.training import RunCurve, TrainingEvidence
+from stethoscope.findings import EvidenceItem, Fault, Finding, Number, Severity
+from stethoscope.fixes.clip_gradients import ClipGradients
+from stethoscope.fixes.drop_rows import DropRows
+from stethoscope.fixes.fix import Fix
+from stethoscope.fixes.set_learning_rate import SetLearningRate
+
+_GREW = 10.0
+"""A loss that has grown this much over its start before it breaks was on its way there."""
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    training = evidence.training
+    if training is None:
+        return
+    broken = [run for run in training.base if run.nonfinite_step is not None or run.stopped == "non-finite"]
+    if not broken:
+        return
+    run = min(broken, key=lambda one: math.inf if one.nonfinite_step is None else one.nonfinite_step)
+    layers = [layer for layer in training.layers if layer.nonfinite_step is not None]
+    first = min(layers, key=lambda layer: layer.nonfinite_step or 0, default=None)
+    fault, before, fix = _before(training, run, evidence.data)
+    place = f", first seen in {first.path}" if first else ""
+    items: list[EvidenceItem] = [losses(training)]
+    if run.nonfinite_step is not None:
+        items.append(Number("first step without a number", float(run.nonfinite_step)))
+    yield Finding(
+        check_id=CHECK.id,
+        fault=fault,
+        severity=Severity.CRITICAL,
+        confidence=0.9 if fault == Fault.DATA else 0.7,
+        where=first.path if first else "loss",
+        message=f"The loss stops being a number at step {run.nonfinite_step or 'unknown'}{place}. {before}",
+        evidence=tuple(items),
+        fix=fix,
+    )
+
+
+def _before(training: TrainingEvidence, run: RunCurve, data: DataEvidence | None) -> tuple[Fault, str, Fix | None]:
+    if data is not None:
+        arrays = {**data.inputs, **{name: target.array for name, target in data.targets.items()}}
+        bad = [(name, array.nan + array.infinite) for name, array in arrays.items() if array.nan + array.infinite]
+        if bad:
+            name, count = bad[0]
+            return Fault.DATA, f"{count:,} values of {name} are NaN or infinite.", DropRows(reason="nan")
+    for trial in training.trials:
+        if trial.id.startswith("rate-down") and trial.value and _stays_finite(trial.runs) and trial.runs:
+            fix = SetLearningRate(trial.value, was=training.learning_rate, optimizer=training.optimizer)
+            return Fault.LEARNING_RATE, f"At a rate of {trial.value:.3g} it stays a number.", fix
+    for trial in training.trials:
+        if trial.id.startswith("scale-") and trial.runs and _stays_finite(trial.runs):
+            return Fault.PREPROCESSING, "With scaled data it stays a number.", None
+    known = [value for value in run.loss if math.isfinite(value)]
+    if known and max(known) > _GREW * max(abs(known[0]), 1e-12):
+        clip = ClipGradients(norm=1.0, optimizer=training.optimizer, learning_rate=training.learning_rate)
+        return Fault.OPTIMIZER, f"Before that it grew from {known[0]:.3g} to {max(known):.3g}.", clip
+    return (
+        Fault.NUMERICAL,
+        "It did not grow before: an operation is not defined for its input (a logarithm or square root of 0 or less, a "
+        f"division by 0). Skill until then: {base_skill(training):.2f}.",
+        None,
+    )
+
+
+def _stays_finite(runs: tuple[RunCurve, ...]) -> bool:
+    return all(run.nonfinite_step is None and run.stopped != "non-finite" for run in runs)
+
+
+CHECK = Check(
+    id="nonfinite-training",
+    title="The loss becomes NaN or infinite",
+    needs=frozenset({Evidence.TRAINING}),
+    run=_run,
+    uses=frozenset({Evidence.DATA}),
+    explains=frozenset(
+        {
+            "loss-diverging", "exploding-gradient", "loss-oscillating", "loss-flat", "constant-output", "worse-than-baseline",
+            "underfitting", "update-ratio", "per-class-error", "fit-small-batch",
+        }
+    ),
+    symptom=True,
+)  # fmt: skip

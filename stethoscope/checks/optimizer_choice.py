@@ -1,0 +1,64 @@
+"""Optimizer that does not get there.
+
+Why: plain gradient descent crawls where the loss is much steeper in some directions than in others; optimizers that scale
+each weight's step (Adam) do not. Adadelta at Keras' default rate hardly moves at all.
+Example: `optimizer="sgd"` on badly conditioned inputs; `optimizer="adadelta"`.
+Fix: Adam at 1e-3.
+Limits: named only when Adam helps clearly and no other rate of the own optimizer does about as well.
+Source: Kingma and Ba, Adam (ICLR 2015); DeepFD (ICSE 2022), fault “optimizer”. Thresholds: ours, tuned on the benchmark's
+given and dev cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.pictures import gain_numbers, gains, losses
+from stethoscope.curves.remedies import LEAST_GAIN
+from stethoscope.curves.settings import wrong_setting
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Fault, Finding
+from stethoscope.fixes.replace_optimizer import ReplaceOptimizer
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    training = evidence.training
+    verdict = wrong_setting(training, "optimizer") if training else None
+    if training is None or verdict is None:
+        return
+    remedy = verdict.remedy
+    rate = remedy.trial.value or 1e-3
+    was = f" at {training.learning_rate:.3g}" if training.learning_rate is not None else ""
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.OPTIMIZER,
+        severity=verdict.severity,
+        confidence=verdict.confidence,
+        where="optimizer",
+        message=(
+            f"{training.optimizer}{was} does not get there in {training.base[0].steps_done:,} updates, and no other rate "
+            f"of it does as well: with Adam at {rate:.3g} the skill is {remedy.after:.2f} instead of {remedy.before:.2f} "
+            "(1 is perfect)."
+        ),
+        evidence=(
+            losses(training, remedy),
+            *gain_numbers(remedy, LEAST_GAIN),
+            gains(training, verdict.tried),
+        ),
+        fix=ReplaceOptimizer(optimizer="Adam", learning_rate=rate, was=training.optimizer),
+    )
+
+
+CHECK = Check(
+    id="optimizer-choice",
+    title="Optimizer that does not get there",
+    needs=frozenset({Evidence.TRAINING}),
+    run=_run,
+    explains=frozenset(
+        {
+            "loss-slow", "loss-flat", "loss-oscillating", "loss-diverging", "underfitting", "worse-than-baseline",
+            "constant-output", "update-ratio", "per-class-error", "null-input", "learning-rate-range",
+        }
+    ),
+)  # fmt: skip

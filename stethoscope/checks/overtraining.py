@@ -1,0 +1,86 @@
+"""Trained past its best.
+
+Why: after some epoch the network goes on learning the training rows by heart and gets worse on others. What is kept at the
+end is not the best it was.
+Example: validation loss lowest at epoch 8, twice as high at epoch 50.
+Fix: early stopping that keeps the best weights.
+Limits: at most MEDIUM, and only a remark when the validation score suffers little: a validation loss may rise while the
+accuracy stays.
+Source: Prechelt, Early stopping – but when? (1998); SageMaker Debugger, rule Overtraining. Thresholds: ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.pictures import curve
+from stethoscope.curves.run_quality import is_accuracy
+from stethoscope.curves.shapes import Turn, end_level, finite, slope, turning_point
+from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Fault, Finding, Mark, Number, Severity
+from stethoscope.fixes.early_stopping import EarlyStopping
+
+_RISE = 0.25
+"""Share of the depth reached that the validation loss must lose again."""
+_LARGE_RISE = 1.0
+_HARM = 0.1
+"""Validation score lost since its best that makes it a defect and not a remark."""
+_LEAST_ROWS = 50
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    found = [one for one in evidence.curves if len(one.val_loss) >= 5 and len(one.val_steps) == len(one.val_loss)]
+    turned = [(one, turn) for one in found if (turn := turning_point(one.val_loss)) and _overtrains(one, turn)]
+    if not turned or len(turned) * 2 <= len(found):
+        return
+    one, turn = turned[0]
+    harm = _harm(one)
+    few = one.source == "short run" and evidence.training is not None and evidence.training.val_rows < _LEAST_ROWS
+    harmed = turn.rise >= _LARGE_RISE if harm is None else harm >= _HARM
+    at = one.val_steps[turn.index]
+    cost = f" and {one.metric_name or 'the score'} lost {harm:.2f}" if harm and harm > 0.005 else ""
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.EPOCHS,
+        severity=Severity.MEDIUM if harmed and not few else Severity.LOW,
+        confidence=0.6 if harmed else 0.4,
+        where="fit",
+        message=(
+            f"The validation loss is lowest at {one.unit} {at:,.0f} ({turn.lowest:.3g}) and {end_level(one.val_loss):.3g} at "
+            f"the end{cost}, while the training loss goes on falling: the rest of the training did harm."
+        ),
+        evidence=(
+            curve(one, Mark(at, "best")),
+            Number("share of the gain that was lost again", turn.rise, threshold=_RISE),
+        ),
+        fix=EarlyStopping(patience=max(3, round(0.1 * len(one.val_loss)))),
+    )
+
+
+def _overtrains(found: CurveEvidence, turn: Turn) -> bool:
+    """Whether the validation loss rises for real after its turn while the training loss falls."""
+    since = found.val_steps[turn.index]
+    after = [value for step, value in zip(found.steps, found.loss, strict=False) if step >= since]
+    return turn.rise >= _RISE and len(finite(after)) >= 2 and slope(after) < 0
+
+
+def _harm(found: CurveEvidence) -> float | None:
+    known = finite(found.val_metric)
+    if len(known) < 5 or not is_accuracy(found.metric_name):
+        return None
+    smooth = [
+        sorted(known[max(0, at - 1) : at + 2])[len(known[max(0, at - 1) : at + 2]) // 2] for at in range(len(known))
+    ]
+    return max(smooth) - end_level(known)
+
+
+CHECK = Check(
+    id="overtraining",
+    title="Trained past its best",
+    needs=frozenset(),
+    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
+    run=_run,
+    explains=frozenset({"overfitting"}),
+)

@@ -1,0 +1,91 @@
+"""What the short training says about a scaling rule: shown to matter, shown not to matter, or not known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stethoscope.evidence.training import TrainingEvidence, Trial
+from stethoscope.findings import Curves, EvidenceItem, Line, Number, Severity
+
+MUCH = 0.2
+"""A gain in skill (1 is perfect, 0 is chance) that makes a program's result wrong rather than improvable."""
+NOTHING = 0.1
+WELL = 0.9
+FAIR = 0.5
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How to put a scaling finding."""
+
+    severity: Severity
+    confidence: float
+    sentence: str
+    evidence: tuple[EvidenceItem, ...]
+    trial: str
+    """The trial that showed it, "" when none did."""
+
+    @property
+    def shown(self) -> bool:
+        """Whether a measured run stands behind it."""
+        return bool(self.trial)
+
+
+def judge(training: TrainingEvidence | None, trials: Sequence[str], bad: bool, noted: bool) -> Judgement | None:
+    """Returns the severity of values whose scale is `bad` by rule (or merely worth a note); None to stay silent.
+
+    A trial that helps shows it; the first one that helps counts. Without one, a bad scale is MEDIUM, unless the program
+    was seen to learn, or scaling was seen to change nothing.
+    """
+    if training is None or training.crashed or not training.base:
+        if not bad:
+            return Judgement(Severity.LOW, 0.4, "", (), "") if noted else None
+        return Judgement(Severity.MEDIUM, 0.6, "", (), "")
+    tried = [trial for trial in (training.trial(trial_id) for trial_id in trials) if trial is not None]
+    helping = next((trial for trial in tried if trial.helps and trial.effect > 0), None)
+    if helping is not None:
+        return _shown(training, helping, bad)
+    if not bad:
+        return Judgement(Severity.LOW, 0.4, "", (), "") if noted else None
+    faster = next((trial for trial in tried if _lowers_loss(trial)), None)
+    if faster is not None:
+        sentence = f"With scaled values the same training ends at {faster.loss_ratio:.2g} of the loss."
+        return Judgement(Severity.MEDIUM, 0.6, sentence, _pictures(training, faster), faster.id)
+    if training.skill >= WELL or (tried and training.skill >= FAIR):
+        sentence = "Here the model learns all the same."
+        return Judgement(
+            Severity.LOW, 0.5, sentence, (Number(f"{training.score_name} at the end", _score(training)),), ""
+        )
+    return Judgement(Severity.MEDIUM, 0.5, "", (), "")
+
+
+def _shown(training: TrainingEvidence, trial: Trial, bad: bool) -> Judgement:
+    before = training.skill
+    # A program that is nearly as good as it can be has little to gain: MEDIUM, however sure.
+    wrong = trial.effect >= MUCH or (before <= NOTHING and trial.effect > NOTHING)
+    severity = Severity.HIGH if wrong else Severity.MEDIUM
+    after = sum(run.final.score for run in trial.runs) / len(trial.runs) if trial.runs else float("nan")
+    sentence = f"Scaled, the same training ends at {training.score_name} {after:.3g} instead of {_score(training):.3g}."
+    return Judgement(severity, 0.9 if bad else 0.75, sentence, _pictures(training, trial), trial.id)
+
+
+def _lowers_loss(trial: Trial) -> bool:
+    return trial.loss_ratio is not None and trial.loss_ratio <= 0.5 and not trial.worse and trial.effect >= 0
+
+
+def _score(training: TrainingEvidence) -> float:
+    return sum(run.final.score for run in training.base) / len(training.base) if training.base else float("nan")
+
+
+def _pictures(training: TrainingEvidence, trial: Trial) -> tuple[EvidenceItem, ...]:
+    lines = [
+        Line(
+            f"{name}, seed {run.seed}", tuple(float(i + 1) for i in range(len(run.epoch_score))), run.epoch_score, name
+        )
+        for name, runs in (("as it is", training.base), ("scaled", trial.runs))
+        for run in runs
+        if run.epoch_score
+    ]
+    picture = Curves("The same training with scaled values", "epoch", training.score_name, tuple(lines))
+    return (*((picture,) if lines else ()), Number("gain in skill", trial.effect, threshold=MUCH))

@@ -1,0 +1,66 @@
+"""Too few epochs.
+
+Why: training stopped while the network was still getting better at an even pace.
+Example: `model.fit(x, y)` without `epochs` trains for one.
+Fix: the number of epochs that was tried and helps; best with early stopping on validation data.
+Limits: named only when all epochs asked for were run, the loss was still falling at their end, and the same training
+continued for longer ends clearly better. Never named when the run was cut short by time.
+Source: DeepFD (ICSE 2022), fault “epoch”. Thresholds: ours, tuned on the benchmark's given and dev cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.pictures import gain_numbers, gains, losses
+from stethoscope.curves.remedies import LEAST_GAIN
+from stethoscope.curves.settings import wrong_setting
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Fault, Finding
+from stethoscope.fixes.set_epochs import SetEpochs
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    training = evidence.training
+    verdict = wrong_setting(training, "epochs") if training else None
+    if training is None or verdict is None or verdict.remedy.trial.value is None:
+        return
+    remedy, epochs = verdict.remedy, max(1, round(verdict.remedy.trial.value))
+    asked = training.epochs_asked or 0
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.EPOCHS,
+        severity=verdict.severity,
+        confidence=verdict.confidence,
+        where="fit",
+        message=(
+            f"{asked} epoch{'' if asked == 1 else 's'} ({training.base[0].steps_done:,} updates) end while the loss is "
+            f"still falling: after {epochs} the skill is {remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect)."
+        ),
+        evidence=(
+            losses(training, remedy),
+            *gain_numbers(remedy, LEAST_GAIN),
+            gains(training, verdict.tried),
+        ),
+        fix=SetEpochs(epochs=epochs, was=asked),
+    )
+
+
+CHECK = Check(
+    id="too-few-epochs",
+    title="Too few epochs",
+    needs=frozenset({Evidence.TRAINING}),
+    run=_run,
+    explains=frozenset(
+        {
+            "loss-slow",
+            "loss-flat",
+            "underfitting",
+            "worse-than-baseline",
+            "constant-output",
+            "per-class-error",
+            "null-input",
+        }
+    ),
+)

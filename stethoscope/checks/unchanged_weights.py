@@ -1,0 +1,86 @@
+"""Weights that are meant to be trained and do not move.
+
+Why: a trainable layer whose weights stay where they started gets no gradient: its units are dead, its output is not used,
+or something behind it lets no gradient through.
+Example: a branch whose result is multiplied by zero; a ReLU layer started with biases so low that no unit ever fires.
+Fix: what keeps the gradient away; a layer that serves nothing can go.
+Limits: layers that are frozen on purpose are not meant here.
+Source: SageMaker Debugger, rule UnchangedTensor: relative tolerance 1e-5 over at least three steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.layer_signals import median_norm
+from stethoscope.curves.pictures import by_layer
+from stethoscope.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.training import LayerTraining
+from stethoscope.findings import Fault, Finding, Mark, Number, Severity
+from stethoscope.fixes.advice import Advice
+
+_TOLERANCE = 1e-5
+_LEAST_STEPS = 3
+_DEAD = 0.95
+_SATURATED = 0.95
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    training = evidence.training
+    if training is None or not training.base or training.base[0].steps_done < _LEAST_STEPS:
+        return
+    trained = [
+        layer for layer in training.layers if layer.trainable and layer.parameters and layer.relative_change is not None
+    ]
+    still = [layer for layer in trained if (layer.relative_change or 0.0) < _TOLERANCE]
+    if not still:
+        return
+    skill = base_skill(training)
+    names = ", ".join(layer.path for layer in still[:4]) + (" …" if len(still) > 4 else "")
+    fault, reason = _reason(still)
+    yield Finding(
+        check_id=CHECK.id,
+        fault=fault,
+        severity=Severity.LOW if skill >= GOOD_SKILL else Severity.MEDIUM,
+        confidence=0.6,
+        where=still[0].path,
+        message=(
+            f"{names} {'is' if len(still) == 1 else 'are'} trainable but did not change in "
+            f"{training.base[0].steps_done:,} updates: {reason}."
+        ),
+        evidence=(
+            by_layer(
+                "How far weights moved", "change over size", trained, [layer.relative_change or 0.0 for layer in trained],
+                Mark(_TOLERANCE, "unchanged"),
+            ),
+            Number("relative change", still[0].relative_change or 0.0, threshold=_TOLERANCE),
+        ),
+        fix=Advice(
+            text=(
+                f"Find what keeps the gradient from {still[0].path}: a later layer that does not use its output, units "
+                "that never fire, or an operation without a gradient. Remove the layer if it serves nothing."
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _reason(still: list[LayerTraining]) -> tuple[Fault, str]:
+    if all(layer.dead_fraction and layer.dead_fraction[-1] >= _DEAD for layer in still):
+        return Fault.INITIALISATION, "none of its units ever fires"
+    if all(layer.saturated_fraction and layer.saturated_fraction[-1] >= _SATURATED for layer in still):
+        return Fault.ACTIVATION, "its activation is saturated"
+    if all(median_norm(layer) == 0 or not layer.gradient_norm for layer in still):
+        return Fault.ARCHITECTURE, "no gradient reaches it"
+    return Fault.LEARNING_RATE, "its updates are too small to change it"
+
+
+CHECK = Check(
+    id="unchanged-weights",
+    title="Trainable weights do not move",
+    needs=frozenset({Evidence.TRAINING}),
+    run=_run,
+    explains=frozenset({"loss-flat", "loss-slow"}),
+    symptom=True,
+)

@@ -1,0 +1,107 @@
+"""Gradients vanish on their way to the first layers.
+
+Why: the gradient of an early layer is a product over the layers behind it. Sigmoid and tanh contribute factors well below
+1, so a deep stack of them leaves the first layers with next to nothing to learn from.
+Example: six `Dense(32, activation="sigmoid")` layers in a row.
+Fix: ReLU in the hidden layers, when the training with ReLU really ends better.
+Limits: gradients also become small when a network has learned everything, so nothing is said about good networks.
+Source: Glorot and Bengio (AISTATS 2010); thresholds 1e-3 between layers and 1e-7 absolute: AUTOTRAINER (ICSE 2021) and
+SageMaker Debugger, rule VanishingGradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stethoscope.checks.check import Check
+from stethoscope.curves.layer_signals import depth_ratio, kernel_layers, median_norm, squashing_hidden
+from stethoscope.curves.pictures import by_layer, gain_numbers
+from stethoscope.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.training import LayerTraining
+from stethoscope.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
+from stethoscope.fixes.combined import Combined
+from stethoscope.fixes.fix import Fix
+from stethoscope.fixes.replace_activation import ReplaceActivation
+
+_LAYER_RATIO = 1e-3
+_ABSOLUTE = 1e-7
+_WEAKENED = 0.25
+"""The most one sigmoid lets through; with ReLU shown to help, this much loss on the way is explanation enough."""
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    training = evidence.training
+    if training is None or base_skill(training) >= GOOD_SKILL:
+        return
+    layers = kernel_layers(training)
+    measured = depth_ratio(layers)
+    if measured is None:
+        return
+    ratio, weakest = measured
+    squashing = squashing_hidden(evidence)
+    remedy = _relu_helps(remedies(training)) if squashing else None
+    vanished = ratio < _LAYER_RATIO or median_norm(weakest) < _ABSOLUTE
+    if not vanished and not (remedy and ratio < _WEAKENED):
+        return
+    severity, confidence = Severity.LOW, 0.4
+    if remedy is not None:
+        severity, confidence = (Severity.HIGH if remedy.rescues else Severity.MEDIUM), 0.7
+    elif len(squashing) >= 2 and base_skill(training) < 0.5 and training.trial("relu-hidden") is None:
+        severity, confidence = Severity.MEDIUM, 0.5
+    how = "The cause is not known from the evidence."
+    if squashing:
+        names = ", ".join(sorted({layer.activation for layer in squashing}))
+        how = f"Its {len(squashing)} hidden layer{'s' * (len(squashing) > 1)} with {names} shrink gradients on the way."
+    if remedy is not None:
+        how += f" With ReLU there the skill is {remedy.after:.2f} instead of {remedy.before:.2f}."
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.ACTIVATION,
+        severity=severity,
+        confidence=confidence,
+        where=squashing[0].path if squashing else weakest.path,
+        message=f"{weakest.path} gets gradients {1 / ratio if ratio > 0 else float('inf'):,.0f} times smaller than the last layers. {how}",
+        evidence=_shown(layers, ratio, remedy),
+        fix=_relu(squashing),
+    )
+
+
+def _relu_helps(tried: Sequence[Remedy]) -> Remedy | None:
+    remedy = best(tried, "activation")
+    rivals = [other.gain for other in tried if other.kind != "activation" and other.substantial]
+    return remedy if remedy is not None and remedy.gain >= AS_GOOD * max(rivals, default=0.0) else None
+
+
+def _relu(layers: Sequence[LayerTraining]) -> Fix | None:
+    changes = tuple(
+        ReplaceActivation(layer.path, "relu", was=layer.activation, layer_type=layer.type) for layer in layers
+    )
+    return changes[0] if len(changes) == 1 else Combined(changes) if changes else None
+
+
+def _shown(layers: Sequence[LayerTraining], ratio: float, remedy: Remedy | None) -> tuple[EvidenceItem, ...]:
+    norms = [median_norm(layer) for layer in layers]
+    items: list[EvidenceItem] = [
+        by_layer(
+            "Gradient of each layer", "root mean square", layers, norms, Mark(_LAYER_RATIO * max(norms), "1/1,000")
+        ),
+        Number("first over last layers", ratio, threshold=_LAYER_RATIO),
+    ]
+    return (*items, *gain_numbers(remedy, LEAST_GAIN)) if remedy else tuple(items)
+
+
+CHECK = Check(
+    id="vanishing-gradient",
+    title="Gradients vanish on the way to the first layers",
+    needs=frozenset({Evidence.TRAINING}),
+    run=_run,
+    uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
+    explains=frozenset(
+        {
+            "loss-flat", "loss-slow", "unchanged-weights", "update-ratio", "saturation", "underfitting", "constant-output",
+            "worse-than-baseline", "fit-small-batch", "per-class-error", "null-input",
+        }
+    ),
+    symptom=True,
+)  # fmt: skip

@@ -1,0 +1,81 @@
+"""A simple model is better.
+
+Why: a network that does worse than logistic regression or boosted trees on the same rows is not yet worth its cost:
+something in its training is wrong, or the simple model is the right one.
+Example: a network at accuracy 0.71, logistic regression at 0.93.
+Fix: find out why (the other findings); if nothing else helps, use the simple model.
+Thresholds: HIGH when the 95 % intervals are apart by 0.1 or more, MEDIUM when they are apart, and only if the network had
+all its epochs; otherwise nothing.
+Source: Grinsztajn, Oyallon and Varoquaux, Why do tree-based models still outperform deep learning on tabular data?
+(NeurIPS 2022); Efron and Tibshirani, An introduction to the bootstrap (1993).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.check import Check
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Bars, Fault, Finding, Severity, Table
+from stethoscope.fixes.advice import Advice
+
+_APART = 0.1
+_ROWS = 30
+NETWORK = "this network"
+_CODE = {
+    "logistic regression": "from sklearn.linear_model import LogisticRegression as Model",
+    "linear regression": "from sklearn.linear_model import Ridge as Model",
+    "gradient boosting": "from sklearn.ensemble import HistGradientBoostingClassifier as Model",
+}
+
+
+def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    baseline = evidence.baseline
+    network = baseline.score(NETWORK) if baseline is not None else None
+    if baseline is None or network is None or baseline.test_rows < _ROWS or network.value != network.value:
+        return
+    complete = evidence.training is None or not evidence.training.base or evidence.training.complete
+    rivals = [score for score in baseline.scores if score.model in (*_CODE, "majority class", "mean")]
+    best = max(rivals, key=lambda score: score.low, default=None)
+    if best is None or best.low <= network.high or not complete:
+        return
+    apart = best.low - network.high
+    table = Table(
+        f"{baseline.metric} on {baseline.test_rows:,} rows that none was trained on",
+        ("model", baseline.metric, "95 % from", "to"),
+        tuple((score.model, score.value, score.low, score.high) for score in baseline.scores),
+    )
+    bars = Bars(
+        f"{baseline.metric} of each model",
+        baseline.metric,
+        tuple(score.model for score in baseline.scores),
+        tuple(score.value for score in baseline.scores),
+    )
+    regression = baseline.metric == "r2"
+    code = _CODE.get(best.model, "").replace("Classifier", "Regressor" if regression else "Classifier")
+    snippet = f"{code}\n\nprint(Model().fit(x_train, y_train).score(x_test, y_test))" if code else ""
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.ARCHITECTURE,
+        severity=Severity.HIGH if apart >= _APART else Severity.MEDIUM,
+        confidence=0.6,
+        where="data",
+        message=(
+            f"{best.model.capitalize()} reaches {baseline.metric} {best.value:.3g} on rows held back, this network "
+            f"{network.value:.3g}: the network does not make use of what is in the data."
+        ),
+        evidence=(bars, table),
+        fix=Advice(
+            text=f"Find out what holds the network back, or use {best.model}, which is better here.", snippet=snippet
+        ),
+    )
+
+
+CHECK = Check(
+    id="worse-than-baseline",
+    title="A simple model is better",
+    needs=frozenset({Evidence.BASELINE}),
+    run=_run,
+    uses=frozenset({Evidence.TRAINING}),
+    symptom=True,
+)

@@ -1,0 +1,93 @@
+"""Readings of the instruments that sat on each layer during the short run: how gradients pass, whether weights move."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from stethoscope.evidence.kinds import EvidenceSet
+from stethoscope.evidence.training import LayerTraining, TrainingEvidence
+
+_NO_KERNEL = (
+    "Embedding",
+    "BatchNormalization",
+    "LayerNormalization",
+    "GroupNormalization",
+    "UnitNormalization",
+    "PReLU",
+)
+"""Layers whose gradients are of another size by nature: few rows of an embedding are touched, scales are not kernels."""
+SQUASHING = frozenset({"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign", "soft_sign"})
+"""Activations whose slope is below 1 nearly everywhere: at most 0.25 for the sigmoid. Source: Glorot and Bengio (2010)."""
+_RECURRENT = ("LSTM", "GRU", "SimpleRNN", "ConvLSTM", "RNN", "Bidirectional")
+
+
+def kernel_layers(training: TrainingEvidence) -> list[LayerTraining]:
+    """Trainable layers with kernels and gradients, in the model's order."""
+    return [
+        layer
+        for layer in training.layers
+        if layer.trainable and layer.parameters and layer.gradient_norm and layer.type not in _NO_KERNEL
+    ]
+
+
+def depth_ratio(layers: Sequence[LayerTraining]) -> tuple[float, LayerTraining] | None:
+    """Median over the samples of (smallest gradient of the first half of the layers over the largest of the second half).
+
+    Returns (ratio, the layer with the smallest gradient); None for fewer than two layers or no finite sample.
+    """
+    if len(layers) < 2:
+        return None
+    half = len(layers) // 2
+    ratios, weakest = [], []
+    for sample in range(min(len(layer.gradient_norm) for layer in layers)):
+        norms = [layer.gradient_norm[sample] for layer in layers]
+        if not all(map(math.isfinite, norms)) or max(norms) <= 0:
+            continue
+        early = min(range(half), key=lambda at: norms[at])
+        late = max(norms[half:])
+        if late > 0:
+            ratios.append(norms[early] / late)
+            weakest.append(early)
+    if not ratios:
+        return None
+    return statistics.median(ratios), layers[statistics.mode(weakest)]
+
+
+def median_norm(layer: LayerTraining) -> float:
+    """Median gradient of a layer over the samples; NaN without a finite one."""
+    known = [value for value in layer.gradient_norm if math.isfinite(value)]
+    return statistics.median(known) if known else math.nan
+
+
+def median_update(layer: LayerTraining) -> float | None:
+    """Median update ratio of a layer over the samples after the first; None when it has none."""
+    known = [value for value in layer.update_ratio if math.isfinite(value)]
+    return statistics.median(known) if known else None
+
+
+def growth(layer: LayerTraining) -> float:
+    """Largest later gradient over the first finite ones (median of three); 0 when it cannot be told.
+
+    NaN is left out: a gradient that is NaN from one step to the next has not grown.
+    """
+    known = [value for value in layer.gradient_norm if math.isfinite(value)]
+    if len(known) < 2:
+        return 0.0
+    first = statistics.median(known[: min(3, len(known) - 1)])
+    return max(known[1:]) / first if first > 0 else 0.0
+
+
+def squashing_hidden(evidence: EvidenceSet) -> tuple[LayerTraining, ...]:
+    """Hidden, not recurrent layers with a sigmoid-like activation."""
+    if evidence.training is None:
+        return ()
+    ends = {path for head in evidence.heads for path in (head.layer, head.units_layer)}
+    if not ends and evidence.training.layers:
+        ends = {evidence.training.layers[-1].path}
+    return tuple(
+        layer
+        for layer in evidence.training.layers
+        if layer.activation in SQUASHING and layer.path not in ends and not layer.type.startswith(_RECURRENT)
+    )

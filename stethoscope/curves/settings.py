@@ -1,0 +1,123 @@
+"""Which training settings are wrong: the verdict that the checks of rate, epochs, batch size and optimizer share.
+
+One place decides, so that one program is not told four things: the setting whose change helps most is named, a second one
+only when its change helps about as much, the others are remarks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from stethoscope.curves.remedies import (
+    AS_GOOD,
+    CLEARLY_WORKS,
+    GOOD_SKILL,
+    Kind,
+    Remedy,
+    base_skill,
+    best,
+    broke,
+    data_explains,
+    gain_of,
+    remedies,
+    usual_rate,
+)
+from stethoscope.curves.shapes import runs_away, still_falling
+from stethoscope.evidence.training import TrainingEvidence
+from stethoscope.findings import Severity
+
+_CLEARLY_BETTER = 1.25
+"""How much more another kind of change must gain before it is taken for the cause. Source: ours, given and dev cases."""
+_UNUSUAL = 10.0
+"""A rate this many times above or below the optimizer's default is unusual whatever the data. Source: ours."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One setting that is wrong."""
+
+    remedy: Remedy
+    severity: Severity
+    confidence: float
+    tried: tuple[Remedy, ...]
+    """Everything that was tried, best first."""
+    reason: str
+    """What the base run looks like: "diverges", "breaks", "" …"""
+
+
+def wrong_setting(training: TrainingEvidence, kind: Kind) -> Verdict | None:
+    """The verdict on one setting; None when it is not to be named."""
+    if training.crashed or not training.base or base_skill(training) >= GOOD_SKILL:
+        return None
+    tried = remedies(training)
+    named = _candidates(training, tried)
+    remedy = next((one for one in named if one.kind == kind), None)
+    if remedy is None:
+        return None
+    top = max(named, key=lambda one: one.gain)
+    reason = _state(training)
+    severity, confidence = Severity.MEDIUM, 0.6
+    if (remedy is not top and remedy.gain < AS_GOOD * top.gain) or (
+        data_explains(tried, remedy) and not unusual(training, kind)
+    ):
+        severity, confidence = Severity.LOW, 0.3
+    elif _outdone(tried, remedy):
+        severity, confidence = Severity.LOW, 0.35
+    elif kind == "rate-down" and reason and remedy.after >= CLEARLY_WORKS:
+        severity, confidence = (Severity.CRITICAL if broke(training) else Severity.HIGH), 0.85
+    elif remedy is top and remedy.rescues:
+        severity, confidence = Severity.HIGH, 0.75
+    elif unusual(training, kind):
+        confidence = 0.75
+    return Verdict(remedy, severity, confidence, tried, reason)
+
+
+def unusual(training: TrainingEvidence, kind: Kind) -> bool:
+    """Whether the rate is far from the optimizer's default on the side that `kind` would correct."""
+    usual, rate = usual_rate(training.optimizer), training.learning_rate
+    if usual is None or rate is None or not rate > 0:
+        return False
+    return rate <= usual / _UNUSUAL if kind == "rate-up" else kind == "rate-down" and rate >= usual * _UNUSUAL
+
+
+def falls_at_the_end(training: TrainingEvidence) -> bool:
+    """Whether the loss of most base runs still falls when they end, by epochs where there are enough, else by steps."""
+    votes = [still_falling(run.epoch_loss if len(run.epoch_loss) >= 6 else run.loss) for run in training.base]
+    return sum(votes) * 2 > len(votes)
+
+
+def _candidates(training: TrainingEvidence, tried: tuple[Remedy, ...]) -> list[Remedy]:
+    up, down = best(tried, "rate-up"), best(tried, "rate-down")
+    if up is not None and down is not None:
+        up, down = (up, None) if up.gain > down.gain else (None, down)
+    epochs = best(tried, "epochs")
+    if epochs is not None and (
+        not training.complete or training.epochs_asked is None or not falls_at_the_end(training)
+    ):
+        epochs = None
+    rate_gain = max(gain_of(up), gain_of(down))
+    optimizer = best(tried, "optimizer")
+    if optimizer is not None and rate_gain >= AS_GOOD * optimizer.gain:
+        optimizer = None
+    batch = best(tried, "batch")
+    if batch is not None and batch.gain < _CLEARLY_BETTER * max(rate_gain, gain_of(epochs)):
+        batch = None
+    return [one for one in (up, down, epochs, optimizer, batch) if one is not None]
+
+
+def _outdone(tried: tuple[Remedy, ...], remedy: Remedy) -> bool:
+    """Whether another activation or a larger network gains so much more that the settings are not what is wrong."""
+    rival = best(tried, "activation", "capacity")
+    return rival is not None and rival.gain >= _CLEARLY_BETTER * remedy.gain
+
+
+def _state(training: TrainingEvidence) -> str:
+    if broke(training):
+        steps = [run.nonfinite_step for run in training.base if run.nonfinite_step is not None]
+        return f"the loss stops being a number at step {min(steps)}" if steps else "the loss stops being a number"
+    away = [run for run in training.base if runs_away(run.loss)]
+    if away:
+        worst = max(away, key=lambda run: run.max_loss if math.isfinite(run.max_loss) else 0.0)
+        return f"the loss grows from {worst.loss[0]:.3g} to {worst.loss[-1]:.3g}"
+    return ""

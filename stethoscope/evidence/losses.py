@@ -1,0 +1,75 @@
+"""What Keras calls losses and metrics, and what each loss reads: names in one notation, families."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_NAMES = {
+    "mse": "mean_squared_error",
+    "mae": "mean_absolute_error",
+    "mape": "mean_absolute_percentage_error",
+    "msle": "mean_squared_logarithmic_error",
+    "rmse": "root_mean_squared_error",
+    "bce": "binary_crossentropy",
+    "cce": "categorical_crossentropy",
+    "scce": "sparse_categorical_crossentropy",
+    "kld": "kl_divergence",
+    "kldivergence": "kl_divergence",
+    "kullback_leibler_divergence": "kl_divergence",
+    "logcosh": "log_cosh",
+    "huber_loss": "huber",
+    "cosine_proximity": "cosine_similarity",
+    "acc": "accuracy",
+}
+SPARSE_LOSSES = frozenset({"sparse_categorical_crossentropy"})
+"""They read class numbers from 0, one for each row (or position) of the output."""
+BINARY_LOSSES = frozenset({"binary_crossentropy", "binary_focal_crossentropy"})
+"""They read a number from 0 to 1 for every unit, each unit a yes or no of its own."""
+CATEGORICAL_LOSSES = frozenset({"categorical_crossentropy", "categorical_focal_crossentropy", "kl_divergence"})
+"""They read rows that sum to 1, as wide as the output."""
+HINGE_LOSSES = frozenset({"hinge", "squared_hinge"})
+"""They read −1 and 1 (Keras turns 0 and 1 into these) and outputs without bounds, or tanh."""
+PROBABILITY_LOSSES = SPARSE_LOSSES | BINARY_LOSSES | CATEGORICAL_LOSSES
+"""They take the logarithm of the output: it has to be a probability, or they have to be told that it is a logit."""
+CLASSIFICATION_LOSSES = PROBABILITY_LOSSES | HINGE_LOSSES | {"categorical_hinge"}
+REGRESSION_LOSSES = frozenset(
+    {
+        "mean_squared_error",
+        "mean_absolute_error",
+        "mean_absolute_percentage_error",
+        "mean_squared_logarithmic_error",
+        "root_mean_squared_error",
+        "huber",
+        "log_cosh",
+        "poisson",
+    }
+)
+
+
+def canonical_loss(value: Any) -> tuple[str, Mapping[str, Any]]:
+    """Returns (snake_case name, config) of a loss as Keras names or serialises it."""
+    if isinstance(value, Mapping):
+        config = value.get("config")
+        kind = str(value.get("class_name") or "")
+        if kind == "function" and isinstance(config, str):
+            return canonical_loss(config)
+        settings = config if isinstance(config, Mapping) else {}
+        if kind in ("LossFunctionWrapper", "MeanMetricWrapper") and settings.get("fn") is not None:
+            return canonical_loss(settings["fn"])[0], settings
+        return snake(kind), settings
+    name = snake(str(value or ""))
+    return _NAMES.get(name, name), {}
+
+
+def snake(name: str) -> str:
+    """SparseCategoricalCrossentropy as sparse_categorical_crossentropy; "MSE" as mean_squared_error."""
+    name = name.rsplit(">", 1)[-1].rsplit(".", 1)[-1]
+    if name.isupper():
+        name = name.lower()
+    out = "".join(
+        "_" + letter.lower() if letter.isupper() and index and not name[index - 1].isupper() else letter.lower()
+        for index, letter in enumerate(name)
+    )
+    out = out.replace("__", "_").replace("cross_entropy", "crossentropy")
+    return _NAMES.get(out, out)

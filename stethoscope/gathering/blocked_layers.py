@@ -1,0 +1,126 @@
+"""Layers through which no learning passes, on a few rows: no gradient, dead, constant, saturated, frozen, not finite. Worker only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.evidence.overfit import BlockedLayer
+from stethoscope.formats.keras_model.keras_activations import hooked, layer_paths
+from stethoscope.training.instruments import SATURATED, activation_name, owners
+from stethoscope.training.model import call, package
+
+Array = npt.NDArray[Any]
+MOSTLY = 0.95
+"""Share of values on the flat ends from which a layer counts as saturated."""
+MOST_NAMED = 12
+_ORDER = ("non-finite", "all units are dead", "output is constant", "gradient is zero", "saturated", "frozen")
+
+
+def blocked_layers(
+    model: Any, modern: bool, x: Sequence[Any], y: Sequence[Any], losses: Sequence[Any]
+) -> tuple[BlockedLayer, ...]:
+    """Looks at the model as it stands; the gravest reason of each layer, in the order of `_ORDER`.
+
+    Args:
+        model: a live model.
+        x: one array per input, y: one per output, a few rows.
+        losses: live losses, None for an output without one.
+    """
+    found: dict[str, BlockedLayer] = {}
+    for layer in (*_by_output(model, modern, x), *_by_gradient(model, modern, x, y, losses)):
+        known = found.get(layer.path)
+        if known is None or _ORDER.index(layer.reason) < _ORDER.index(known.reason):
+            found[layer.path] = layer
+    return tuple(sorted(found.values(), key=lambda layer: _ORDER.index(layer.reason)))[:MOST_NAMED]
+
+
+def _by_output(model: Any, modern: bool, x: Sequence[Any]) -> list[BlockedLayer]:
+    keras = package(modern)
+    paths = layer_paths(keras, model)
+    found: list[BlockedLayer] = []
+    seen: set[str] = set()
+
+    def saw(layer: Any, result: Any) -> None:
+        path = paths.get(id(layer))
+        if path is None or path in seen or type(layer).__name__ == "InputLayer" or not hasattr(result, "shape"):
+            return
+        seen.add(path)
+        values = np.asarray(result)
+        if values.dtype.kind != "f" or values.ndim < 2 or values.size == 0:
+            return
+        reason = _reason(values, activation_name(layer))
+        if reason:
+            found.append(BlockedLayer(path, *reason))
+
+    with hooked(keras, saw):
+        call(model, modern, [_plain(array) for array in x], training=False)
+    # Behind a constant or broken output everything is: only the first is the place to look at.
+    stops = [
+        place
+        for place, layer in enumerate(found)
+        if layer.reason in ("non-finite", "output is constant", "all units are dead")
+    ]
+    return [layer for place, layer in enumerate(found) if place not in stops[1:]]
+
+
+def _reason(values: Array, activation: str) -> tuple[str, float] | None:
+    finite = np.isfinite(values)
+    if not finite.all():
+        return "non-finite", float((~finite).mean())
+    flat = values.reshape(len(values), -1).astype(np.float64)
+    if activation in ("relu", "relu6") and (flat <= 0).all():
+        return "all units are dead", 1.0
+    size = float(np.abs(flat).max())
+    if len(flat) > 1 and float(np.ptp(flat, axis=0).max()) <= 1e-7 * max(size, 1e-30):
+        return "output is constant", float(flat[0, 0])
+    if activation in SATURATED:
+        low, high = SATURATED[activation]
+        share = float(np.mean((flat <= low) | (flat >= high)))
+        if share >= MOSTLY:
+            return "saturated", share
+    return None
+
+
+def _by_gradient(
+    model: Any, modern: bool, x: Sequence[Any], y: Sequence[Any], losses: Sequence[Any]
+) -> list[BlockedLayer]:
+    import tensorflow as tf
+
+    variables = list(model.trainable_variables)
+    with tf.GradientTape() as tape:
+        outputs = call(model, modern, [_plain(array) for array in x], training=True)
+        parts = [
+            tf.reduce_mean(loss(_plain(truth), output))
+            for loss, truth, output in zip(losses, y, outputs, strict=False)
+            if loss is not None
+        ]
+        total = tf.add_n([tf.cast(part, tf.float32) for part in parts])
+    slopes = {id(variable): slope for variable, slope in zip(variables, tape.gradient(total, variables), strict=True)}
+    found: list[BlockedLayer] = []
+    for path, layer in owners(package(modern), model):
+        if getattr(layer, "layers", None):
+            continue
+        own = [variable for variable in layer.trainable_variables if id(variable) in slopes]
+        if not own:
+            if layer.weights and not layer.trainable:
+                found.append(BlockedLayer(path, "frozen"))
+            continue
+        sizes = [
+            0.0 if slopes[id(item)] is None else float(np.abs(np.asarray(tf.convert_to_tensor(slopes[id(item)]))).max())
+            for item in own
+        ]
+        if not np.isfinite(sizes).all():
+            found.append(BlockedLayer(path, "non-finite"))
+        elif max(sizes) == 0.0:
+            found.append(BlockedLayer(path, "gradient is zero", 0.0))
+    return found
+
+
+def _plain(array: Array) -> Any:
+    import tensorflow as tf
+
+    return tf.constant(array.astype(np.float32) if array.dtype in (np.float64, np.float16) else array)

@@ -1,0 +1,118 @@
+"""The user's network on the rows that the baselines were scored on. Worker only."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.data.binding import Bound
+from stethoscope.errors import BadInput
+from stethoscope.evidence.baseline import BaselineEvidence, Score
+from stethoscope.evidence.fit import FitSettings
+from stethoscope.gathering.baseline import held_out
+from stethoscope.gathering.bootstrap import scored
+from stethoscope.training.setup import Setup
+from stethoscope.types import Architecture, Reporter
+
+Array = npt.NDArray[Any]
+_CALL_VALUES, _MAX_CALL_ROWS = 4_000_000, 512
+
+
+@dataclass(frozen=True)
+class NetworkScore:
+    """The score and how it came about."""
+
+    score: Score
+    trained_here: bool
+    """False: the file's weights were taken as they are."""
+    complete: bool
+    """Whether training here had all the epochs it was to have."""
+    note: str = ""
+
+
+def with_network(baseline: BaselineEvidence, *networks: NetworkScore) -> BaselineEvidence:
+    """The baselines with networks beside them; one that ran out of time is only noted."""
+    done = tuple(network.score for network in networks if network.complete)
+    notes = tuple(network.note for network in networks if network.note)
+    return dataclasses.replace(baseline, scores=(*baseline.scores, *done), skipped=(*baseline.skipped, *notes))
+
+
+def score_network(
+    setup: Setup,
+    bound: Bound,
+    architecture: Architecture,
+    fit: FitSettings,
+    *,
+    name: str,
+    time_s: float,
+    report: Reporter | None = None,
+) -> NetworkScore:
+    """Trains the network on the baselines' training rows, unless the file's weights look trained, and scores it.
+
+    Raises:
+        BadInput: there are no rows to hold back.
+        CannotRun, FitCrash: it cannot be trained.
+    """
+    from stethoscope.training.trainer import Trainer
+
+    split = held_out(bound, architecture, fit)
+    place = setup.outputs.index(split.output) if split.output in setup.outputs else 0
+    given = dict(zip(setup.x, (np.asarray(array) for array in bound.inputs.values()), strict=True))
+    targets = tuple(np.asarray(bound.targets[output]) for output in setup.outputs) or setup.y
+    if any(len(array) != len(split.targets) for array in (*given.values(), *targets)):
+        raise BadInput("The data: expected the same number of rows in every array. Align them.")
+    test = _finite(split.test, [*given.values(), *targets])
+    x_test = {key: array[test] for key, array in given.items()}
+    model, note, complete = setup.live, "", True
+    trained = not setup.from_file
+    if trained and model is not None:
+        note = f"{name} was scored with the weights of the file; it may have been trained on the rows held back here."
+    else:
+        training = setup.with_changes(
+            x={key: array[split.train] for key, array in given.items()},
+            y=tuple(array[split.train] for array in targets),
+            x_val={},
+            y_val=(),
+            sample_weight=None if setup.sample_weight is None else _rows_of(setup.sample_weight, split.train),
+        )
+        if report is not None:
+            report("train", message=f"training {name} on {len(split.train):,} rows")
+        trainer = Trainer(training)
+        run = trainer.run(training, 0, time_s=time_s, scores_between=False)
+        model, complete = trainer.model, run.stopped == ""
+        if run.stopped == "time":
+            note = f"{name} had time for {run.epochs_done:.3g} of {training.epochs:g} epochs and is not compared."
+        elif run.stopped:
+            complete = True  # NaN is how this training ends, whatever the time
+    predicted = _predict(model, setup.modern, list(x_test.values()))[place]
+    score = scored(name, split.scorer, split.targets[test], predicted)
+    return NetworkScore(score, not trained, complete, note)
+
+
+def _rows_of(weights: Array, rows: Array) -> Array | None:
+    return weights[rows] if len(weights) > int(rows.max(initial=0)) else None
+
+
+def _finite(rows: Array, arrays: Sequence[Array]) -> Array:
+    kept = np.ones(len(rows), bool)
+    for array in arrays:
+        if array.dtype.kind == "f":
+            kept &= np.isfinite(array[rows]).reshape(len(rows), -1).all(axis=1)
+    return rows[kept]
+
+
+def _predict(model: Any, modern: bool, x: Sequence[Array]) -> list[Array]:
+    from stethoscope.training.model import call
+
+    per_row = max(1, sum(array[:1].size for array in x))
+    step = int(max(1, min(_MAX_CALL_ROWS, _CALL_VALUES // per_row)))
+    parts: list[list[Array]] = []
+    for begin in range(0, len(x[0]), step):
+        part = [array[begin : begin + step] for array in x]
+        parts.append([np.asarray(value) for value in call(model, modern, part, training=False)])
+    return [np.concatenate(values) for values in zip(*parts, strict=True)]

@@ -1,0 +1,61 @@
+"""What a tracker is, and how its files are found in a folder somebody sent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from stethoscope.evidence.curves import CurveEvidence
+
+MAX_FILES = 5_000
+"""Files looked at in one folder of logs."""
+MAX_FOLDERS = 5_000
+MAX_FILE_BYTES = 256 << 20
+"""Bytes read of one log: about 6 million scalars."""
+MAX_TEXT_BYTES = 64 << 20
+"""Bytes of one CSV or JSON log."""
+MAX_POINTS = 2_000_000
+"""Points kept of one run."""
+
+
+class Tracker(Protocol):
+    """One way of writing logs."""
+
+    id: str
+    title: str
+
+    def sniff(self, place: Path) -> bool:
+        """Whether the folder or file holds logs of this tracker. Cheap; never raises for foreign content."""
+        ...
+
+    def read(self, place: Path) -> tuple[CurveEvidence, ...]:
+        """Every run found, oldest first. What cannot be read is left out and named in `problem`."""
+        ...
+
+
+def files_in(place: Path) -> Iterator[Path]:
+    """Regular files in a folder and its subfolders, sorted by path, or the file itself. Links are not followed."""
+    if place.is_file():
+        yield place
+        return
+    seen = folders = 0
+    for root, below, names in os.walk(place, followlinks=False):
+        folders += 1
+        below.sort()
+        if folders > MAX_FOLDERS:
+            return
+        for name in sorted(names):
+            path = Path(root) / name
+            if path.is_symlink() or not path.is_file():
+                continue
+            seen += 1
+            if seen > MAX_FILES:
+                return
+            yield path
+
+
+def modified(path: Path) -> float:
+    """When a file was last written, seconds since 1970."""
+    return path.stat().st_mtime

@@ -1,0 +1,32 @@
+"""Profile the user's data against a model's inputs and outputs. Executes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from stethoscope.codec import plain
+from stethoscope.data.npz import READER
+from stethoscope.formats import detect
+from stethoscope.gathering.data import profile_data
+from stethoscope.types import TaskContext
+
+
+class Profile:
+    """params: none; files: "model", "data"."""
+
+    kind = "profile"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns `DataEvidence` as JSON."""
+        model, data = context.files["model"], context.files["data"]
+        context.report("read", message=f"reading {model.name}")
+        architecture = detect(model).describe(model)
+        context.report("read", message=f"reading {data.name}")
+        arrays = READER.read(data, context.budget.memory_bytes)
+        found: Mapping[str, Any] = plain(asdict(profile_data(arrays, architecture, data.name, context.report)))
+        return found
+
+
+TASK = Profile()

@@ -1,0 +1,43 @@
+"""Score a network on the rows the baselines are scored on: as it is when it is trained, else after training it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from stethoscope.codec import plain
+from stethoscope.data.binding import bind_all
+from stethoscope.data.npz import READER
+from stethoscope.types import TaskContext
+
+TIME_S = 30.0
+
+
+class ScoreNetwork:
+    """params: {"fit", "time_s", "name", "trusted"}; files: "model", "data". A second model is another job with its name."""
+
+    kind = "score"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns `NetworkScore` as JSON."""
+        from stethoscope.gathering.network_score import score_network
+        from stethoscope.training.from_job import fit_settings, setup_from_job
+
+        architecture, setup, _ = setup_from_job(context)
+        fit = fit_settings(context.params.get("fit"))
+        bound = bind_all(READER.read(context.files["data"], context.budget.memory_bytes), architecture)
+        found = score_network(
+            setup,
+            bound,
+            architecture,
+            fit,
+            name=str(context.params.get("name", "this network"))[:80],
+            time_s=float(context.params.get("time_s", TIME_S)),
+            report=context.report,
+        )
+        answer: Mapping[str, Any] = plain(asdict(found))
+        return answer
+
+
+TASK = ScoreNetwork()

@@ -1,0 +1,47 @@
+"""A short, instrumented training run of a copy of the model on the user's data, and what-if runs beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from stethoscope.codec import plain
+from stethoscope.evidence.training import TrainingEvidence
+from stethoscope.gathering.training import Gatherer
+from stethoscope.training.from_job import fit_settings, fitting_rows, setup_from_job
+from stethoscope.types import TaskContext
+
+TIME_S = 12.0
+"""Seconds for everything after the model is loaded, unless params say otherwise."""
+
+
+class Train:
+    """params: {"fit": {…}, "time_s", "trials", "trusted"}; files: "model", "data"."""
+
+    kind = "train"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns `TrainingEvidence` as JSON; what is known so far is kept as the partial answer."""
+        fit = fit_settings(context.params.get("fit"))
+        _, setup, assumed = setup_from_job(context)
+        setup, sentences = fitting_rows(setup, context.budget.memory_bytes)
+        gatherer = Gatherer(
+            setup,
+            fit.epochs,
+            (*assumed, *sentences),
+            float(context.params.get("time_s") or TIME_S),
+            say=lambda phase, fraction, message: context.report(phase, fraction, message),
+            keep=lambda evidence: context.save_partial(_json(evidence)),
+            warm=context.memory.enforce,
+            trials=bool(context.params.get("trials", True)),
+        )
+        return _json(gatherer.run())
+
+
+def _json(evidence: TrainingEvidence) -> dict[str, Any]:
+    value: dict[str, Any] = plain(dataclasses.asdict(evidence))
+    return value
+
+
+TASK = Train()

@@ -1,0 +1,220 @@
+"""From a job's files and parameters to a training: the model, its data, and how it is or would be compiled."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.data.binding import Bound, bind_all
+from stethoscope.data.npz import READER
+from stethoscope.errors import BadInput, BadSetting, CannotRun
+from stethoscope.evidence.fit import FitSettings
+from stethoscope.training.compile_assumed import assumed_loss, named_loss, named_optimizer, outputs_in_order
+from stethoscope.training.file_state import looks_trained
+from stethoscope.training.setup import Setup
+from stethoscope.types import Architecture, Feed, TaskContext
+
+AIM_STEPS = 1_000
+"""Steps a run gets when nobody said how many epochs: enough for small models to show whether they learn."""
+MIN_EPOCHS = 3
+MAX_DATA_BYTES = 1 << 30
+DATA_SHARE = 0.2
+"""Share of the job's memory that training rows may take; TensorFlow holds them a second time."""
+
+
+def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str, ...]]:
+    """Loads the model and the data, and puts together what `fit` would do.
+
+    Reads files "model" and "data" and params["fit"]; what the user says there overrides the file's compile settings.
+
+    Returns:
+        The architecture, the training, and a sentence for each thing that nobody said and was assumed.
+
+    Raises:
+        CannotRun: the file is no Keras model, or has no weights to train.
+        BadInput: no data, no targets, or arrays that match neither inputs nor outputs.
+        BadSetting: a fit setting that makes no sense.
+    """
+    fit = fit_settings(context.params.get("fit"))
+    if "data" not in context.files:
+        raise BadInput("Training: expected data with inputs and targets, got none. Give an .npz with x and y.")
+    architecture, opened = context.open_model()
+    with opened as runner:
+        name = context.files["model"].name
+        model = getattr(runner, "model", None)
+        if model is None or not hasattr(model, "trainable_variables"):
+            raise CannotRun(
+                f"{name}: expected a Keras model to train, got {architecture.display_format or architecture.format_id}. "
+                "Upload the .keras or .h5 file."
+            )
+        input_names = tuple(spec.name for spec in runner.inputs)
+    context.report("data", message="reading the data")
+    bound = bind_all(READER.read(context.files["data"], context.budget.memory_bytes), architecture)
+    if bound.problem:
+        raise BadInput(bound.problem)
+    if not bound.targets:
+        raise BadInput(
+            f"The data: expected targets for {[spec.name for spec in architecture.outputs]}, got none. Add them as y."
+        )
+    setup, assumed = make_setup(model, architecture, bound, fit, input_names)
+    trained = looks_trained(context.files["model"].path, setup)
+    return architecture, setup.with_changes(from_file=not trained), assumed
+
+
+def fit_settings(value: Any) -> FitSettings:
+    """Reads params["fit"]; unknown keys are left out.
+
+    Raises:
+        BadSetting: a number that cannot be.
+    """
+    given = value if isinstance(value, Mapping) else {}
+    known = {field.name for field in dataclasses.fields(FitSettings)}
+    fit = FitSettings(**{key: item for key, item in given.items() if key in known})
+    if (fit.epochs is not None and fit.epochs < 1) or (fit.batch_size is not None and fit.batch_size < 1):
+        raise BadSetting(f"Fit: expected epochs and batch_size of at least 1, got {fit.epochs} and {fit.batch_size}.")
+    if fit.validation_split is not None and not 0 <= fit.validation_split < 1:
+        raise BadSetting(f"Fit: expected a validation_split from 0 to below 1, got {fit.validation_split}.")
+    return fit
+
+
+def make_setup(
+    model: Any, architecture: Architecture, bound: Bound, fit: FitSettings, input_names: tuple[str, ...]
+) -> tuple[Setup, tuple[str, ...]]:
+    """Returns the training of a loaded model on bound data, and what was assumed."""
+    modern = not _of_tf_keras(model)
+    assumed: list[str] = []
+    names = outputs_in_order(model, architecture)
+    y = tuple(np.asarray(bound.targets[name]) for name in names if name in bound.targets)
+    if len(y) != len(names):
+        missing = [name for name in names if name not in bound.targets]
+        raise BadInput(f"The data: expected targets for every output, got none for {missing}. Add them by name.")
+    losses = named_loss(architecture, fit, names, modern)
+    filled = []
+    for index, loss in enumerate(losses):
+        if loss is None and all(item is None for item in losses):
+            loss, sentence = assumed_loss(architecture, index, y[index])  # noqa: PLW2901
+            assumed.append(sentence)
+        filled.append(loss)
+    optimizer, sentences = named_optimizer(architecture, fit, modern)
+    assumed.extend(sentences)
+    x = {spec: np.asarray(bound.inputs[name]) for spec, name in zip(input_names, bound.inputs, strict=True)}
+    x, y, x_val, y_val, weights_given = _split(x, y, bound, fit)
+    batch = fit.batch_size or 32
+    if fit.batch_size is None:
+        assumed.append("The batch size was not said: 32, Keras' default.")
+    rows = int(next(iter(x.values())).shape[0]) if x else 0
+    steps = max(1, math.ceil(rows / batch))
+    epochs = fit.epochs or max(MIN_EPOCHS, round(AIM_STEPS / steps))
+    if fit.epochs is None:
+        assumed.append(f"The number of epochs was not said: {epochs} (about {epochs * steps:,} steps).")
+    weights, owners, kept = _weights(model)
+    setup = Setup(
+        config=_config(model, modern),
+        modern=modern,
+        weights=weights,
+        weight_layers=owners,
+        keep_weights=kept,
+        losses=tuple(filled),
+        loss_weights=_loss_weights(architecture, names),
+        optimizer=optimizer,
+        x=x,
+        y=y,
+        x_val=x_val,
+        y_val=y_val,
+        batch_size=batch,
+        epochs=epochs,
+        shuffle=fit.shuffled,
+        sample_weight=weights_given,
+        outputs=tuple(names),
+        live=model,
+    )
+    return setup, tuple(assumed)
+
+
+def _of_tf_keras(model: Any) -> bool:
+    return any(kind.__module__.startswith("tf_keras.") for kind in type(model).__mro__)
+
+
+def _config(model: Any, modern: bool) -> dict[str, Any] | None:
+    """The model as Keras serialises it; None for one whose class cannot say (NotImplementedError and its kin)."""
+    if modern:
+        import keras
+    else:
+        import tf_keras as keras
+    try:
+        value = keras.saving.serialize_keras_object(model)
+    except (NotImplementedError, TypeError, ValueError, AttributeError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not isinstance(value.get("config"), dict):
+        return None
+    return {key: item for key, item in value.items() if key != "compile_config"}
+
+
+def _weights(model: Any) -> tuple[tuple[npt.NDArray[Any], ...], tuple[str, ...], frozenset[str]]:
+    """Returns the weights by top-level layer, the layer of each, and the layers that hold frozen weights."""
+    arrays: list[npt.NDArray[Any]] = []
+    owners: list[str] = []
+    frozen: set[str] = set()
+    for layer in model.layers:
+        for variable in layer.weights:
+            arrays.append(np.asarray(variable))
+            owners.append(layer.name)
+        parts = list(layer._flatten_layers()) if hasattr(layer, "_flatten_layers") else [layer]
+        if any(not part.trainable and part.weights for part in parts):
+            frozen.add(layer.name)
+    return tuple(arrays), tuple(owners), frozenset(frozen)
+
+
+def _loss_weights(architecture: Architecture, names: list[str]) -> tuple[float, ...]:
+    said = architecture.compile.details.get("loss_weights") if architecture.compile else None
+    if isinstance(said, Mapping):
+        return tuple(float(said.get(name, 1.0)) for name in names)
+    if isinstance(said, list | tuple) and len(said) == len(names):
+        return tuple(1.0 if item is None else float(item) for item in said)
+    return ()
+
+
+def _split(
+    x: Feed, y: tuple[npt.NDArray[Any], ...], bound: Bound, fit: FitSettings
+) -> tuple[Feed, tuple[npt.NDArray[Any], ...], Feed, tuple[npt.NDArray[Any], ...], npt.NDArray[Any] | None]:
+    """Validation rows are the tail, as `fit` takes them before it shuffles; else held-out arrays of the data file."""
+    rows = int(next(iter(x.values())).shape[0])
+    sample_weight = bound.others.get("sample_weight")
+    if sample_weight is not None and sample_weight.shape[:1] != (rows,):
+        sample_weight = None
+    if fit.validation_split and all(item.shape[:1] == (rows,) for item in (*x.values(), *y)):
+        cut = math.floor(rows * (1.0 - fit.validation_split))
+        if 0 < cut < rows:
+            head = {name: array[:cut] for name, array in x.items()}
+            tail = {name: array[cut:] for name, array in x.items()}
+            given = None if sample_weight is None else sample_weight[:cut]
+            return head, tuple(item[:cut] for item in y), tail, tuple(item[cut:] for item in y), given
+    for part in ("val", "test"):
+        held_x, held_y = bound.others.get(f"x_{part}"), bound.others.get(f"y_{part}")
+        if held_x is None or held_y is None or len(x) != 1 or len(y) != 1:
+            continue
+        same = held_x.shape[1:] == next(iter(x.values())).shape[1:] and held_y.shape[1:] == y[0].shape[1:]
+        if same and len(held_x) == len(held_y) > 0:
+            return x, y, {next(iter(x)): held_x}, (held_y,), sample_weight
+    return x, y, {}, (), sample_weight
+
+
+def fitting_rows(setup: Setup, budget_bytes: int) -> tuple[Setup, tuple[str, ...]]:
+    """The training on as many rows as fit memory beside the model, drawn at random and kept in order; a sentence if fewer."""
+    held = sum(array.nbytes for array in (*setup.x.values(), *setup.y))
+    most = min(MAX_DATA_BYTES, int(budget_bytes * DATA_SHARE))
+    if held <= most or setup.rows < 2:
+        return setup, ()
+    rows = max(1, int(setup.rows * most / held))
+    chosen = np.sort(np.random.default_rng(0).permutation(setup.rows)[:rows])
+    smaller = setup.with_changes(
+        x={name: array[chosen] for name, array in setup.x.items()},
+        y=tuple(array[chosen] for array in setup.y),
+        sample_weight=None if setup.sample_weight is None else setup.sample_weight[chosen],
+    )
+    return smaller, (f"Trained on {rows:,} of {setup.rows:,} rows, drawn at random: more do not fit the memory limit.",)

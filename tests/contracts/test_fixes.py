@@ -1,0 +1,196 @@
+"""Every kind of fix: prints code that parses, survives JSON, changes a copy and leaves the original alone."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from stethoscope.errors import CannotRun, StethoscopeError
+from stethoscope.fixes import Fix, all_fixes, fix_from_json
+from stethoscope.fixes.add_flatten import AddFlatten
+from stethoscope.fixes.add_hidden_layer import AddHiddenLayer
+from stethoscope.fixes.add_normalisation import AddNormalisation
+from stethoscope.fixes.add_regularisation import AddRegularisation
+from stethoscope.fixes.advice import Advice
+from stethoscope.fixes.class_weights import ClassWeights
+from stethoscope.fixes.clip_gradients import ClipGradients
+from stethoscope.fixes.combined import Combined
+from stethoscope.fixes.drop_features import DropFeatures
+from stethoscope.fixes.drop_rows import DropRows
+from stethoscope.fixes.early_stopping import EarlyStopping
+from stethoscope.fixes.encode_labels import EncodeLabels
+from stethoscope.fixes.fill_missing import FillMissing
+from stethoscope.fixes.move_dropout import MoveDropout
+from stethoscope.fixes.remove_bias import RemoveBias
+from stethoscope.fixes.remove_duplicates import RemoveDuplicates
+from stethoscope.fixes.remove_layer import RemoveLayer
+from stethoscope.fixes.replace_activation import ReplaceActivation
+from stethoscope.fixes.replace_head import ReplaceHead
+from stethoscope.fixes.replace_loss import ReplaceLoss
+from stethoscope.fixes.replace_optimizer import ReplaceOptimizer
+from stethoscope.fixes.reshape_targets import ReshapeTargets
+from stethoscope.fixes.scale_inputs import ScaleInputs
+from stethoscope.fixes.scale_targets import ScaleTargets
+from stethoscope.fixes.set_batch_size import SetBatchSize
+from stethoscope.fixes.set_dropout_rate import SetDropoutRate
+from stethoscope.fixes.set_epochs import SetEpochs
+from stethoscope.fixes.set_initialiser import SetInitialiser
+from stethoscope.fixes.set_input_shape import SetInputShape
+from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.fixes.set_metrics import SetMetrics
+from stethoscope.fixes.set_output_bias import SetOutputBias
+from stethoscope.fixes.set_padding import SetPadding
+from stethoscope.fixes.set_vocabulary import SetVocabulary
+from stethoscope.fixes.shuffle_before_split import ShuffleBeforeSplit
+from stethoscope.fixes.unfreeze import Unfreeze
+from stethoscope.training.setup import Setup
+from tests.fixes.setups import dense, entry, setup
+
+_IMAGES = (
+    entry("Conv2D", "conv", filters=4, kernel_size=[3, 3], padding="valid", activation="relu"),
+    entry("Embedding", "tokens", input_dim=10, output_dim=4),
+    dense("out", 3, "softmax", trainable=False),
+)
+
+
+def _gaps() -> Setup:
+    base = setup()
+    x = base.x["rows"].copy()
+    x[0, 0] = np.nan
+    x[1] = x[2]
+    y = base.y[0].copy()
+    y[1] = y[2]
+    return base.with_changes(x={"rows": x}, y=(y,))
+
+
+EXAMPLES: list[tuple[Fix, Setup]] = [
+    (ReplaceActivation("out", "sigmoid", was="softmax", layer_type="Dense", units=3), setup()),
+    (ReplaceActivation("hidden", "elu", layer_type="Conv2D"), setup()),
+    (ReplaceLoss("categorical_crossentropy", from_logits=True, was="mse"), setup()),
+    (ReplaceHead("out", 1, "sigmoid", "binary_crossentropy", was="softmax"), setup(y=(np.arange(8) % 2,), y_val=())),
+    (ReplaceOptimizer("adam", 0.001, was="SGD"), setup()),
+    (SetLearningRate(0.001, was=0.5), setup()),
+    (SetLearningRate(1e-5, was=0.5, optimizer="sgd"), setup()),
+    (SetEpochs(50, was=3), setup()),
+    (SetBatchSize(32, was=4), setup()),
+    (ScaleInputs("rows", was_minimum=-3.0, was_maximum=255.0), setup()),
+    (ScaleInputs(method="minmax"), setup()),
+    (ScaleInputs(method="divide", divisor=255.0), setup()),
+    (ScaleTargets("out", method="minmax"), setup()),
+    (ScaleTargets(), setup()),
+    (EncodeLabels(encoding="one-hot", classes=3, loss="categorical_crossentropy"), setup()),
+    (EncodeLabels(encoding="integer"), setup(y=(np.eye(3)[np.arange(8) % 3],), y_val=(np.eye(3)[[0, 1, 2, 0]],))),
+    (EncodeLabels(encoding="zero-one"), setup(y=(np.arange(8) % 2 * 2 - 1,), y_val=(np.array([1, -1, 1, -1]),))),
+    (EncodeLabels(encoding="zero-based"), setup(y=(np.arange(8) % 3 + 1,), y_val=(np.array([1, 2, 3, 1]),))),
+    (EncodeLabels(encoding="unscale", factor=255.0), setup(y=(np.arange(8) % 3 / 255,), y_val=(np.arange(4) / 255,))),
+    (ReshapeTargets("out", (1,)), setup()),
+    (ReshapeTargets(), setup(y=(np.zeros((8, 1)),), y_val=(np.zeros((4, 1)),))),
+    (ShuffleBeforeSplit(0.25), setup()),
+    (SetInitialiser(("hidden",), kernel="he_normal"), setup()),
+    (SetOutputBias("out", (0.5, -0.25, 1.0)), setup()),
+    (Unfreeze(("out",)), setup(*_IMAGES)),
+    (RemoveLayer("drop", why="it drops all"), setup()),
+    (AddFlatten("out"), setup()),
+    (SetInputShape("rows", (5,), was=(4,)), setup()),
+    (SetPadding(("conv",)), setup(*_IMAGES)),
+    (SetDropoutRate(("drop",), 0.2, was=0.5), setup()),
+    (MoveDropout("drop", before="hidden", rate=0.5), setup()),
+    (RemoveBias(("hidden",)), setup()),
+    (SetMetrics(("accuracy",), was=("mae",)), setup()),
+    (DropRows(), _gaps()),
+    (FillMissing(), _gaps()),
+    (DropFeatures((1, 3)), setup()),
+    (ClassWeights((1.0, 2.0, 0.5)), setup()),
+    (ClipGradients(), setup()),
+    (ClipGradients(0.5, optimizer="SGD", learning_rate=0.1), setup()),
+    (AddNormalisation(), setup()),
+    (AddNormalisation("hidden", method="layer"), setup()),
+    (AddHiddenLayer("out", 16, "relu"), setup()),
+    (SetVocabulary("tokens", 50, was=10), setup(*_IMAGES)),
+    (SetVocabulary("tokens", 50, output_dim=4), setup(*_IMAGES)),
+    (EarlyStopping(5, epochs=2), setup()),
+    (AddRegularisation(method="dropout", rate=0.3), setup()),
+    (AddRegularisation(method="l2", rate=0.01), setup()),
+    (RemoveDuplicates(), _gaps()),
+    (Combined((Combined((SetEpochs(9),)), ReplaceActivation("out", "sigmoid"), Advice("Look at it."))), setup()),
+    (Advice("Give the model\nmore data.", "x = load()"), setup()),
+]
+
+
+def test_every_kind_has_an_example() -> None:
+    assert {fix.kind for fix, _ in EXAMPLES} == set(all_fixes())
+    for name, kind in all_fixes().items():
+        assert kind.__module__.rsplit(".", 1)[-1] == name.replace("-", "_")
+
+
+@pytest.mark.parametrize(("fix", "_"), EXAMPLES, ids=lambda item: item.kind if isinstance(item, Fix) else "")
+def test_prints_and_survives_json(fix: Fix, _: Setup) -> None:
+    assert fix.summary
+    assert "\n" not in fix.summary
+    assert ast.parse(fix.code()).body or fix.code().startswith("#")
+    assert "…" not in fix.code()
+    assert fix_from_json(json.loads(json.dumps(fix.to_json()))) == fix
+
+
+@pytest.mark.parametrize(("fix", "base"), EXAMPLES, ids=lambda item: item.kind if isinstance(item, Fix) else "")
+def test_changes_a_copy(fix: Fix, base: Setup) -> None:
+    before = copy.deepcopy(base)
+    if not fix.provable:
+        with pytest.raises(CannotRun):
+            fix.apply(base)
+        return
+    changed = fix.apply(base)
+    assert not _same(changed, base), "nothing was changed"
+    assert _same(base, before), "the original was changed"
+
+
+@pytest.mark.parametrize(
+    "fix",
+    [
+        ReplaceActivation("out", "sigmoid"),
+        RemoveLayer("drop"),
+        AddFlatten("out"),
+        SetInitialiser(("hidden",)),
+        Unfreeze(("out",)),
+    ],
+    ids=lambda fix: fix.kind,
+)
+def test_a_model_defined_by_its_own_class_says_why_not(fix: Fix) -> None:
+    with pytest.raises(CannotRun, match="its own class"):
+        fix.apply(setup(config=None))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"kind": "no-such"},
+        {"kind": "set-epochs", "params": {"epochs": "many"}},
+        {"kind": "combined", "params": {"fixes": "all"}},
+        {"kind": "combined", "params": {"fixes": [{"kind": "no-such"}]}},
+    ],
+)
+def test_foreign_json_is_refused(value: dict[str, object]) -> None:
+    with pytest.raises(StethoscopeError):
+        fix_from_json(value)
+
+
+def _same(first: Setup, second: Setup) -> bool:
+    def plain(item: Setup) -> str:
+        parts = {key: value for key, value in vars(item).items() if key != "live"}
+        return repr({key: _spelled(value) for key, value in parts.items()})
+
+    return plain(first) == plain(second)
+
+
+def _spelled(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return (value.shape, str(value.dtype), value.tobytes())
+    if isinstance(value, dict):
+        return {key: _spelled(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(_spelled(item) for item in value)
+    return value
