@@ -81,7 +81,7 @@ def warm() -> Iterator[Ask]:
     from stethoscope.types import ModelFile
 
     with tempfile.TemporaryDirectory(prefix="stethoscope-bench-") as folder:
-        engine = Engine(Path(folder), {"light": 1, "tensorflow": 1}, 1 << 62)
+        engine = Engine(Path(folder), {"light": 2, "tensorflow": 2}, 1 << 62)
 
         def asked(model: Path, data: Path, fit: Mapping[str, Any]) -> dict[str, Any]:
             request = Request(ModelFile.at(model), ModelFile.at(data), fit=FitSettings.from_mapping(fit))

@@ -34,8 +34,9 @@ def answer(state: JobState, code: str) -> None:
     if state.result.status is not Status.OK:
         render.ending(state)
         return
-    found = decode(OverfitEvidence, state.result.value)
-    render.verdict(*verdict(state.result.value))
+    value = state.result.value["overfit"]
+    found = decode(OverfitEvidence, value)
+    render.verdict(*verdict(value))
     if found.reason:
         st.markdown(escape.sentences(found.reason))
     cards.facts(

@@ -14,7 +14,7 @@ def _program(faulty: bool) -> Program:
     table = layers.Embedding(20 if faulty else 50, 4)
     model = keras.Sequential([keras.Input((8,)), table, layers.Flatten(), layers.Dense(1, "sigmoid")])
     model.compile(optimizer="adam", loss="binary_crossentropy", metrics=["accuracy"])
-    return Program(model, words(50), {"epochs": 10})
+    return Program(model, words(50), {"epochs": 30})
 
 
 SPECIMEN = Specimen("embedding-range", faulty=lambda: _program(True), healthy=lambda: _program(False))

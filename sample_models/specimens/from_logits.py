@@ -10,7 +10,7 @@ def _program(faulty: bool) -> Program:
     from keras import losses
 
     model = dense(4, (3, "softmax"), losses.SparseCategoricalCrossentropy(from_logits=faulty))
-    return Program(model, clusters(3), {"epochs": 10})
+    return Program(model, clusters(3), {"epochs": 30})
 
 
 SPECIMEN = Specimen("from-logits", faulty=lambda: _program(True), healthy=lambda: _program(False))

@@ -15,7 +15,7 @@ def _program(faulty: bool) -> Program:
         [keras.Input((6, 2)), layers.GRU(8, return_sequences=True), layers.GRU(1, return_sequences=faulty)]
     )
     model.compile(optimizer="adam", loss="mse")
-    return Program(model, series(), {"epochs": 10})
+    return Program(model, series(), {"epochs": 30})
 
 
 SPECIMEN = Specimen("label-shape", faulty=lambda: _program(True), healthy=lambda: _program(False))

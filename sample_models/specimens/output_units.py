@@ -8,7 +8,7 @@ from sample_models.specimens.small_programs import clusters, dense
 
 def _program(faulty: bool) -> Program:
     model = dense(4, (2 if faulty else 3, "softmax"), "sparse_categorical_crossentropy")
-    return Program(model, clusters(3), {"epochs": 10})
+    return Program(model, clusters(3), {"epochs": 30})
 
 
 SPECIMEN = Specimen("output-units", faulty=lambda: _program(True), healthy=lambda: _program(False))

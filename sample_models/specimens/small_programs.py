@@ -11,16 +11,15 @@ Arrays = dict[str, npt.NDArray[Any]]
 ROWS = 240
 
 
-def dense(features: int, last: tuple[int, str | None], loss: Any, metric: str = "", spread: float | None = None) -> Any:
-    """A compiled network with one relu layer of 16 and the output `last`; `spread` is the deviation of its initial weights."""
+def dense(features: int, last: tuple[int, str | None], loss: Any, metric: str = "", factor: float | None = None) -> Any:
+    """A compiled network with one relu layer of 16 and the output `last`; `factor` multiplies what the hidden layer says."""
     import keras
-    from keras import initializers, layers
+    from keras import layers
 
     keras.utils.set_random_seed(7)
-    start = "glorot_uniform" if spread is None else initializers.RandomNormal(stddev=spread, seed=7)
-    hidden = layers.Dense(16, "relu", kernel_initializer=start)
-    model = keras.Sequential([keras.Input((features,)), hidden, layers.Dense(*last, kernel_initializer=start)])
-    model.compile(optimizer=keras.optimizers.Adam(0.01), loss=loss, metrics=[metric] if metric else [])
+    between = [] if factor is None else [layers.Rescaling(factor)]
+    model = keras.Sequential([keras.Input((features,)), layers.Dense(16, "relu"), *between, layers.Dense(*last)])
+    model.compile(optimizer=keras.optimizers.Adam(0.02), loss=loss, metrics=[metric] if metric else [])
     return model
 
 
@@ -28,7 +27,7 @@ def clusters(count: int) -> Arrays:
     """`count` groups of points in four dimensions, shuffled, about 0 with deviation near 1; y: class numbers."""
     random = np.random.default_rng(count)
     labels = random.permutation(np.arange(ROWS) % count)
-    x = random.normal(0, 1, (count, 4))[labels] + random.normal(0, 0.4, (ROWS, 4))
+    x = random.normal(0, 1.2, (count, 4))[labels] + random.normal(0, 0.3, (ROWS, 4))
     return {"x": x.astype("float32"), "y": labels.astype("int32")}
 
 

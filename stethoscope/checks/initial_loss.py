@@ -18,7 +18,6 @@ from stethoscope.evidence.losses import PROBABILITY_LOSSES
 from stethoscope.evidence.shown import learns_well
 from stethoscope.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.fixes.scale_inputs import ScaleInputs
-from stethoscope.fixes.set_initialiser import SetInitialiser
 
 TOO_HIGH, TOO_LOW, FAR = 3.0, 1 / 3, 10.0
 LARGE_INPUT = 10.0
@@ -40,7 +39,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     largest = max((max(abs(p.minimum or 0.0), abs(p.maximum or 0.0)) for p in inputs), default=0.0)
     scaled = largest <= LARGE_INPUT
     reason = (
-        "the initial weights are large for these inputs"
+        "the untrained network is already very sure, through its initial weights or a layer that multiplies"
         if scaled
         else f"inputs reach {largest:g}, so the first outputs are extreme"
     )
@@ -58,7 +57,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             Bars("First loss", head.loss, ("first loss", "guessing"), (first, expected), (Mark(expected, "guessing"),)),
             Number("first loss over guessing", ratio, "×", TOO_HIGH),
         ),
-        fix=None if ratio < 1 else (SetInitialiser() if scaled else ScaleInputs(method="standardise")),
+        fix=None if ratio < 1 or scaled else ScaleInputs(method="standardise"),
     )
 
 

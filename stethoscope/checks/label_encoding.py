@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import as_shape, one_per_row, scaled_factor, two_values
+from stethoscope.evidence.contract import as_shape, one_per_row, scaled_factor, two_valued_rows, two_values
 from stethoscope.evidence.data import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
@@ -105,7 +105,7 @@ def _for_rows(head: Head, target: TargetProfile) -> tuple[Severity, str, Fix] | 
 def _for_columns(head: Head, target: TargetProfile) -> tuple[Severity, str, Fix] | None:
     """Rows of two values other than 0 and 1: 0/255 or −1/1."""
     values = target.array.distinct_values
-    if len(values) != 2 or values == (0.0, 1.0) or target.array.shape[-1] != head.units or (head.units or 0) < 2:
+    if not two_valued_rows(target) or target.array.shape[-1] != head.units:
         return None
     text = f"The labels are {values[0]:g} and {values[1]:g}, but {head.loss} reads 0 and 1: with other values its size means nothing. Write them as 0 and 1."
     return Severity.HIGH, text, EncodeLabels(head.output, "zero-one")

@@ -41,7 +41,8 @@ class Diagnosis:
             raise BadSetting(f"Check {min(unknown)!r}: no such check. Known: {', '.join(sorted(all_checks()))}.")
         self._engine, self._request, self._on_change, self._cancelled = engine, request, on_change, cancelled
         self._checks = [check for check in all_checks().values() if not request.only or check.id in request.only]
-        self._stages = [stage for stage in STAGES if self._wanted(stage)]
+        stages = [stage for stage in STAGES if stage.id != "second" or request.second is not None]
+        self._stages = [stage for stage in stages if self._wanted(stage)]
         self._evidence = EvidenceSet(fit=request.fit)
         self._states = {stage.id: StageReport(stage.id, stage.title) for stage in self._stages}
         self._jobs: dict[str, str] = {}
@@ -66,8 +67,8 @@ class Diagnosis:
         """With `only`, a stage runs when a chosen check reads what it gives."""
         if not self._request.only or stage.id in ("describe", "profile"):
             return True
-        read = {kind for check in self._checks for kind in (*check.needs, *check.uses)}
-        return bool(read & set(stage.gives)) or (stage.id == "score" and Evidence.BASELINE in read)
+        read = {kind for check in self._checks for kind in (*check.needs, *check.needs_any, *check.uses)}
+        return bool(read & set(stage.gives)) or (stage.kind == "score" and Evidence.BASELINE in read)
 
     def _gather(self) -> None:
         waiting = list(self._stages)
@@ -116,6 +117,9 @@ class Diagnosis:
             "logs": self._request.logs, "second": self._request.second,
         }  # fmt: skip
         files = {role: file for role in stage.files if (file := given[role]) is not None}
+        if "second" in files:
+            # The task scores whatever model it is given.
+            return {"model": files.pop("second"), **files}
         return files | (self._request.beside if "model" in stage.files else {})
 
     def _worker(self) -> WorkerKind:

@@ -9,7 +9,7 @@ from typing import Any
 from stethoscope.codec import architecture_from_json
 from stethoscope.diagnosis.request import Request
 from stethoscope.evidence.activations import ActivationEvidence
-from stethoscope.evidence.baseline import BaselineEvidence, Score
+from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, with_network
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.data import DataEvidence
 from stethoscope.evidence.decode import decode
@@ -120,8 +120,19 @@ def _baseline_params(request: Request, evidence: EvidenceSet) -> dict[str, Any]:
 
 def _score_params(request: Request, evidence: EvidenceSet) -> dict[str, Any]:
     assert evidence.baseline is not None
-    known = {"metric": evidence.baseline.metric, "test_index": list(evidence.baseline.test_index)}
-    return _fit_params(request, evidence) | known | {"time_s": min(8.0, request.train_s)}
+    return _fit_params(request, evidence) | {
+        "time_s": min(8.0, request.train_s),
+        "test_index": list(evidence.baseline.test_index),
+    }
+
+
+def _second_params(request: Request, evidence: EvidenceSet) -> dict[str, Any]:
+    assert request.second is not None
+    return _score_params(request, evidence) | {"name": request.second.name}
+
+
+def _needs_second(request: Request, evidence: EvidenceSet) -> str:
+    return "No second model was given." if request.second is None else _needs_scoring(request, evidence)
 
 
 def _consistency_params(request: Request, _evidence: EvidenceSet) -> dict[str, Any]:
@@ -137,8 +148,7 @@ def _with_data(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
 
 
 def _with_logs(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    runs = decode(tuple[CurveEvidence, ...], value["runs"])
-    return replace(evidence, logs=runs[0] if runs else None)
+    return replace(evidence, logs=decode(CurveEvidence, value))
 
 
 def _with_examination(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
@@ -164,7 +174,7 @@ def _with_training(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceS
 
 
 def _with_overfit(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    return replace(evidence, overfit=decode(OverfitEvidence, value))
+    return replace(evidence, overfit=decode(OverfitEvidence, value["overfit"]))
 
 
 def _with_baseline(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
@@ -174,8 +184,7 @@ def _with_baseline(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceS
 def _with_scores(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
     if evidence.baseline is None:
         return evidence
-    scores = decode(tuple[Score, ...], value["scores"])
-    return replace(evidence, baseline=replace(evidence.baseline, scores=(*evidence.baseline.scores, *scores)))
+    return replace(evidence, baseline=with_network(evidence.baseline, decode(NetworkScore, value)))
 
 
 STAGES: tuple[Stage, ...] = (
@@ -199,6 +208,8 @@ STAGES: tuple[Stage, ...] = (
           lambda request, evidence: _fit_params(request, evidence) | {"time_s": min(8.0, request.train_s)},
           files=("model", "data"), after=("describe", "profile"), runs_model=True, order=2),
     Stage("score", "This network beside the simple models", "score", (), _needs_scoring, _with_scores, _score_params,
-          files=("model", "data", "second"), after=("describe", "profile", "baseline"), runs_model=True, order=3),
+          files=("model", "data"), after=("describe", "profile", "baseline"), runs_model=True, order=3),
+    Stage("second", "The second model beside them", "score", (), _needs_second, _with_scores, _second_params,
+          files=("second", "data"), after=("describe", "profile", "baseline"), runs_model=True, order=4),
 )  # fmt: skip
 """In the order in which they are shown."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -38,3 +38,22 @@ class BaselineEvidence:
     def best(self) -> Score | None:
         """The best baseline."""
         return max(self.scores, key=lambda score: score.value, default=None)
+
+
+@dataclass(frozen=True)
+class NetworkScore:
+    """The score and how it came about."""
+
+    score: Score
+    trained_here: bool
+    """False: the file's weights were taken as they are."""
+    complete: bool
+    """Whether training here had all the epochs it was to have."""
+    note: str = ""
+
+
+def with_network(baseline: BaselineEvidence, *networks: NetworkScore) -> BaselineEvidence:
+    """The baselines with networks beside them; one that ran out of time is only noted."""
+    done = tuple(network.score for network in networks if network.complete)
+    notes = tuple(network.note for network in networks if network.note)
+    return replace(baseline, scores=(*baseline.scores, *done), skipped=(*baseline.skipped, *notes))

@@ -122,6 +122,13 @@ def two_values(target: TargetProfile) -> tuple[float, float] | None:
     return (values[0], values[1]) if target.kind == "binary" and len(values) == 2 else None
 
 
+def two_valued_rows(target: TargetProfile) -> bool:
+    """Whether rows hold two values, not both in 0 … 1: yes and no for each column in another notation (0/255, −1/1)."""
+    values = target.array.distinct_values
+    rows = len(target.array.shape) > 1 and target.array.shape[-1] > 1
+    return rows and len(values) == 2 and (values[0] < 0 or values[1] > 1)
+
+
 def signed_labels(head: Head) -> bool:
     """Whether labels are −1 and 1 and the output can follow them: a classifier by least squares or hinge."""
     labels = None if head.target is None else two_values(head.target)

@@ -10,6 +10,7 @@ from stethoscope.evidence.contract import (
     one_per_row,
     scaled_factor,
     signed_labels,
+    two_valued_rows,
     two_values,
     weighed,
 )
@@ -99,6 +100,8 @@ def _regression(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Los
         return None  # pixels that were not divided: output-range
     if head.loss in SPARSE_LOSSES and scaled_factor(target) is not None:
         return None  # class numbers that were scaled: label-encoding
+    if two_valued_rows(target) and head.loss in PROBABILITY_LOSSES:
+        return None  # yes and no in another notation: label-encoding
     keeps = head.activation == "linear"
     if head.loss in BINARY_LOSSES | HINGE_LOSSES:
         kind = "0 … 1" if head.loss in BINARY_LOSSES else "−1 or 1"

@@ -179,9 +179,7 @@ class TrainingEvidence:
                 metric=run.epoch_score,
                 metric_steps=tuple(float(epoch * self.steps_per_epoch) for epoch in run.score_epochs),
                 metric_name=self.score_name,
-                val_steps=tuple(
-                    float(epoch * self.steps_per_epoch) for epoch in run.score_epochs[: len(run.val_loss)]
-                ),
+                val_steps=tuple(float(epoch * self.steps_per_epoch) for epoch in run.score_epochs[: len(run.val_loss)]),
                 val_loss=run.val_loss,
                 val_metric=run.val_score,
                 complete=run.stopped == "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from stethoscope.fixes.compile_code import fit_line
 from stethoscope.fixes.fix import Fix
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class SetShuffle(Fix):
 
     def code(self) -> str:
         """The new fit line."""
-        return f"model.fit(x, y, shuffle={self.shuffle})"
+        return fit_line(shuffle=str(self.shuffle))
 
     def apply(self, setup: Setup) -> Setup:
         """A copy that shuffles."""

@@ -17,6 +17,7 @@ Array = npt.NDArray[Any]
 MOSTLY = 0.95
 """Share of values on the flat ends from which a layer counts as saturated."""
 MOST_NAMED = 12
+_SILENT = ("output is constant", "all units are dead")
 _ORDER = ("non-finite", "all units are dead", "output is constant", "gradient is zero", "saturated", "frozen")
 
 
@@ -41,30 +42,39 @@ def blocked_layers(
 def _by_output(model: Any, modern: bool, x: Sequence[Any]) -> list[BlockedLayer]:
     keras = package(modern)
     paths = layer_paths(keras, model)
-    found: list[BlockedLayer] = []
-    seen: set[str] = set()
+    found: dict[str, BlockedLayer | None] = {}
 
     def saw(layer: Any, result: Any) -> None:
         path = paths.get(id(layer))
-        if path is None or path in seen or type(layer).__name__ == "InputLayer" or not hasattr(result, "shape"):
+        if path is None or path in found or type(layer).__name__ == "InputLayer" or not hasattr(result, "shape"):
             return
-        seen.add(path)
         values = np.asarray(result)
         if values.dtype.kind != "f" or values.ndim < 2 or values.size == 0:
             return
         reason = _reason(values, activation_name(layer))
-        if reason:
-            found.append(BlockedLayer(path, *reason))
+        found[path] = None if reason is None else BlockedLayer(path, *reason)
 
     with hooked(keras, saw):
         call(model, modern, [_plain(array) for array in x], training=False)
-    # Behind a constant or broken output everything is: only the first is the place to look at.
-    stops = [
-        place
-        for place, layer in enumerate(found)
-        if layer.reason in ("non-finite", "output is constant", "all units are dead")
-    ]
-    return [layer for place, layer in enumerate(found) if place not in stops[1:]]
+    return _stops(list(found.values()))
+
+
+def _stops(order: Sequence[BlockedLayer | None]) -> list[BlockedLayer]:
+    """What was found, in the order of the calls, without what only follows from an earlier layer.
+
+    Where the input's influence ends, every layer behind is constant: the first of them is the place to look at. A
+    constant layer whose followers vary (position embeddings) is no stop. What is not finite stays so.
+    """
+    tail = len(order)
+    while tail and order[tail - 1] is not None and order[tail - 1].reason in _SILENT:  # type: ignore[union-attr]
+        tail -= 1
+    kept: list[BlockedLayer] = []
+    for place, layer in enumerate(order):
+        if layer is None or (layer.reason == "output is constant" and place != tail):
+            continue
+        if layer.reason != "non-finite" or all(other.reason != "non-finite" for other in kept):
+            kept.append(layer)
+    return kept
 
 
 def _reason(values: Array, activation: str) -> tuple[str, float] | None:

@@ -170,7 +170,7 @@ def _classes(setup: Setup) -> Array:
         return np.zeros(setup.rows, np.int64)
     flat = setup.y[0].reshape(len(setup.y[0]), -1)
     if scale.kind == "one-hot" and setup.y[0].ndim == 2:
-        return flat.argmax(axis=1)
+        return np.asarray(flat.argmax(axis=1))
     return np.unique(flat[:, 0], return_inverse=True)[1].reshape(-1)
 
 

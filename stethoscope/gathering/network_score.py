@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ import numpy.typing as npt
 
 from stethoscope.data.binding import Bound
 from stethoscope.errors import BadInput
-from stethoscope.evidence.baseline import BaselineEvidence, Score
+from stethoscope.evidence.baseline import NetworkScore
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.gathering.baseline import held_out
 from stethoscope.gathering.bootstrap import scored
@@ -23,25 +21,6 @@ Array = npt.NDArray[Any]
 _CALL_VALUES, _MAX_CALL_ROWS = 4_000_000, 512
 
 
-@dataclass(frozen=True)
-class NetworkScore:
-    """The score and how it came about."""
-
-    score: Score
-    trained_here: bool
-    """False: the file's weights were taken as they are."""
-    complete: bool
-    """Whether training here had all the epochs it was to have."""
-    note: str = ""
-
-
-def with_network(baseline: BaselineEvidence, *networks: NetworkScore) -> BaselineEvidence:
-    """The baselines with networks beside them; one that ran out of time is only noted."""
-    done = tuple(network.score for network in networks if network.complete)
-    notes = tuple(network.note for network in networks if network.note)
-    return dataclasses.replace(baseline, scores=(*baseline.scores, *done), skipped=(*baseline.skipped, *notes))
-
-
 def score_network(
     setup: Setup,
     bound: Bound,
@@ -50,9 +29,12 @@ def score_network(
     *,
     name: str,
     time_s: float,
+    test_index: Sequence[int] = (),
     report: Reporter | None = None,
 ) -> NetworkScore:
     """Trains the network on the baselines' training rows, unless the file's weights look trained, and scores it.
+
+    `test_index` are the rows the baselines were scored on; without it, they are drawn in the same way again.
 
     Raises:
         BadInput: there are no rows to hold back.
@@ -66,7 +48,9 @@ def score_network(
     targets = tuple(np.asarray(bound.targets[output]) for output in setup.outputs) or setup.y
     if any(len(array) != len(split.targets) for array in (*given.values(), *targets)):
         raise BadInput("The data: expected the same number of rows in every array. Align them.")
-    test = _finite(split.test, [*given.values(), *targets])
+    held = _rows(test_index, len(split.targets)) if len(test_index) else split.test
+    train = np.setdiff1d(split.train, held)
+    test = _finite(held, [*given.values(), *targets])
     x_test = {key: array[test] for key, array in given.items()}
     model, note, complete = setup.live, "", True
     trained = not setup.from_file
@@ -74,14 +58,14 @@ def score_network(
         note = f"{name} was scored with the weights of the file; it may have been trained on the rows held back here."
     else:
         training = setup.with_changes(
-            x={key: array[split.train] for key, array in given.items()},
-            y=tuple(array[split.train] for array in targets),
+            x={key: array[train] for key, array in given.items()},
+            y=tuple(array[train] for array in targets),
             x_val={},
             y_val=(),
-            sample_weight=None if setup.sample_weight is None else _rows_of(setup.sample_weight, split.train),
+            sample_weight=None if setup.sample_weight is None else _rows_of(setup.sample_weight, train),
         )
         if report is not None:
-            report("train", message=f"training {name} on {len(split.train):,} rows")
+            report("train", message=f"training {name} on {len(train):,} rows")
         trainer = Trainer(training)
         run = trainer.run(training, 0, time_s=time_s, scores_between=False)
         model, complete = trainer.model, run.stopped == ""
@@ -92,6 +76,13 @@ def score_network(
     predicted = _predict(model, setup.modern, list(x_test.values()))[place]
     score = scored(name, split.scorer, split.targets[test], predicted)
     return NetworkScore(score, not trained, complete, note)
+
+
+def _rows(index: Sequence[int], rows: int) -> Array:
+    found = np.unique(np.asarray(index, np.int64))
+    if found[0] < 0 or found[-1] >= rows:
+        raise BadInput(f"Rows held back: expected numbers below {rows:,}, got up to {int(found[-1]):,}. Profile again.")
+    return found
 
 
 def _rows_of(weights: Array, rows: Array) -> Array | None:

@@ -33,6 +33,9 @@ STALLS = 2
 FIRST_SHARE = 0.6
 """The model's own rate gets so much of the time."""
 NEW_SEEDS = (1, 2)
+MIN_STEPS = 40
+FITTED = 0.99
+"""Share of the targets from which they count as fitted; with 16 labels, all of them."""
 GROWN = 10.0
 """A loss so many times the first one counts as diverging."""
 _CHUNK_S = 1.0
@@ -51,6 +54,8 @@ class _Attempt:
     settled: bool = True
     """Whether inference mode gets as much right as training mode."""
     problem: str = ""
+    stalled: bool = False
+    """Whether the loss had stopped falling; False when steps or time ran out before."""
     losses: list[float] = field(default_factory=list)
 
     @property
@@ -82,6 +87,9 @@ def overfit(
     """Trains on `samples` rows as one batch, for at most `steps` steps with each learning rate and `time_s` seconds in all.
 
     Returns the run of the rate that worked best. Whatever stops the training is a verdict, not an error.
+
+    Raises:
+        CannotRun: one step takes so long that nothing can be shown in this time.
     """
     begin = time.perf_counter()
     chosen = few(setup, samples).with_changes(epochs=steps)
@@ -97,10 +105,15 @@ def overfit(
         trainer.warm_up(plain)
     except (FitCrash, CannotRun) as error:
         return replace(blank, reason=str(error))
+    if trainer.step_s * MIN_STEPS > time_s:
+        raise CannotRun(
+            f"The overfit test: one step on {chosen.rows} samples takes {trainer.step_s:.1f} s, so that {MIN_STEPS} steps, "
+            f"the fewest that show something, do not fit into {time_s:.0f} s. Allow more time, or give fewer samples."
+        )
     best: _Attempt | None = None
     blocked: tuple[BlockedLayer, ...] = ()
     attempts = _attempts(trainer, plain)
-    while best is None or best.fraction < 1.0:
+    while best is None or best.fraction < FITTED:
         left = time_s - (time.perf_counter() - begin)
         if best is not None and left < max(0.5, CHUNKS[0] * trainer.step_s):
             break
@@ -112,7 +125,7 @@ def overfit(
         _train(used, candidate, attempt, steps, left if best is not None else FIRST_SHARE * left)
         if best is None or attempt.rank > best.rank:
             best = attempt
-            blocked = () if attempt.fraction >= 1.0 else _blocked(used, candidate)
+            blocked = () if attempt.fraction >= FITTED else _blocked(used, candidate)
     assert best is not None
     return _told(blank, best, chosen, blocked)
 
@@ -187,11 +200,12 @@ def _train(trainer: Trainer, setup: Setup, attempt: _Attempt, steps: int, time_s
         attempt.losses = list(attempt.curve.loss)
         attempt.fraction, attempt.settled = _right(trainer, setup)
         loss = attempt.curve.loss[-1]
-        if not math.isfinite(loss) or attempt.fraction >= 1.0:
+        if not math.isfinite(loss) or attempt.fraction >= FITTED:
             return
         stalls = 0 if loss < STALLED * best else stalls + 1
         best = min(best, loss)
         if stalls >= STALLS and done >= sum(CHUNKS):
+            attempt.stalled = True
             return
         state = trainer.state()
 
@@ -203,7 +217,7 @@ def _right(trainer: Trainer, setup: Setup) -> tuple[float, bool]:
     """
     feed = [_plain(array) for array in setup.x.values()]
     found = fitted_fraction(setup, _predicted(trainer, setup, feed, training=False))
-    if found < 1.0 and _has_batch_statistics(trainer.model):
+    if found < FITTED and _has_batch_statistics(trainer.model):
         training = fitted_fraction(setup, _predicted(trainer, setup, feed, training=True))
         if training > found:
             return training, False
@@ -238,11 +252,11 @@ def _told(blank: OverfitEvidence, best: _Attempt, setup: Setup, blocked: tuple[B
     guess = guessing_fraction(setup)
     numbers = guess == 0.0
     fallen = (first - best.final) / (first - floor) if math.isfinite(best.final) and first > floor else 0.0
-    if best.fraction >= 1.0:
+    if best.fraction >= FITTED:
         verdict = "fits"
     elif best.diverged:
         verdict = "diverges"
-    elif best.fraction >= guess + 0.5 * (1.0 - guess) or (numbers and fallen >= 0.9):
+    elif best.fraction >= guess + 0.5 * (1.0 - guess) or (numbers and fallen >= (0.9 if best.stalled else 0.3)):
         verdict = "partly"
     else:
         verdict = "cannot"
@@ -276,6 +290,8 @@ def _sentence(verdict: str, best: _Attempt, samples: int, own: float | None, blo
         )
     if verdict == "diverges":
         text = f"The loss grows or is not finite with every learning rate tried, {best.rate:g} last"
+    if verdict in ("partly", "cannot") and not best.stalled:
+        text += ", while the loss is still falling"
     if verdict != "fits" and blocked:
         text += f". {blocked[0].path}: {blocked[0].reason}"
     return text + "."

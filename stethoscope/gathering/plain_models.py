@@ -18,6 +18,7 @@ MAX_TREE_COLUMNS = 3
 """Columns of numbers that get trees of their own; beyond it boosting is left out."""
 MAX_LABELS = 10
 _TREES, _TREES_AT_ONCE = 100, 10
+_THREADS = 1
 _FLOPS = 1e9
 """Multiplications a second that iterations are planned with; a slow machine."""
 
@@ -42,7 +43,17 @@ def fit_baselines(scale: TargetScale, x: Array, y: Array, x_test: Array, time_s:
         x_test: (held-out rows, columns).
         time_s: for all of them together.
     """
+    from threadpoolctl import threadpool_limits
+
     begin = time.perf_counter()
+    # More threads than free processors make boosting many times slower, and other jobs run beside this one.
+    with threadpool_limits(limits=_THREADS):
+        yield from _fitted(scale, x, y, x_test, time_s, begin)
+
+
+def _fitted(
+    scale: TargetScale, x: Array, y: Array, x_test: Array, time_s: float, begin: float
+) -> Iterator[Fitted | str]:
     if scale.kind in ("two-values", "class-numbers", "one-hot"):
         yield from _classify(scale, x, y, x_test, time_s, begin)
     elif scale.kind == "multi-hot":

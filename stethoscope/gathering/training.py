@@ -19,7 +19,8 @@ from stethoscope.training.skill import SCORE_ROWS
 from stethoscope.training.trainer import RunState, Trainer
 from stethoscope.training.what_if import WhatIf, what_ifs
 
-BASE_SHARE = 0.45
+BASE_SHARE, SLOW_BASE_SHARE = 0.45, 0.3
+"""Share of the time for the base runs; less when they could not end in it anyway, so that two trials fit behind."""
 CHEAP_RUN_S, MODERATE_RUN_S = 0.4, 1.0
 """A base run that takes less gets three seeds, or two."""
 LEARNED = 0.97
@@ -75,7 +76,8 @@ class Gatherer:
             return replace(evidence, untried=("Trials were not asked for.",))
         if evidence.skill >= LEARNED:
             return replace(
-                evidence, untried=(f"Nothing was tried: the training as it is reaches a skill of {evidence.skill:.2f}.",)
+                evidence,
+                untried=(f"Nothing was tried: the training as it is reaches a skill of {evidence.skill:.2f}.",),
             )
         return self._trials(trainer, evidence)
 
@@ -112,7 +114,8 @@ class Gatherer:
             chance=scorer.chance,
             expected_initial_loss=expected_loss(setup),
         )
-        budget = BASE_SHARE * self.time_s - (self.time_s - self._left())
+        slow = trainer.step_s * math.ceil(setup.epochs * evidence.steps_per_epoch) > BASE_SHARE * self.time_s
+        budget = (SLOW_BASE_SHARE if slow else BASE_SHARE) * self.time_s - (self.time_s - self._left())
         seeds, runs = 1, []
         while len(runs) < seeds:
             seed = len(runs)
@@ -171,11 +174,15 @@ class Gatherer:
                 evidence = _left_out(evidence, idea, "the run as it is already used up its time")
                 continue
             if need > self._left():
-                evidence = _left_out(evidence, idea, f"it needs about {need:.0f} s, {max(0, self._left()):.0f} s are left")
+                evidence = _left_out(
+                    evidence, idea, f"it needs about {need:.0f} s, {max(0, self._left()):.0f} s are left"
+                )
                 continue
             self.say("trials", min(1.0, 1 - self._left() / self.time_s), idea.title)
             try:
-                runs = self._longer(trainer, idea, evidence) if idea.make is None else self._tried(idea, evidence, steps)
+                runs = (
+                    self._longer(trainer, idea, evidence) if idea.make is None else self._tried(idea, evidence, steps)
+                )
             except StethoscopeError as error:
                 evidence = _left_out(evidence, idea, str(error))
                 continue
@@ -187,7 +194,6 @@ class Gatherer:
         assert idea.make is not None
         setup = idea.make()
         trainer = self._trainers.of(setup)
-        trainer.warm_up(setup)
         # A smaller batch means more steps in the same epochs; everything else takes as many steps as the base.
         more = max(1.0, self.setup.batch_size / setup.batch_size)
         runs: list[RunCurve] = []

@@ -16,7 +16,7 @@ MAX_FILE_BYTES = 256 << 20
 """Bytes read of one log: about 6 million scalars."""
 MAX_TEXT_BYTES = 64 << 20
 """Bytes of one CSV or JSON log."""
-MAX_POINTS = 2_000_000
+MAX_POINTS = 1_000_000
 """Points kept of one run."""
 
 

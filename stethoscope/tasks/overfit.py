@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stethoscope.codec import plain
-from stethoscope.errors import BadInput, CannotRun
+from stethoscope.errors import CannotRun
 from stethoscope.types import TaskContext
 
 SAMPLES, STEPS, TIME_S = 16, 500, 15.0
@@ -24,7 +24,7 @@ class Overfit:
         """Returns {"overfit": OverfitEvidence, "assumed": sentences}.
 
         Raises:
-            CannotRun: the file is no Keras model.
+            CannotRun: the file is no Keras model, or too slow to train in this time.
             BadInput: the model takes no random input, where there is no data.
         """
         from stethoscope.gathering.overfit import overfit
@@ -33,25 +33,36 @@ class Overfit:
         samples = max(2, min(MAX_SAMPLES, int(context.params.get("samples", SAMPLES))))
         steps = max(1, min(MAX_STEPS, int(context.params.get("steps", STEPS))))
         time_s = float(context.params.get("time_s", TIME_S))
-        source = "data"
-        if "data" in context.files:
-            try:
-                _, setup, assumed = setup_from_job(context)
-            except BadInput as error:
-                setup, assumed = _random(context, samples)
-                source, assumed = RANDOM, (f"Random input and labels are used: {error}", *assumed)
+        missing = _missing(context)
+        if missing is None:
+            _, setup, assumed = setup_from_job(context)
         else:
-            source = RANDOM
             setup, assumed = _random(context, samples)
+            assumed = (f"Random input and labels are used: {missing}", *assumed)
         found = overfit(
             setup,
             samples=samples,
             steps=steps,
             time_s=time_s,
-            source=source,
+            source="data" if missing is None else RANDOM,
             say=lambda fraction, message: context.report("overfit", fraction, message),
         )
         return {"overfit": plain(dataclasses.asdict(found)), "assumed": list(assumed)}
+
+
+def _missing(context: TaskContext) -> str | None:
+    """Why the data cannot be trained on, as far as the files say without running anything; None when it can."""
+    from stethoscope.data.binding import bind_all
+    from stethoscope.data.npz import READER
+    from stethoscope.formats import detect
+
+    if "data" not in context.files:
+        return "no data was given."
+    file = context.files["model"]
+    architecture = detect(file).describe(file)
+    bound = bind_all(READER.read(context.files["data"], context.budget.memory_bytes), architecture)
+    without = [spec.name for spec in architecture.outputs if spec.name not in bound.targets]
+    return bound.problem or (f"the data holds no targets for {without}." if without else None)
 
 
 def _random(context: TaskContext, samples: int) -> tuple[Any, tuple[str, ...]]:

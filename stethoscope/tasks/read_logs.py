@@ -1,4 +1,4 @@
-"""Read training logs: the curves of the run to diagnose, and the names of the others."""
+"""Read training logs: the curves of the run to diagnose, and of other runs beside it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from stethoscope.codec import plain
 from stethoscope.gathering.logs import gather_logs
 from stethoscope.types import TaskContext
 
+_MAX_POINTS = 500_000
+"""Points of other runs that are answered beside the chosen one."""
+
 
 class ReadLogs:
     """Files: "logs", a folder or one log file. No params."""
@@ -17,16 +20,19 @@ class ReadLogs:
     kind = "read_logs"
 
     def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns the chosen run as `CurveEvidence`, and under "others" the names and last losses of the other runs."""
+        """Returns the run to diagnose as `CurveEvidence`; under "others" other runs, newest first; under "left_out" how many more."""
         file = context.files["logs"]
         context.report("read", message=f"reading {file.name}")
         found = gather_logs(file.path, file.name)
-        others = [
-            {"run": run.run, "points": len(run.steps), "last_loss": run.loss[-1] if run.loss else None}
-            for run in found.runs
-            if run is not found.chosen
-        ]
-        value: dict[str, Any] = plain({**dataclasses.asdict(found.chosen), "others": others[:1000]})
+        runs, points = [found.chosen], len(found.chosen.steps)
+        for run in reversed(found.runs):
+            points += len(run.steps)
+            if run is not found.chosen and points <= _MAX_POINTS:
+                runs.append(run)
+        others = [dataclasses.asdict(run) for run in runs[1:]]
+        value: dict[str, Any] = plain(
+            {**dataclasses.asdict(found.chosen), "others": others, "left_out": len(found.runs) - len(runs)}
+        )
         return value
 
 

@@ -9,13 +9,14 @@ from typing import Any
 from stethoscope.codec import plain
 from stethoscope.data.binding import bind_all
 from stethoscope.data.npz import READER
+from stethoscope.errors import BadSetting
 from stethoscope.types import TaskContext
 
-TIME_S = 30.0
+TIME_S = 8.0
 
 
 class ScoreNetwork:
-    """params: {"fit", "time_s", "name", "trusted"}; files: "model", "data". A second model is another job with its name."""
+    """params: {"fit", "time_s", "name", "test_index", "trusted"}; files: "model", "data". A second model is another job with its name."""
 
     kind = "score"
 
@@ -24,6 +25,9 @@ class ScoreNetwork:
         from stethoscope.gathering.network_score import score_network
         from stethoscope.training.from_job import fit_settings, setup_from_job
 
+        index = context.params.get("test_index") or ()
+        if not isinstance(index, list | tuple) or not all(isinstance(row, int) for row in index):
+            raise BadSetting("Rows held back: expected a list of row numbers, got something else.")
         architecture, setup, _ = setup_from_job(context)
         fit = fit_settings(context.params.get("fit"))
         bound = bind_all(READER.read(context.files["data"], context.budget.memory_bytes), architecture)
@@ -34,6 +38,7 @@ class ScoreNetwork:
             fit,
             name=str(context.params.get("name", "this network"))[:80],
             time_s=float(context.params.get("time_s", TIME_S)),
+            test_index=index,
             report=context.report,
         )
         answer: Mapping[str, Any] = plain(asdict(found))

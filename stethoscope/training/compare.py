@@ -74,9 +74,7 @@ class Trainers:
         )
 
 
-def run(
-    setup: Setup, seed: int, *, time_s: float, instrument: bool = False, max_steps: int | None = None
-) -> RunCurve:
+def run(setup: Setup, seed: int, *, time_s: float, instrument: bool = False, max_steps: int | None = None) -> RunCurve:
     """Trains one seed of one setup, once; for several runs keep a `Trainers`.
 
     Raises:
@@ -102,7 +100,7 @@ def compare(
     Args:
         base: runs of the training as it is.
         other: runs of the changed training; seeds that the base lacks are left out.
-        rows: rows the skill was measured on, so that one or two rows more do not count as an effect.
+        rows: rows the skill was measured on; on few of them a larger difference is asked for.
         same_loss: whether the losses of both can be compared.
     """
     by_seed = {curve.seed: curve for curve in base}
@@ -114,7 +112,7 @@ def compare(
     spread = float(np.std(gains, ddof=1)) if len(gains) > 1 else 0.0
     train = float(np.mean([_counted(changed.final.skill) - _counted(kept.final.skill) for kept, changed in pairs]))
     ratio = _loss_ratio(pairs) if same_loss else None
-    least = max(MIN_EFFECT, 3.0 / rows if rows else 0.0) * (1.0 if len(gains) > 1 else 2.0)
+    least = max(MIN_EFFECT, 1.0 / rows if rows else 0.0) * (1.0 if len(gains) > 1 else 2.0)
     verdict: Verdict = "no_difference"
     if abs(effect) > least and abs(effect) > SPREADS * spread:
         verdict = "helps" if effect > 0 else "worse"

@@ -49,7 +49,9 @@ def named_loss(architecture: Architecture, fit: FitSettings, names: list[str], m
         if isinstance(said, Mapping) and "class_name" not in said:
             value = said.get(name)
         elif isinstance(said, list | tuple):
-            value = said[index] if index < len(said) and len(said) == len(names) else (said[0] if len(said) == 1 else None)
+            value = (
+                said[index] if index < len(said) and len(said) == len(names) else (said[0] if len(said) == 1 else None)
+            )
         found.append(value)
     if fit.from_logits is not None:
         found = [value if value is None else _with_logits(value, fit.from_logits) for value in found]
@@ -90,7 +92,10 @@ def assumed_loss(architecture: Architecture, index: int, y: npt.NDArray[Any]) ->
         name = "mean_squared_error"
     value: Any = serialised(name, True) if logits else name
     shown = f"{name} on logits" if logits else name
-    return value, f"No loss was said: {shown}, which fits the last activation ({activation or 'unknown'}) and the targets."
+    return (
+        value,
+        f"No loss was said: {shown}, which fits the last activation ({activation or 'unknown'}) and the targets.",
+    )
 
 
 def named_optimizer(

@@ -79,7 +79,9 @@ def live_optimizer(setup: Setup) -> Any:
         try:
             return keras.optimizers.deserialize({**setup.optimizer})
         except Exception as error:
-            raise CannotRun(f"The optimizer {name!r}: Keras cannot make it: {gist(error)}. Name another one.") from error
+            raise CannotRun(
+                f"The optimizer {name!r}: Keras cannot make it: {gist(error)}. Name another one."
+            ) from error
     taken = {*inspect.signature(kind.__init__).parameters, *_BASE_SETTINGS} - {"self", "kwargs"}
     settings = {key: item for key, item in settings.items() if key in taken}
     if setup.modern:

@@ -105,5 +105,8 @@ def _fits(given: tuple[int, ...], declared: tuple[int | None, ...]) -> bool:
 
 
 def _shown(shape: tuple[int | None, ...]) -> str:
-    sizes = ["rows" if place == 0 and size is None else "any" if size is None else str(size) for place, size in enumerate(shape)]
+    sizes = [
+        "rows" if place == 0 and size is None else "any" if size is None else str(size)
+        for place, size in enumerate(shape)
+    ]
     return f"({', '.join(sizes)})" if len(sizes) != 1 else f"({sizes[0]},)"

@@ -83,7 +83,8 @@ class Evaluation:
         key = tuple((str(array.dtype), array.shape[1:]) for array in (*x, *y))
         if key not in self._functions:
             signature = [
-                [tf.TensorSpec((None, *array.shape[1:]), _plain(array[:0]).dtype) for array in arrays] for arrays in (x, y)
+                [tf.TensorSpec((None, *array.shape[1:]), _plain(array[:0]).dtype) for array in arrays]
+                for arrays in (x, y)
             ]
             self._functions[key] = tf.function(
                 evaluated, autograph=self._loop.how == "converted", input_signature=signature

@@ -26,7 +26,9 @@ def looks_trained(path: Path, setup: Setup) -> bool:
     steps = optimizer_steps(path)
     if steps:
         return True
-    if setup.live is None or any(not np.isfinite(array).all() for array in setup.weights or () if array.dtype.kind == "f"):
+    if setup.live is None or any(
+        not np.isfinite(array).all() for array in setup.weights or () if array.dtype.kind == "f"
+    ):
         return setup.live is not None
     return _skill(setup) > TRAINED_SKILL
 
@@ -38,7 +40,9 @@ def optimizer_steps(path: Path) -> int | None:
     with contextlib.suppress(OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile):
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                member = next(name for name in [*archive.namelist(), ""] if name.endswith("model.weights.h5") or not name)
+                member = next(
+                    name for name in [*archive.namelist(), ""] if name.endswith("model.weights.h5") or not name
+                )
                 if not member or archive.getinfo(member).file_size > _MAX_MEMBER_BYTES:
                     return None
                 with archive.open(member) as stream, h5py.File(io.BytesIO(stream.read()), "r") as weights:

@@ -109,9 +109,7 @@ class StepStatistics:
                     if gradients[i] is not None
                 ]
                 slopes.append(tf.sqrt(tf.add_n(squares) / size) if squares else tf.constant(0.0))
-                moved = [
-                    tf.reduce_sum(tf.square(_flat(variables[i]) - before[i])) for i in group
-                ]
+                moved = [tf.reduce_sum(tf.square(_flat(variables[i]) - before[i])) for i in group]
                 held = [tf.reduce_sum(tf.square(before[i])) for i in group]
                 updates.append(tf.sqrt(tf.add_n(moved)) / (tf.sqrt(tf.add_n(held)) + _TINY))
             return tf.stack([tf.stack(slopes), tf.stack(updates)])
@@ -151,7 +149,12 @@ class Probe:
 
         def saw(layer: Any, result: Any) -> None:
             path = self._paths.get(id(layer))
-            if path is None or not tf.is_tensor(result) or not result.dtype.is_floating or result.shape.rank in (None, 0):
+            if (
+                path is None
+                or not tf.is_tensor(result)
+                or not result.dtype.is_floating
+                or result.shape.rank in (None, 0)
+            ):
                 return
             if any(path == known for known, _ in self.seen):
                 return
@@ -237,9 +240,7 @@ class Recording:
                     gradient_norm=gradient,
                     update_ratio=update,
                     dead_fraction=() if any(math.isnan(item) for item in dead) else dead,
-                    saturated_fraction=tuple(
-                        item for item in self._series(seen.get(path), 1) if not math.isnan(item)
-                    ),
+                    saturated_fraction=tuple(item for item in self._series(seen.get(path), 1) if not math.isnan(item)),
                     activation_std=self._series(seen.get(path), 2),
                     relative_change=change.get(path),
                     nonfinite_step=broken[0] if broken else None,

@@ -21,7 +21,9 @@ class Loop:
     Σ loss_weight · loss(y, prediction) + Σ model.losses, with the model called in training mode.
     """
 
-    def __init__(self, setup: Setup, model: Any, losses: Sequence[Any], optimizer: Any, statistics: StepStatistics) -> None:
+    def __init__(
+        self, setup: Setup, model: Any, losses: Sequence[Any], optimizer: Any, statistics: StepStatistics
+    ) -> None:
         self._modern, self._model, self._losses = setup.modern, model, list(losses)
         self._loss_weights = list(setup.loss_weights) or [1.0] * len(self._losses)
         self._optimizer, self._statistics = optimizer, statistics
@@ -46,7 +48,12 @@ class Loop:
         import tensorflow as tf
 
         run = self._function(x, y, weights)
-        arguments = [tf.constant(stretch.order), tf.constant(stretch.starts), tf.constant(stretch.stops), tf.constant(sample)]
+        arguments = [
+            tf.constant(stretch.order),
+            tf.constant(stretch.starts),
+            tf.constant(stretch.stops),
+            tf.constant(sample),
+        ]
         found, statistics = run(list(x), list(y), [] if weights is None else [weights], *arguments)
         return np.asarray(found), np.asarray(statistics) if sample else None
 

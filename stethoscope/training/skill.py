@@ -61,7 +61,7 @@ class Scorer:
 
     @property
     def name(self) -> str:
-        """"accuracy", "mean label accuracy" or "r2"; that of the first output."""
+        """ "accuracy", "mean label accuracy" or "r2"; that of the first output."""
         kind = next((scale.kind for scale in self.scales), "none")
         return {"multi-hot": "mean label accuracy", "numbers": "r2"}.get(kind, "accuracy")
 
@@ -106,7 +106,9 @@ def _scale(y: Array, loss: Any) -> TargetScale:
             share = float(np.mean(y == high))
             middle = 0.0 if name in _HINGES or config.get("from_logits") else (low + high) / 2
             return TargetScale("two-values", (low, high), middle, max(share, 1 - share))
-        if whole and name in CLASSIFICATION_LOSSES and len(distinct) <= _MAX_CLASSES or (whole and len(distinct) == 1):
+        if (whole and name in CLASSIFICATION_LOSSES and len(distinct) <= _MAX_CLASSES) or (
+            whole and len(distinct) == 1
+        ):
             counts = np.array([np.sum(y == item) for item in distinct])
             return TargetScale("class-numbers", tuple(distinct.tolist()), 0.5, float(counts.max() / counts.sum()))
     elif len(distinct) == 2:

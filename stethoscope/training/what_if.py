@@ -11,7 +11,14 @@ import numpy as np
 
 from stethoscope.evidence.training import RunCurve
 from stethoscope.training.data_changes import scaled_inputs, scaled_targets
-from stethoscope.training.model_config import structure, unfrozen, walk, with_activation, with_initialisers, with_settings
+from stethoscope.training.model_config import (
+    structure,
+    unfrozen,
+    walk,
+    with_activation,
+    with_initialisers,
+    with_settings,
+)
 from stethoscope.training.model_graph import last_with_weights, with_layer
 from stethoscope.training.setup import Setup
 from stethoscope.training.skill import Scorer
@@ -66,9 +73,7 @@ class Course:
             for run in base
         )
         falls = [_fall(run) for run in base]
-        flat = not diverged and all(
-            run.final.loss > run.start.loss - 0.02 * abs(run.start.loss) for run in base
-        )
+        flat = not diverged and all(run.final.loss > run.start.loss - 0.02 * abs(run.start.loss) for run in base)
         return cls(float(np.mean(skills)) if skills else 0.0, diverged, max(falls, default=0.0) > 0.02, flat)
 
 
@@ -103,7 +108,9 @@ def _rates(setup: Setup, course: Course) -> list[WhatIf]:
         changed = float(f"{rate * factor:.6g}")
         if changed <= MAX_RATE and changed > 0:
             found.append(
-                WhatIf(trial, f"Learning rate {changed:g}", ranks[trial], lambda to=changed: _with_rate(setup, to), changed)  # type: ignore[misc]
+                WhatIf(
+                    trial, f"Learning rate {changed:g}", ranks[trial], lambda to=changed: _with_rate(setup, to), changed
+                )  # type: ignore[misc]
             )
     return found
 
@@ -212,16 +219,39 @@ def _model(setup: Setup, course: Course) -> list[WhatIf]:
     dense = [(path, entry) for path, entry in hidden if entry["class_name"] == "Dense"]
     if output and not hidden:
         settings = {"units": ADDED_UNITS, "activation": "relu"}
-        add("wider", f"A hidden layer of {ADDED_UNITS} relu units", 3.5, lambda: with_layer(setup, "Dense", settings, before=output), ADDED_UNITS)
+        add(
+            "wider",
+            f"A hidden layer of {ADDED_UNITS} relu units",
+            3.5,
+            lambda: with_layer(setup, "Dense", settings, before=output),
+            ADDED_UNITS,
+        )
     elif dense and max(int(entry["config"].get("units", 0)) for _, entry in dense) < NARROW_UNITS:
-        add("wider", f"{WIDER} times as many units in {_named([path for path, _ in dense])}", 4.8, lambda: _widened(setup, dense), WIDER)
+        add(
+            "wider",
+            f"{WIDER} times as many units in {_named([path for path, _ in dense])}",
+            4.8,
+            lambda: _widened(setup, dense),
+            WIDER,
+        )
     dropped = [
-        path for path, entry in entries if "Dropout" in entry["class_name"] and float(entry["config"].get("rate") or 0) > 0
+        path
+        for path, entry in entries
+        if "Dropout" in entry["class_name"] and float(entry["config"].get("rate") or 0) > 0
     ]
     if dropped:
         heavy = any(float(entry["config"].get("rate") or 0) >= 0.5 for path, entry in entries if path in dropped)
-        add("no-dropout", f"No dropout in {_named(dropped)}", 3.0 if heavy else 5.0, lambda: with_settings(setup, dropped, rate=0.0))
-    frozen = [path for path, entry in entries if entry["config"].get("trainable") is False and path.split("/")[0] in setup.keep_weights]
+        add(
+            "no-dropout",
+            f"No dropout in {_named(dropped)}",
+            3.0 if heavy else 5.0,
+            lambda: with_settings(setup, dropped, rate=0.0),
+        )
+    frozen = [
+        path
+        for path, entry in entries
+        if entry["config"].get("trainable") is False and path.split("/")[0] in setup.keep_weights
+    ]
     if frozen:
         add("unfrozen", f"Training {_named(frozen)} too", 2.6, lambda: unfrozen(setup, frozen))
     return found
@@ -242,7 +272,18 @@ def _is_linear(path: str, entries: Sequence[tuple[str, dict[str, Any]]]) -> bool
         return False
     for _, entry in entries[place + 1 :]:
         kind = entry["class_name"]
-        if kind in ("Activation", "ReLU", "LeakyReLU", "PReLU", "ELU", "Softmax", "TFOpLambda", "Lambda", "Add", "Multiply"):
+        if kind in (
+            "Activation",
+            "ReLU",
+            "LeakyReLU",
+            "PReLU",
+            "ELU",
+            "Softmax",
+            "TFOpLambda",
+            "Lambda",
+            "Add",
+            "Multiply",
+        ):
             return False
         if "kernel_initializer" in entry["config"]:
             return True

@@ -50,7 +50,9 @@ def evidence(
     inputs = (None, *x.shape[1:]) if declared is None else (None, *declared)
     shape = (None, units) if output is None else (None, *output)
     config = {"from_logits": True} if from_logits else {}
-    serialised = {"class_name": "".join(part.title() for part in loss.split("_")), "config": config} if from_logits else loss
+    serialised = (
+        {"class_name": "".join(part.title() for part in loss.split("_")), "config": config} if from_logits else loss
+    )
     layers = (
         Layer("input", "InputLayer", inputs, 0, 0, "float32"),
         Layer("hidden", "Dense", (None, 8), 40, 40, "float32", ("input",), {"activation": "relu"}),

@@ -9,7 +9,19 @@ import pytest
 
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Layer, TensorSpec
-from tests.checks.contract_evidence import BINARY, CLASSES, NUMBERS, ONE_HOT, ROWS, TAGS, X, evidence, found, named, trained
+from tests.checks.contract_evidence import (
+    BINARY,
+    CLASSES,
+    NUMBERS,
+    ONE_HOT,
+    ROWS,
+    TAGS,
+    X,
+    evidence,
+    found,
+    named,
+    trained,
+)
 
 CCE, SCCE, BCE, MSE = "categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy", "mse"
 
@@ -128,9 +140,7 @@ def test_sequence_output_for_one_target_a_row() -> None:
     assert finding.fault == "architecture" and "return_sequences" in finding.message
 
 
-@pytest.mark.parametrize(
-    ("first", "severity"), [(1.2, None), (4.0, "low"), (40.0, "medium"), (0.1, "low")]
-)
+@pytest.mark.parametrize(("first", "severity"), [(1.2, None), (4.0, "low"), (40.0, "medium"), (0.1, "low")])
 def test_first_loss(first: float, severity: str | None) -> None:
     known = evidence(3, "softmax", SCCE, CLASSES)
     known = replace(known, training=trained(0.5, initial_loss=first, expected_initial_loss=float(np.log(3))))

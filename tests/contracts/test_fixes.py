@@ -44,6 +44,7 @@ from stethoscope.fixes.set_learning_rate import SetLearningRate
 from stethoscope.fixes.set_metrics import SetMetrics
 from stethoscope.fixes.set_output_bias import SetOutputBias
 from stethoscope.fixes.set_padding import SetPadding
+from stethoscope.fixes.set_shuffle import SetShuffle
 from stethoscope.fixes.set_vocabulary import SetVocabulary
 from stethoscope.fixes.shuffle_before_split import ShuffleBeforeSplit
 from stethoscope.fixes.unfreeze import Unfreeze
@@ -90,6 +91,7 @@ EXAMPLES: list[tuple[Fix, Setup]] = [
     (ReshapeTargets("out", (1,)), setup()),
     (ReshapeTargets(), setup(y=(np.zeros((8, 1)),), y_val=(np.zeros((4, 1)),))),
     (ShuffleBeforeSplit(0.25), setup()),
+    (SetShuffle(), setup(shuffle=False)),
     (SetInitialiser(("hidden",), kernel="he_normal"), setup()),
     (SetOutputBias("out", (0.5, -0.25, 1.0)), setup()),
     (Unfreeze(("out",)), setup(*_IMAGES)),

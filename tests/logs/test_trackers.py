@@ -227,5 +227,6 @@ def test_the_task_answers_with_curve_evidence(tmp_path):
     )  # fmt: skip
     value = json.loads(json.dumps(all_tasks()["read_logs"].run(context), allow_nan=False))
     run = decode(CurveEvidence, value)
+    assert (value["others"], value["left_out"]) == ([], 0)
     assert run.loss[0] == 1
     assert math.isnan(run.loss[1])

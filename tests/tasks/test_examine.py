@@ -1,0 +1,100 @@
+"""Looking into a model: weights first, then every layer's output; the first half survives the second."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stethoscope.evidence.activations import ActivationEvidence
+from stethoscope.evidence.decode import decode
+from stethoscope.evidence.weights import WeightEvidence
+from stethoscope.types import Budget, Job, ModelFile, Status
+from tests.models import tiny_onnx
+
+BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
+SAMPLES = {entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text())}
+DIGITS = next(entry for entry in SAMPLES.values() if entry["file"].endswith(".keras") and entry.get("data"))
+
+
+def examined(engine, model: Path, data: Path | None = None, worker="tensorflow", **params):
+    files = {"model": ModelFile.at(model)} | ({"data": ModelFile.at(data)} if data else {})
+    job = Job("examine", files, params, Budget(3 << 30, 120), worker)
+    return engine.wait(engine.submit(job), 200)
+
+
+def test_a_keras_model_on_its_data(engine):
+    result = examined(engine, BUILT / DIGITS["file"], BUILT / DIGITS["data"])
+    assert result.status is Status.OK, result.reason
+    assert result.value["problems"] == {}
+    weights = decode(WeightEvidence, result.value["weights"])
+    seen = decode(ActivationEvidence, result.value["activations"])
+    assert weights.tensors and not any(tensor.nonfinite for tensor in weights.tensors)
+    assert weights.trained is True, weights.trained_because
+    assert seen.source == "data"
+    assert 0 < seen.rows <= 256
+    assert {layer.path for layer in seen.layers} >= {tensor.layer for tensor in weights.tensors}
+    assert seen.outputs[0].nonfinite == 0
+
+
+def test_data_that_does_not_fit_is_replaced_by_random_input(engine, tmp_path):
+    wrong = tmp_path / "wrong.npz"
+    np.savez(wrong, x=np.zeros((8, 3, 2, 2, 2), np.float32))
+    result = examined(engine, BUILT / DIGITS["file"], wrong)
+    assert decode(ActivationEvidence, result.value["activations"]).source == "random input"
+
+
+def test_an_onnx_model_in_a_light_worker(engine, tmp_path):
+    result = examined(engine, tiny_onnx(tmp_path / "tiny.onnx"), worker="light")
+    assert result.status is Status.OK, result.reason
+    seen = decode(ActivationEvidence, result.value["activations"])
+    assert [layer.path for layer in seen.layers] == ["project"]
+    assert decode(WeightEvidence, result.value["weights"]).trained is None
+
+
+def test_a_format_whose_weights_cannot_be_read_says_so_and_shows_its_outputs(engine):
+    entry = next(entry for entry in SAMPLES.values() if entry["file"].endswith(".tflite"))
+    result = examined(engine, BUILT / entry["file"], worker="light")
+    assert result.value["weights"] is None
+    assert "Keras models and ONNX files" in result.value["problems"]["weights"]
+    assert result.value["activations"]["layers"]
+
+
+def test_the_first_half_is_kept_when_the_second_breaks(engine, tmp_path, monkeypatch):
+    from stethoscope.formats import detect
+    from stethoscope.tasks import examine
+    from stethoscope.types import TaskContext
+
+    file = ModelFile.at(tiny_onnx(tmp_path / "tiny.onnx"))
+    kind = detect(file)
+
+    def broken(*_args, **_more):
+        raise RuntimeError("no such kernel")
+
+    monkeypatch.setattr(examine, "gather_activations", broken)
+    context = TaskContext(
+        files={"model": file}, params={}, folder=tmp_path, budget=Budget(1 << 30, 60), report=lambda *_a, **_k: None,
+        memory=None, open_model=lambda: (kind.describe(file), kind.open(file, tmp_path)),
+    )  # fmt: skip
+    answer = examine.TASK.run(context)
+    assert answer["weights"]["tensors"]
+    assert answer["activations"] is None
+    assert "no such kernel" in answer["problems"]["activations"]
+    kept = json.loads((tmp_path / "partial.json").read_text())
+    assert kept["weights"] == answer["weights"]
+    assert dataclasses.is_dataclass(decode(WeightEvidence, kept["weights"]))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, entry in SAMPLES.items() if not entry["expectations"].get("needs_trust")][:6]
+)
+def test_samples_can_be_examined(engine, name):
+    from stethoscope.formats import all_formats
+
+    entry = SAMPLES[name]
+    result = examined(engine, BUILT / entry["file"], worker=all_formats()[entry["format_id"]].worker)
+    assert result.status is Status.OK, result.reason
+    assert result.value["activations"] is not None, result.value["problems"]
