@@ -75,7 +75,7 @@ def _learned(
 ) -> tuple[Severity | None, float, str, tuple[Number, ...]]:
     always = "A model that never answers the rare class is right almost always."
     training = evidence.training
-    recall = training.per_class_recall if training is not None and not training.crashed else ()
+    recall = training.per_class_recall if training is not None and training.complete else ()
     if training is None or max(rare, common) >= len(recall) or training.per_class_count[rare] < _ENOUGH:
         return (Severity.MEDIUM if ratio >= _STRONG else Severity.LOW), 0.5, always, ()
     numbers = (

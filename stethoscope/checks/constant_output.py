@@ -81,7 +81,7 @@ def _after_training(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
     if training is None or not training.base or any(run.final.distinct_predictions != 1 for run in training.base):
         return
-    if training.skill > 0.05:
+    if training.skill > 0.05 or not training.complete:
         return
     learnable = _learnable(evidence)
     yield Finding(

@@ -5,7 +5,7 @@ from another with these inputs.
 Example: accuracy 0.9 over ten classes, and recall 0 for the tenth.
 Fix: look at the rows of that class; weigh it more; get more rows of it.
 Thresholds: recall at most 0.1 with at least 10 rows, while the other classes are found at 0.6 or better: MEDIUM when the
-class has rows enough not to be simply rare (a quarter of its even share), else LOW.
+class has rows enough not to be simply rare (a quarter of its even share), else LOW. Nothing while epochs are missing.
 Source: Amazon SageMaker Debugger, rule Confusion; Buolamwini and Gebru, Gender Shades (2018), on averages that hide groups.
 """
 
@@ -25,7 +25,7 @@ _EVEN_SHARE = 0.25
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
-    if training is None or len(training.per_class_recall) < 2:
+    if training is None or len(training.per_class_recall) < 2 or not training.complete:
         return
     recall, counts = training.per_class_recall, training.per_class_count
     known = [index for index, count in enumerate(counts) if count >= _ROWS]
@@ -45,7 +45,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     yield Finding(
         check_id=CHECK.id,
         fault=Fault.DATA,
-        severity=Severity.MEDIUM if common and training.complete else Severity.LOW,
+        severity=Severity.MEDIUM if common else Severity.LOW,
         confidence=0.5,
         where="data",
         message=(

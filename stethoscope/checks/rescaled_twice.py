@@ -55,7 +55,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         if not place or array.maximum is None or array.minimum is None:
             continue
         severity, confidence = Severity.MEDIUM, 0.85
-        if evidence.training is not None and evidence.training.base:
+        if evidence.training is not None and evidence.training.complete:
             trial = evidence.training.trial("scale-inputs")
             if evidence.training.skill < 0.5 or (trial is not None and trial.helps and trial.effect >= 0.2):
                 severity, confidence = Severity.HIGH, 0.95

@@ -38,7 +38,7 @@ def judge(training: TrainingEvidence | None, trials: Sequence[str], bad: bool, n
     A trial that helps shows it; the first one that helps counts. Without one, a bad scale is MEDIUM, unless the program
     was seen to learn, or scaling was seen to change nothing.
     """
-    if training is None or training.crashed or not training.base:
+    if training is None or not _ran(training):
         if not bad:
             return Judgement(Severity.LOW, 0.4, "", (), "") if noted else None
         return Judgement(Severity.MEDIUM, 0.6, "", (), "")
@@ -58,6 +58,11 @@ def judge(training: TrainingEvidence | None, trials: Sequence[str], bad: bool, n
             Severity.LOW, 0.5, sentence, (Number(f"{training.score_name} at the end", _score(training)),), ""
         )
     return Judgement(Severity.MEDIUM, 0.5, "", (), "")
+
+
+def _ran(training: TrainingEvidence) -> bool:
+    """Whether the base runs got far enough to say anything: an epoch, or NaN before it."""
+    return bool(training.base) and all(run.epochs_done >= 1 or run.stopped == "non-finite" for run in training.base)
 
 
 def _shown(training: TrainingEvidence, trial: Trial, bad: bool) -> Judgement:

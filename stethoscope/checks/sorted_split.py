@@ -110,7 +110,7 @@ def _split(evidence: EvidenceSet, name: str, target: TargetProfile, share: float
 
 def _unshuffled(evidence: EvidenceSet, name: str, target: TargetProfile) -> Finding:
     training = evidence.training
-    harmed = training is not None and bool(training.base) and training.skill < 0.5
+    harmed = training is not None and training.complete and training.skill < 0.5
     equality = target.neighbour_equality or 0.0
     return Finding(
         check_id=CHECK.id,

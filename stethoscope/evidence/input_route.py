@@ -65,7 +65,7 @@ def input_route(architecture: Architecture, name: str, idle: frozenset[str] = fr
 
     `idle` are normalisation layers that are known to change nothing (frozen with statistics 0 and 1).
     """
-    start = next((layer for layer in architecture.layers if layer.path == name), None)
+    start = _start(architecture, name)
     if start is None:
         return InputRoute(name, unknown=name)
     readers: dict[str, list[Layer]] = {}
@@ -75,6 +75,16 @@ def input_route(architecture: Architecture, name: str, idle: frozenset[str] = fr
     routes = _follow(InputRoute(name), start, readers, idle, 0)
     ranked = sorted(routes, key=lambda route: (route.reaches_weights, not route.looked_up))
     return ranked[0] if ranked else InputRoute(name, unknown=name)
+
+
+def _start(architecture: Architecture, name: str) -> Layer | None:
+    """The layer an input enters by: of its name, else by its place among those that read nothing."""
+    named = next((layer for layer in architecture.layers if layer.path == name), None)
+    if named is not None:
+        return named
+    names = [spec.name for spec in architecture.inputs]
+    roots = [layer for layer in architecture.layers if not layer.inputs]
+    return roots[names.index(name)] if name in names and len(roots) == len(names) else None
 
 
 def _follow(

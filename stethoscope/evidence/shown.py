@@ -18,10 +18,12 @@ def learns_well(training: TrainingEvidence | None) -> bool:
 
 
 def learns_nothing(training: TrainingEvidence | None) -> bool:
-    """Whether the program as it is ends no better than chance, or with NaN."""
+    """Whether the program as it is ends no better than chance, or with NaN. A run that time cut short cannot tell."""
     if training is None or not training.base:
         return False
-    return training.skill <= NOTHING or any(run.stopped == "non-finite" for run in training.base)
+    return (training.complete and training.skill <= NOTHING) or any(
+        run.stopped == "non-finite" for run in training.base
+    )
 
 
 def helped(training: TrainingEvidence | None, trial_id: str) -> bool:

@@ -198,6 +198,8 @@ def test_an_exact_constant_is_a_remark_until_training_shows_that_it_stays():
     fresh = {"architecture": points(hidden()), "activations": constant, "weights": weights(trained=False)}
     assert found("constant-output", **fresh)[0].severity == Severity.LOW
     assert found("constant-output", **fresh, training=training(base=run(0.0)))[0].severity == Severity.HIGH
+    cut = training(base=run(0.0, stopped="time"))
+    assert found("constant-output", **fresh, training=cut)[0].severity == Severity.LOW
     assert found("constant-output", **{**fresh, "weights": weights(trained=True)})[0].severity == Severity.HIGH
 
 

@@ -90,8 +90,6 @@ def test_a_run_that_becomes_nan_stops_and_says_when():
     import keras
 
     wild = {"loss": "mse", "optimizer": {"class_name": "SGD", "config": {"learning_rate": 1e6}}}
-    setup = setup_of(classifier(keras), {"a": X * 1e3}, {"t": np.eye(3)[Y]}, wild, epochs=50)
-    linear = setup.with_changes(config=None)
     keras.utils.set_random_seed(0)
     model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3)])
     linear = setup_of(model, {"a": X * 1e3}, {"t": np.eye(3)[Y]}, wild, epochs=50)
@@ -156,7 +154,9 @@ def test_a_model_with_python_control_flow_trains_too():
     keras.utils.set_random_seed(0)
     model = keras.Sequential([keras.layers.Input((4,)), Branching(), keras.layers.Dense(3, activation="softmax")])
     setup = setup_of(model, {"a": X}, {"t": Y}, COMPILED, epochs=5)
-    assert Trainers().run(setup, 0, time_s=30).final.skill > 0.3
+    curve = Trainers().run(setup, 0, time_s=60)
+    assert curve.steps_done == 25
+    assert curve.final.loss < 0.8 * curve.start.loss
 
 
 def test_a_model_that_cannot_be_rebuilt_is_trained_as_it_is():
@@ -180,7 +180,7 @@ def test_a_model_that_cannot_be_rebuilt_is_trained_as_it_is():
     trainer = Trainer(setup)
     first, second = (trainer.run(setup, seed, time_s=20) for seed in (0, 1))
     assert first.start.loss == second.start.loss
-    assert first.final.skill > 0.3
+    assert first.final.loss < 0.8 * first.start.loss
 
 
 @pytest.mark.parametrize("total", [1, 5, 40, 1000, 100_000])

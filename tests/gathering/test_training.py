@@ -1,0 +1,73 @@
+"""The training evidence names what works: trials against the run as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stethoscope.evidence.training import TrainingEvidence
+from stethoscope.gathering.training import Gatherer
+from tests.training.programs import blobs, classifier, setup_of
+
+X, Y = blobs(200)
+
+
+def sgd(rate):
+    return {"class_name": "SGD", "config": {"learning_rate": rate}}
+
+
+def gathered(x, y, compiled, time_s=8.0, **fit) -> TrainingEvidence:
+    import keras
+
+    kept: list[TrainingEvidence] = []
+    setup = setup_of(classifier(keras), {"a": x}, {"t": y}, compiled, **fit)
+    found = Gatherer(setup, fit.get("epochs"), (), time_s, keep=kept.append).run()
+    assert found.crashed or kept
+    return found
+
+
+def test_a_training_that_works_needs_no_trials():
+    found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(0.1)}, epochs=20)
+    assert found.complete
+    assert found.skill >= 0.97
+    assert len(found.base) >= 2
+    assert not found.trials
+    assert "Nothing was tried" in found.untried[0]
+    assert found.expected_initial_loss == np.log(3)
+    assert found.started_from == "initial weights"
+    assert sum(found.per_class_count) == 200
+    assert len(found.layers) == 2
+
+
+def test_too_low_a_rate_is_shown_by_the_trials():
+    found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(1e-5)}, epochs=10)
+    assert found.skill < 0.5
+    faster = found.trial("rate-up-100") or found.trial("rate-up")
+    assert found.trial("adam").helps
+    assert faster is not None
+    assert faster.effect > 0
+    assert len(found.trial("adam").runs) == len(found.base)
+    assert found.trial("scale-inputs") is None
+
+
+def test_a_diverging_run_tries_a_lower_rate_first():
+    target = np.eye(3)[Y] * 10
+    found = gathered(X * 50, target, {"loss": "mse", "optimizer": sgd(30.0)}, epochs=10)
+    assert found.skill <= 0.1
+    assert found.trials[0].id == "rate-down"
+    assert "scale-inputs" in {trial.id for trial in found.trials}
+
+
+def test_what_crashes_is_said_and_nothing_else():
+    found = gathered(X[:, :2], Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(0.1)})
+    assert "(rows, 2)" in found.crashed
+    assert not found.base
+
+
+def test_time_is_kept():
+    import time
+
+    begin = time.perf_counter()
+    found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(1e-4)}, 4.0, epochs=100_000)
+    assert time.perf_counter() - begin < 7
+    assert found.base[0].stopped == "time"
+    assert any("longer" in reason for reason in found.untried)
