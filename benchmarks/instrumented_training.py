@@ -55,7 +55,11 @@ def _dense() -> Any:
     y = (x[:, 0] + x[:, 1] > 0).astype(np.float32)
     layers = keras.layers
     model = keras.Sequential(
-        [layers.Input((20,)), *(layers.Dense(64, activation="relu") for _ in range(3)), layers.Dense(1, activation="sigmoid")]
+        [
+            layers.Input((20,)),
+            *(layers.Dense(64, activation="relu") for _ in range(3)),
+            layers.Dense(1, activation="sigmoid"),
+        ]
     )
     return _setup(model, x, y, "binary_crossentropy", epochs=16)
 

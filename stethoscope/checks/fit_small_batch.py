@@ -4,7 +4,8 @@ Why: any network with a sound path from input to loss can learn a handful of row
 model, the loss or the labels stands in the way, and more data or more epochs will not help.
 Example: ReLU on the output of a regression with negative targets; every unit of a layer dead.
 Fix: what blocks: the layer through which no gradient passes.
-Limits: rows with equal inputs and different labels cannot be learned by anything.
+Limits: a network with fewer weights than rows cannot learn them either, so without a layer that blocks this is a remark;
+rows with equal inputs and different labels cannot be learned by anything.
 Source: Karpathy, A recipe for training neural networks (2019), “overfit one batch”.
 """
 
@@ -24,20 +25,22 @@ from stethoscope.fixes.set_initialiser import SetInitialiser
 from stethoscope.fixes.set_learning_rate import SetLearningRate
 from stethoscope.fixes.unfreeze import Unfreeze
 
+_LEAST_STEPS = 100
+"""Fewer say nothing: most networks need some hundred steps even for a few rows."""
+
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     overfit = evidence.overfit
-    if overfit is None or overfit.verdict not in ("cannot", "partly", "diverges"):
+    if overfit is None or overfit.verdict not in ("cannot", "partly", "diverges") or overfit.steps < _LEAST_STEPS:
         return
     conflicting = evidence.data is not None and any(
         target.conflicting_duplicates for target in evidence.data.targets.values()
     )
     learns = evidence.training is not None and base_skill(evidence.training) >= GOOD_SKILL
     severity = Severity.HIGH
-    if overfit.verdict == "partly" or conflicting or overfit.source != "data":
+    unknown = not overfit.blocked and overfit.verdict == "cannot"
+    if overfit.verdict == "partly" or conflicting or unknown or overfit.source != "data":
         severity = Severity.LOW
-    elif not overfit.blocked and overfit.verdict == "cannot":
-        severity = Severity.MEDIUM
     if learns:
         severity = Severity.INFO
     layer = blocking_layer(overfit)

@@ -31,6 +31,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     remedy, rate = verdict.remedy, verdict.remedy.trial.value
     was = f"{training.learning_rate:.3g}" if training.learning_rate is not None else "its schedule"
     usual = usual_rate(training.optimizer)
+    shown = f"with {rate:.3g}"
+    if remedy.trial.id == "adam":
+        rate = usual or rate
+        shown = f"{rate:.3g} is Keras' default, and with Adam at its default"
     beside = (
         f" (Keras' default is {usual:g})" if usual and training.learning_rate and training.learning_rate < usual else ""
     )
@@ -42,7 +46,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         where="optimizer",
         message=(
             f"{training.optimizer} learns at a rate of {was}{beside}, too small for these "
-            f"{training.base[0].steps_done:,} updates: with {rate:.3g} the skill rises from {remedy.before:.2f} to "
+            f"{training.base[0].steps_done:,} updates: {shown} the skill rises from {remedy.before:.2f} to "
             f"{remedy.after:.2f} (1 is perfect)."
         ),
         evidence=(

@@ -61,7 +61,11 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 def _cause(evidence: EvidenceSet, learned: float | None) -> tuple[Severity, Fault, str]:
     overfit = evidence.overfit
-    if overfit is not None and overfit.verdict in ("cannot", "diverges"):
+    if (
+        overfit is not None
+        and overfit.verdict in ("cannot", "diverges")
+        and (overfit.blocked or overfit.verdict == "diverges")
+    ):
         layer = blocking_layer(overfit)
         where = f": in {layer.path} the {layer.reason}" if layer and layer.reason.startswith("gradient") else ""
         if layer and not where:

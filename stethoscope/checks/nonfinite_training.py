@@ -32,24 +32,28 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
     if training is None:
         return
-    broken = [run for run in training.base if run.nonfinite_step is not None or run.stopped == "non-finite"]
+    layers = [layer for layer in training.layers if layer.nonfinite_step is not None]
+    broken = [run for run in training.base if not _stays_finite((run,))] or list(training.base if layers else ())
     if not broken:
         return
     run = min(broken, key=lambda one: math.inf if one.nonfinite_step is None else one.nonfinite_step)
-    layers = [layer for layer in training.layers if layer.nonfinite_step is not None]
     first = min(layers, key=lambda layer: layer.nonfinite_step or 0, default=None)
     fault, before, fix = _before(training, run, evidence.data)
     place = f", first seen in {first.path}" if first else ""
     items: list[EvidenceItem] = [losses(training)]
-    if run.nonfinite_step is not None:
-        items.append(Number("first step without a number", float(run.nonfinite_step)))
+    by_loss = run.nonfinite_step is not None or first is None
+    step = run.nonfinite_step if by_loss or first is None else first.nonfinite_step
+    if step is not None:
+        items.append(Number("first step without a number", float(step)))
+    what = "The loss stops being a number" if by_loss else "Gradients become NaN"
+    at = f" at step {step:,}" if step is not None else ""
     yield Finding(
         check_id=CHECK.id,
         fault=fault,
         severity=Severity.CRITICAL,
         confidence=0.9 if fault == Fault.DATA else 0.7,
         where=first.path if first else "loss",
-        message=f"The loss stops being a number at step {run.nonfinite_step or 'unknown'}{place}. {before}",
+        message=f"{what}{at}{place}. {before}",
         evidence=tuple(items),
         fix=fix,
     )
@@ -94,7 +98,7 @@ CHECK = Check(
     explains=frozenset(
         {
             "loss-diverging", "exploding-gradient", "loss-oscillating", "loss-flat", "constant-output", "worse-than-baseline",
-            "underfitting", "update-ratio", "per-class-error", "fit-small-batch",
+            "underfitting", "update-ratio", "dead-relu", "unchanged-weights", "vanishing-gradient", "per-class-error", "fit-small-batch",
         }
     ),
     symptom=True,

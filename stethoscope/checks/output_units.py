@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import as_shape, belonging, classes_of, one_per_row, values_of
+from stethoscope.evidence.contract import Belonging, as_shape, belonging, classes_of, one_per_row, values_of
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.losses import BINARY_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
@@ -37,6 +37,8 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         severity, confidence, message = found
         fitting = belonging(head)
+        if head.task == "binary" and head.loss in BINARY_LOSSES and one_per_row(head.target):
+            fitting = Belonging(1, "sigmoid", "binary_crossentropy")
         items: tuple[EvidenceItem, ...] = (
             Number("units", head.units, threshold=fitting.units),
             Table(

@@ -40,8 +40,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         return
     ratio, weakest = measured
     squashing = squashing_hidden(evidence)
-    remedy = _relu_helps(remedies(training)) if squashing else None
+    if median_norm(weakest) == 0:
+        return  # nothing at all is a blocked path, not one that grows weak
     vanished = ratio < _LAYER_RATIO or median_norm(weakest) < _ABSOLUTE
+    remedy = _relu_helps(remedies(training), vanished=vanished) if squashing else None
     if not vanished and not (remedy and ratio < _WEAKENED):
         return
     severity, confidence = Severity.LOW, 0.4
@@ -67,8 +69,12 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
-def _relu_helps(tried: Sequence[Remedy]) -> Remedy | None:
+def _relu_helps(tried: Sequence[Remedy], *, vanished: bool) -> Remedy | None:
+    """The trial with ReLU when it gains most; where gradients have vanished for certain any clear gain will do."""
     remedy = best(tried, "activation")
+    if remedy is None and vanished:
+        remedy = next((one for one in tried if one.kind == "activation" and one.trial.helps), None)
+        remedy = remedy if remedy is not None and remedy.gain >= LEAST_GAIN else None
     rivals = [other.gain for other in tried if other.kind != "activation" and other.substantial]
     return remedy if remedy is not None and remedy.gain >= AS_GOOD * max(rivals, default=0.0) else None
 

@@ -7,7 +7,7 @@ only when its change helps about as much, the others are remarks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stethoscope.curves.remedies import (
     AS_GOOD,
@@ -23,12 +23,19 @@ from stethoscope.curves.remedies import (
     remedies,
     usual_rate,
 )
-from stethoscope.curves.shapes import runs_away, still_falling
-from stethoscope.evidence.training import TrainingEvidence
+from stethoscope.curves.shapes import end_level, runs_away, still_falling
+from stethoscope.evidence.training import RunCurve, TrainingEvidence
 from stethoscope.findings import Severity
 
 _CLEARLY_BETTER = 1.25
 """How much more another kind of change must gain before it is taken for the cause. Source: ours, given and dev cases."""
+_CLEAR_FALL = 0.05
+"""Share of the loss that a continued run must take off to count as still falling. Source: ours."""
+_LEAST_STEPS_ON = 20
+_FEW_UPDATES, _HUGE_BATCH = 4, 128
+"""A batch above the second that leaves at most the first number of updates per epoch is suspect by itself."""
+_FAR_LONGER = 20.0
+"""Training this many times longer helps nearly everything that was stopped early; it says less than a smaller change."""
 _UNUSUAL = 10.0
 """A rate this many times above or below the optimizer's default is unusual whatever the data. Source: ours."""
 
@@ -68,8 +75,10 @@ def wrong_setting(training: TrainingEvidence, kind: Kind) -> Verdict | None:
         severity, confidence = (Severity.CRITICAL if broke(training) else Severity.HIGH), 0.85
     elif remedy is top and remedy.rescues:
         severity, confidence = Severity.HIGH, 0.75
-    elif unusual(training, kind):
+    elif unusual(training, kind) or (kind == "batch" and _huge_batch(training)):
         confidence = 0.75
+    elif kind == "epochs" and (remedy.trial.value or 0) > _FAR_LONGER * (training.epochs_asked or 1):
+        confidence = 0.5
     return Verdict(remedy, severity, confidence, tried, reason)
 
 
@@ -82,9 +91,30 @@ def unusual(training: TrainingEvidence, kind: Kind) -> bool:
 
 
 def falls_at_the_end(training: TrainingEvidence) -> bool:
-    """Whether the loss of most base runs still falls when they end, by epochs where there are enough, else by steps."""
+    """Whether the loss of most base runs still falls when they end.
+
+    Where the same run was continued, what follows tells best; else the last third of the curve does.
+    """
+    longer = training.trial("longer")
+    if longer is not None and longer.runs:
+        votes = [_went_on_falling(training, run) for run in longer.runs]
+        return sum(votes) * 2 > len(votes)
     votes = [still_falling(run.epoch_loss if len(run.epoch_loss) >= 6 else run.loss) for run in training.base]
     return sum(votes) * 2 > len(votes)
+
+
+def _went_on_falling(training: TrainingEvidence, longer: RunCurve) -> bool:
+    """Whether the continued run's loss, over as many steps again as the base had, lies clearly below where the base ended."""
+    base = next((run for run in training.base if run.seed == longer.seed), None)
+    if base is None:
+        return False
+    own = [loss for step, loss in zip(longer.steps, longer.loss, strict=True) if step <= base.steps_done]
+    after = [
+        loss
+        for step, loss in zip(longer.steps, longer.loss, strict=True)
+        if base.steps_done < step <= 2 * base.steps_done + _LEAST_STEPS_ON
+    ]
+    return bool(own and after) and end_level(after) < (1 - _CLEAR_FALL) * end_level(own)
 
 
 def _candidates(training: TrainingEvidence, tried: tuple[Remedy, ...]) -> list[Remedy]:
@@ -98,12 +128,20 @@ def _candidates(training: TrainingEvidence, tried: tuple[Remedy, ...]) -> list[R
         epochs = None
     rate_gain = max(gain_of(up), gain_of(down))
     optimizer = best(tried, "optimizer")
+    if optimizer is not None and unusual(training, "rate-up"):
+        up, optimizer = up or replace(optimizer, kind="rate-up"), None
     if optimizer is not None and rate_gain >= AS_GOOD * optimizer.gain:
         optimizer = None
     batch = best(tried, "batch")
-    if batch is not None and batch.gain < _CLEARLY_BETTER * max(rate_gain, gain_of(epochs)):
+    if batch is not None and batch.gain < (AS_GOOD if _huge_batch(training) else _CLEARLY_BETTER) * max(
+        rate_gain, gain_of(epochs)
+    ):
         batch = None
     return [one for one in (up, down, epochs, optimizer, batch) if one is not None]
+
+
+def _huge_batch(training: TrainingEvidence) -> bool:
+    return training.batch_size > _HUGE_BATCH and training.steps_per_epoch <= _FEW_UPDATES
 
 
 def _outdone(tried: tuple[Remedy, ...], remedy: Remedy) -> bool:

@@ -97,7 +97,19 @@ def judged(before: Runs, after: Runs, *, same_loss: bool, honest: bool = False) 
         text = f"{change}: lower because what gave the answer away is gone; the lower score is the true one"
     if before.epochs_share < 1.0:
         text += f" (both cut to {after.epochs:.3g} epochs to fit the time)"
-    return replace(found, verdict=verdict, message=text, effect=result.effect, spread=result.spread)
+    effect, spread = _paired(before.scores, after.scores)
+    return replace(found, verdict=verdict, message=text, effect=effect, spread=spread)
+
+
+def _paired(before: Sequence[float], after: Sequence[float]) -> tuple[float | None, float | None]:
+    """Mean and standard deviation of the differences seed by seed, in the metric's own unit; None without finite pairs."""
+    pairs = [
+        late - early for early, late in zip(before, after, strict=False) if math.isfinite(early) and math.isfinite(late)
+    ]
+    if not pairs:
+        return None, None
+    mean = sum(pairs) / len(pairs)
+    return mean, math.sqrt(sum((pair - mean) ** 2 for pair in pairs) / max(1, len(pairs) - 1))
 
 
 def _beyond_luck(before: Sequence[RunCurve], after: Sequence[RunCurve], effect: float, spread: float) -> bool:

@@ -19,7 +19,7 @@ from stethoscope.training.skill import SCORE_ROWS
 from stethoscope.training.trainer import RunState, Trainer
 from stethoscope.training.what_if import WhatIf, what_ifs
 
-BASE_SHARE, SLOW_BASE_SHARE = 0.45, 0.3
+BASE_SHARE, SLOW_BASE_SHARE, MIN_BASE_SHARE = 0.45, 0.3, 0.25
 """Share of the time for the base runs; less when they could not end in it anyway, so that two trials fit behind."""
 CHEAP_RUN_S, MODERATE_RUN_S = 0.4, 1.0
 """A base run that takes less gets three seeds, or two."""
@@ -115,8 +115,10 @@ class Gatherer:
             expected_initial_loss=expected_loss(setup),
         )
         slow = trainer.step_s * math.ceil(setup.epochs * evidence.steps_per_epoch) > BASE_SHARE * self.time_s
-        budget = (SLOW_BASE_SHARE if slow else BASE_SHARE) * self.time_s - (self.time_s - self._left())
-        seeds, runs = 1, []
+        share = SLOW_BASE_SHARE if slow else BASE_SHARE
+        # Tracing counts, but must not leave the run itself with nothing.
+        budget = max(MIN_BASE_SHARE * self.time_s, share * self.time_s - (self.time_s - self._left()))
+        seeds, runs = 1, list[RunCurve]()
         while len(runs) < seeds:
             seed = len(runs)
             run = trainer.run(

@@ -31,7 +31,7 @@ class Train:
             fit.epochs,
             (*assumed, *sentences),
             float(context.params.get("time_s") or TIME_S),
-            say=lambda phase, fraction, message: context.report(phase, fraction, message),
+            say=context.report,
             keep=lambda evidence: context.save_partial(_json(evidence)),
             warm=context.memory.enforce,
             trials=bool(context.params.get("trials", True)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -90,7 +91,7 @@ def condensed(losses: Sequence[float], points: int = MAX_POINTS) -> tuple[tuple[
     steps: list[int] = []
     found: list[float] = []
     edges = np.unique(np.linspace(0, len(values), min(len(values), points) + 1).round().astype(int))
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in itertools.pairwise(edges):
         part = values[begin:end]
         broken = part[~np.isfinite(part)]
         mean, top = (float("nan"), float("nan")) if broken.size else (float(part.mean()), float(part.max()))

@@ -83,7 +83,7 @@ class Loop:
 
         if self.how == "eager":
             return self._stretch
-        key = tuple((str(tensor.dtype), tuple(tensor.shape[1:])) for tensor in (*x, *y)) + (weights is None,)
+        key = (*((str(tensor.dtype), tuple(tensor.shape[1:])) for tensor in (*x, *y)), weights is None)
         if key not in self._functions:
 
             def free(tensor: Any) -> Any:

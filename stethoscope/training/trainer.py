@@ -76,6 +76,7 @@ class Trainer:
         self._slots: list[Any] = []
         self._first_slots: list[npt.NDArray[Any]] = []
         self._tensors: dict[int, tuple[npt.NDArray[Any], Any]] = {}
+        self._probe: Probe | None = None
         self.step_s = 0.0
         self.layers: tuple[LayerTraining, ...] = ()
         self.sampled_steps: tuple[int, ...] = ()
@@ -220,9 +221,10 @@ class Trainer:
 
     def _recording(self, setup: Setup, total: int) -> Recording:
         order = np.random.default_rng(0).permutation(setup.rows)[:PROBE_ROWS]
-        probe = Probe(self._modern, self.model) if self._loop.how == "graph" else None
+        if self._probe is None and self._loop.how == "graph":
+            self._probe = Probe(self._modern, self.model)
         rows = [np.asarray(array[np.sort(order)]) for array in setup.x.values()]
-        return Recording(self._statistics, probe, [_tensor(array) for array in rows], set(sample_steps(total)))
+        return Recording(self._statistics, self._probe, [_tensor(array) for array in rows], set(sample_steps(total)))
 
     def _by_layer(self) -> dict[str, npt.NDArray[Any]]:
         """Each layer's own weights as one vector."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -108,9 +109,7 @@ def _rates(setup: Setup, course: Course) -> list[WhatIf]:
         changed = float(f"{rate * factor:.6g}")
         if changed <= MAX_RATE and changed > 0:
             found.append(
-                WhatIf(
-                    trial, f"Learning rate {changed:g}", ranks[trial], lambda to=changed: _with_rate(setup, to), changed
-                )  # type: ignore[misc]
+                WhatIf(trial, f"Learning rate {changed:g}", ranks[trial], partial(_with_rate, setup, changed), changed)
             )
     return found
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.fixes.combined import Combined
 from stethoscope.fixes.drop_rows import DropRows
 from stethoscope.fixes.encode_labels import EncodeLabels
 from stethoscope.fixes.fill_missing import FillMissing
+from stethoscope.fixes.known_layers import with_known_settings
 from stethoscope.fixes.layer_code import layer_line
 from stethoscope.fixes.remove_bias import RemoveBias
 from stethoscope.fixes.remove_duplicates import RemoveDuplicates
@@ -17,7 +19,9 @@ from stethoscope.fixes.replace_loss import ReplaceLoss
 from stethoscope.fixes.scale_inputs import ScaleInputs
 from stethoscope.fixes.set_learning_rate import SetLearningRate
 from stethoscope.fixes.set_output_bias import SetOutputBias
+from stethoscope.fixes.set_vocabulary import SetVocabulary
 from stethoscope.fixes.unfreeze import Unfreeze
+from stethoscope.types import Architecture, Layer
 
 
 def ran(code, **names):
@@ -95,3 +99,15 @@ def test_lines_for_a_live_model_run():
     rebuilt = ran(RemoveBias(("hidden",)).code(), **names)["model"]
     assert rebuilt.get_layer("hidden").use_bias is False
     assert rebuilt.get_layer("out").use_bias is True
+
+
+def test_an_architecture_lends_its_settings():
+    config = {"filters": 8, "kernel_size": [3, 3], "padding": "same", "activation": "linear"}
+    tokens = Layer("tokens", "Embedding", (None, 5, 16), 0, 0, "float32", (), {"input_dim": 10, "output_dim": 16})
+    conv = Layer("conv", "Conv2D", (None, 8, 8, 8), 0, 0, "float32", (), config)
+    architecture = Architecture("keras", "", 0, 0, (), (), (conv, tokens))
+    both = Combined((ReplaceActivation("conv", "relu"), SetVocabulary("tokens", 50)))
+    code = with_known_settings(both, architecture).code()
+    assert 'layers.Conv2D(8, (3, 3), padding="same", activation="relu", name="conv")' in code
+    assert 'layers.Embedding(50, 16, name="tokens")' in code
+    assert with_known_settings(both, None) is both

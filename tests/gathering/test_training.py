@@ -15,18 +15,18 @@ def sgd(rate):
     return {"class_name": "SGD", "config": {"learning_rate": rate}}
 
 
-def gathered(x, y, compiled, time_s=8.0, **fit) -> TrainingEvidence:
+def gathered(x, y, compiled, time_s=8.0, model=None, **fit) -> TrainingEvidence:
     import keras
 
     kept: list[TrainingEvidence] = []
-    setup = setup_of(classifier(keras), {"a": x}, {"t": y}, compiled, **fit)
+    setup = setup_of(model or classifier(keras), {"a": x}, {"t": y}, compiled, **fit)
     found = Gatherer(setup, fit.get("epochs"), (), time_s, keep=kept.append).run()
     assert found.crashed or kept
     return found
 
 
 def test_a_training_that_works_needs_no_trials():
-    found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(0.1)}, epochs=20)
+    found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(0.1)}, epochs=40)
     assert found.complete
     assert found.skill >= 0.97
     assert len(found.base) >= 2
@@ -39,22 +39,24 @@ def test_a_training_that_works_needs_no_trials():
 
 
 def test_too_low_a_rate_is_shown_by_the_trials():
-    found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(1e-5)}, epochs=10)
+    found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(1e-4)}, epochs=10)
     assert found.skill < 0.5
-    faster = found.trial("rate-up-100") or found.trial("rate-up")
-    assert found.trial("adam").helps
-    assert faster is not None
-    assert faster.effect > 0
-    assert len(found.trial("adam").runs) == len(found.base)
+    assert found.trial("rate-up-100").helps
+    assert found.trial("rate-up-100").value == 0.01
+    assert len(found.trial("rate-up-100").runs) == len(found.base)
     assert found.trial("scale-inputs") is None
 
 
 def test_a_diverging_run_tries_a_lower_rate_first():
-    target = np.eye(3)[Y] * 10
-    found = gathered(X * 50, target, {"loss": "mse", "optimizer": sgd(30.0)}, epochs=10)
-    assert found.skill <= 0.1
+    import keras
+
+    keras.utils.set_random_seed(0)
+    linear = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3)])
+    found = gathered(X, np.eye(3)[Y], {"loss": "mse", "optimizer": sgd(0.5)}, model=linear, epochs=50)
+    assert found.base[0].stopped == "non-finite" or found.base[0].final.loss > 1e3
+    assert found.skill <= 0.5
     assert found.trials[0].id == "rate-down"
-    assert "scale-inputs" in {trial.id for trial in found.trials}
+    assert any(trial.helps for trial in found.trials if trial.id.startswith("rate-down"))
 
 
 def test_what_crashes_is_said_and_nothing_else():

@@ -21,14 +21,14 @@ def blobs(rows: int = 150, features: int = 4, classes: int = 3, seed: int = 0) -
     return (centres[y] + random.normal(size=(rows, features))).astype(np.float32), y
 
 
-def setup_of(model: Any, arrays: dict[str, Any], targets: dict[str, Any], compiled: dict[str, Any], **fit: Any) -> Setup:
+def setup_of(
+    model: Any, arrays: dict[str, Any], targets: dict[str, Any], compiled: dict[str, Any], **fit: Any
+) -> Setup:
     """The setup of a live model; `compiled` has "loss" and "optimizer" ({"class_name", "config"})."""
     inputs = tuple(TensorSpec(name, (None, *array.shape[1:]), str(array.dtype)) for name, array in arrays.items())
     outputs = tuple(TensorSpec(name, None, "float32") for name in targets)
     optimizer = compiled.get("optimizer")
-    settings = CompileSettings(
-        compiled.get("loss"), optimizer and optimizer["class_name"], None, (), dict(compiled)
-    )
+    settings = CompileSettings(compiled.get("loss"), optimizer and optimizer["class_name"], None, (), dict(compiled))
     architecture = Architecture("keras_zip", "", 0, 0, inputs, outputs, (), settings)
     setup, _ = make_setup(model, architecture, Bound(arrays, targets), FitSettings(**fit), tuple(arrays))
     return setup
@@ -38,5 +38,9 @@ def classifier(keras: Any, units: int = 8) -> Any:
     """4 features, a hidden layer, 3 classes."""
     keras.utils.set_random_seed(1)
     return keras.Sequential(
-        [keras.layers.Input((4,)), keras.layers.Dense(units, activation="relu"), keras.layers.Dense(3, activation="softmax")]
+        [
+            keras.layers.Input((4,)),
+            keras.layers.Dense(units, activation="relu"),
+            keras.layers.Dense(3, activation="softmax"),
+        ]
     )

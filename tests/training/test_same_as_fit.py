@@ -87,7 +87,9 @@ def test_losses_and_weights_equal_those_of_fit(package, case):
     setup = setup_of(model, {"a": X}, targets, compiled, batch_size=16, epochs=3, shuffle=False).with_changes(**extra)
     curve = Trainers().run(setup, 0, time_s=60)
     twin = build(keras)
-    losses, weights = fitted(keras, twin, list(targets.values()) if len(targets) > 1 else targets["t"], compiled, 3, **extra)
+    losses, weights = fitted(
+        keras, twin, list(targets.values()) if len(targets) > 1 else targets["t"], compiled, 3, **extra
+    )
     assert curve.epochs == (1, 2, 3)
     np.testing.assert_allclose(curve.epoch_loss, losses, rtol=2e-5, atol=1e-6)
     for ours, theirs in zip(model.get_weights(), weights, strict=True):
