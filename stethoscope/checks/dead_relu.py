@@ -6,7 +6,8 @@ Example: a learning rate of 0.1 that threw the biases far below zero; inputs tha
 Fix: scale the inputs, a smaller learning rate, `he_normal` weights and zero biases; `leaky_relu` cannot die.
 Limits: a symptom. Trained networks live well with many dead units, and random input shows less than data.
 Source: SageMaker Debugger, rule “DeadRelu” (units inactive in half of the layer); Lu et al., Dying ReLU and
-Initialization (2019). Thresholds: half of the units of a layer; all of them.
+Initialization (2019). Thresholds: half of a layer is worth knowing, 90 % after
+training a defect.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from stethoscope.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.fixes.replace_activation import ReplaceActivation
 
 HALF = 0.5
+_MOST = 0.9
 _NEARLY_ALL = 0.95
 _FEW_ROWS = 16
 
@@ -27,10 +29,11 @@ _FEW_ROWS = 16
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     dead = _after_training(evidence)
     if dead:
-        if learns_well(evidence.training):
+        worst = max(dead.values())
+        if learns_well(evidence.training) or worst < _MOST:
             severity = Severity.LOW
         else:
-            nothing = learns_nothing(evidence.training) and max(dead.values()) >= _NEARLY_ALL
+            nothing = learns_nothing(evidence.training) and worst >= _NEARLY_ALL
             severity = Severity.HIGH if nothing else Severity.MEDIUM
         fault = Fault.INITIALISATION if max(_as_given(evidence).values(), default=0.0) >= HALF else Fault.LEARNING_RATE
         yield _finding(evidence, dead, severity, 0.7, "after the short training run", fault)

@@ -17,6 +17,8 @@ from stethoscope.diagnosis.request import Request
 from stethoscope.diagnosis.stages import STAGES, Stage, trainable
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.findings import Finding
+from stethoscope.fixes.known_layers import with_known_settings
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
@@ -166,8 +168,14 @@ class Diagnosis:
 
     def _examine(self) -> None:
         outcomes = examine(self._evidence, self._checks)
-        findings = ranked([finding for outcome in outcomes for finding in outcome.findings])
+        findings = ranked([self._fixed(finding) for outcome in outcomes for finding in outcome.findings])
         self._report = replace(self._report, outcomes=outcomes, findings=findings, facts=self._facts())
+
+    def _fixed(self, finding: Finding) -> Finding:
+        """The finding, its fix printing the layer's other settings too."""
+        if finding.fix is None or self._evidence.architecture is None:
+            return finding
+        return replace(finding, fix=with_known_settings(finding.fix, self._evidence.architecture))
 
     def _facts(self) -> dict[str, Any]:
         evidence = self._evidence

@@ -61,7 +61,10 @@ def judged(before: Runs, after: Runs, *, same_loss: bool, honest: bool = False) 
         )
     metric = f"validation {after.metric}" if after.held_out else after.metric
     seeds = tuple(curve.seed for curve in after.curves)
-    curves = _curves(before.curves, after.curves, metric)
+    paired = [curve for curve in before.curves if curve.seed in seeds]
+    # Time may have ended before every seed of the fixed copy was run: only pairs are compared.
+    before = replace(before, curves=paired)
+    curves = _curves(paired, after.curves, metric)
     found = Proof("helps", "", metric, before.scores, after.scores, seeds=seeds, curves=curves)
     if before.crash:
         finite = all(math.isfinite(score) for score in after.scores)

@@ -32,6 +32,8 @@ SHORT_STEP_S = 0.01
 SCORE_MARKS = 20
 SCORE_SHARE = 0.12
 """Scores between epochs take at most this share of a run's time."""
+WATCH_SHARE = 0.25
+"""Steps are left unsampled while the instruments have taken more than this share of a run's time."""
 OnProgress = Callable[[int, int], None]
 
 
@@ -180,7 +182,7 @@ class Trainer:
         recording = self._recording(setup, total) if instrument else None
         before = self._by_layer() if instrument else {}
         marks = _marks(total, batches.steps_per_epoch) if scores_between else []
-        deadline, scoring_s, stopped = begin + time_s, 0.0, ""
+        deadline, scoring_s, watching_s, stopped = begin + time_s, 0.0, 0.0, ""
         rows_limit = max(1, MAX_STRETCH_ROWS // batches.batch_size)
         while batches.step < total:
             now = time.perf_counter()
@@ -194,13 +196,17 @@ class Trainer:
                 events += [step for step in recording.wanted if step > batches.step]
             count = min([count, *(event - batches.step for event in events)])
             sample = recording is not None and batches.step + count in recording.wanted
+            if sample and batches.step + count not in (1, total):
+                sample = watching_s <= WATCH_SHARE * (now - begin)
             stretch = batches.take(count)
             losses, statistics = self._loop.steps(*self._data(setup), stretch, sample=sample)
             spent = time.perf_counter() - now
             self.step_s = spent / count if count > 4 else 0.8 * self.step_s + 0.2 * spent / count
             recorder.add(losses, stretch.sizes)
             if recording is not None and statistics is not None:
+                watched = time.perf_counter()
                 recording.add(batches.step, statistics)
+                watching_s += time.perf_counter() - watched
             if on_progress is not None:
                 on_progress(batches.step, total)
             if not np.isfinite(losses[-1]):

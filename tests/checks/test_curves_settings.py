@@ -43,15 +43,16 @@ def test_epochs_are_named_when_more_of_them_help():
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"base": run(0.2, stopped="time")},
-        {"base": run(0.2, SETTLED)},
-        {"epochs_asked": None},
-    ],
-    ids=["time cut it short", "it had converged", "nobody said how many"],
+    [{"base": run(0.2, stopped="time")}, {"epochs_asked": None}],
+    ids=["time cut it short", "nobody said how many"],
 )
 def test_epochs_are_not_named_when_the_run_cannot_tell(changes):
     assert named(training(trial("longer", 0.8, 120), **changes)) == set()
+
+
+def test_epochs_are_not_named_when_the_loss_had_settled():
+    luck = trial("longer", 0.8, 120, runs=(run(0.8, SETTLED + (SETTLED[-1],) * 30),))
+    assert named(training(luck, base=run(0.2, SETTLED))) == set()
 
 
 def test_two_that_help_alike_are_both_named_and_a_lesser_one_is_a_remark():
@@ -107,10 +108,19 @@ def test_the_optimizer_is_named_only_when_no_rate_of_its_own_does():
     }
 
 
+def test_a_rate_far_below_the_default_is_blamed_before_the_optimizer():
+    found = verdicts(training(trial("adam", 0.9, 1e-3), optimizer="SGD", learning_rate=1e-6))
+    assert set(found) == {"learning-rate-low"}
+    assert found["learning-rate-low"].fix.to_json()["params"]["learning_rate"] == 0.01
+
+
 def test_the_batch_is_named_only_when_it_explains_more():
     huge = {"batch_size": 2000, "train_rows": 2500, "steps_per_epoch": 2}
     assert named(training(trial("batch-32", 0.9, 32), trial("longer", 0.4, 90), **huge)) == {"batch-size"}
-    assert named(training(trial("batch-32", 0.9, 32), trial("longer", 0.85, 90), **huge)) == {"too-few-epochs"}
+    both = training(trial("batch-32", 0.9, 32), trial("longer", 0.85, 90), **huge)
+    assert named(both) == {"batch-size", "too-few-epochs"}
+    ordinary = {"batch_size": 100, "train_rows": 500, "steps_per_epoch": 5}
+    assert named(training(trial("batch-32", 0.9, 32), trial("longer", 0.85, 90), **ordinary)) == {"too-few-epochs"}
 
 
 def test_without_the_short_run_they_are_skipped():

@@ -10,6 +10,8 @@ from stethoscope.evidence.training import LayerTraining, RunCurve, Scores, Train
 
 FALLING = tuple(1.0 - 0.025 * at for at in range(30))
 SETTLED = tuple(0.4 + 0.6 * math.exp(-at / 2) for at in range(30))
+CONTINUED = FALLING + tuple(0.25 * math.exp(-at / 10) for at in range(1, 31))
+"""What `longer` sees: the base's curve and as much again."""
 FLAT = tuple(0.69 + 0.001 * math.sin(at * 7.0) for at in range(30))
 
 
@@ -32,7 +34,7 @@ def trial(name: str, skill: float, value: float | None = None, val_skill: float 
     settings: dict[str, Any] = {
         "id": name,
         "title": f"With {name}",
-        "runs": (run(skill, val_skill=val_skill),),
+        "runs": (run(skill, CONTINUED if name == "longer" else FALLING, val_skill),),
         "value": value,
         "helps": True,
         "effect": 0.5,

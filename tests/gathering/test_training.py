@@ -15,7 +15,7 @@ def sgd(rate):
     return {"class_name": "SGD", "config": {"learning_rate": rate}}
 
 
-def gathered(x, y, compiled, time_s=8.0, model=None, **fit) -> TrainingEvidence:
+def gathered(x, y, compiled, time_s=60.0, model=None, **fit) -> TrainingEvidence:
     import keras
 
     kept: list[TrainingEvidence] = []
@@ -70,6 +70,6 @@ def test_time_is_kept():
 
     begin = time.perf_counter()
     found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(1e-4)}, 4.0, epochs=100_000)
-    assert time.perf_counter() - begin < 7
+    assert time.perf_counter() - begin < 12
     assert found.base[0].stopped == "time"
     assert any("longer" in reason for reason in found.untried)

@@ -40,7 +40,7 @@ def trained(engine, folder, model="fresh.keras", data="data.npz", **params):
 
 
 def test_evidence_comes_back(engine, folder):
-    result = trained(engine, folder, fit={"epochs": 5, "validation_split": 0.2}, time_s=6)
+    result = trained(engine, folder, fit={"epochs": 5, "validation_split": 0.2}, time_s=20)
     assert result.status is Status.OK, result.reason
     found = decode(TrainingEvidence, result.value)
     assert (found.train_rows, found.val_rows, found.epochs_asked) == (160, 40, 5)
@@ -52,7 +52,7 @@ def test_evidence_comes_back(engine, folder):
 
 
 def test_a_trained_file_starts_anew_and_unsaid_epochs_are_assumed(engine, folder):
-    result = trained(engine, folder, "trained.keras", time_s=6, trials=False)
+    result = trained(engine, folder, "trained.keras", time_s=20, trials=False)
     found = decode(TrainingEvidence, result.value)
     assert found.started_from == "new initial weights"
     assert found.epochs_asked is None
