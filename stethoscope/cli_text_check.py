@@ -27,9 +27,12 @@ def diagnosis(report: Report) -> None:
         f"[bold]{counts or 'No finding'}[/]  {outcomes[Status.OK]} checks ran, {outcomes[Status.SKIPPED]} could not, "
         f"{outcomes[Status.FAILED]} broke  ({report.wall_s:.1f} s)"
     )
+    reasons: dict[str, list[str]] = {}
     for stage in report.stages:
         if stage.reason:
-            console.print(f"  [dim]{escape(stage.title)}: {escape(stage.reason)}[/]")
+            reasons.setdefault(stage.reason, []).append(stage.title)
+    for reason, titles in reasons.items():
+        console.print(f"  [dim]{escape(', '.join(titles))}: {escape(reason)}[/]")
     for outcome in report.outcomes:
         if outcome.status is Status.FAILED:
             console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
