@@ -17,20 +17,20 @@ def _program(rate: float) -> Program:
     keras.utils.set_random_seed(SEED)
     generator = np.random.default_rng(SEED)
     arrays: dict[str, Any] = {
-        "x": generator.normal(size=(320, 4)).astype(np.float32),
+        "x": generator.normal(size=(320, 16)).astype(np.float32),
         "y": generator.normal(size=(320, 1)).astype(np.float32),
     }
-    model = keras.Sequential([layers.Input((4,), name="x"), layers.Dense(1, name="answer")])
+    model = keras.Sequential([layers.Input((16,), name="x"), layers.Dense(1, name="answer")])
     model.compile(keras.optimizers.SGD(rate), "mse")
     return fitted(model, arrays, epochs=3)
 
 
 def _faulty() -> Program:
-    return _program(2.0)
+    return _program(0.9)
 
 
 def _healthy() -> Program:
-    return _program(1e-3)
+    return _program(1e-2)
 
 
 SPECIMEN = Specimen("exploding-gradient", faulty=_faulty, healthy=_healthy, trains=True)

@@ -15,7 +15,7 @@ def _faulty() -> Program:
         [
             layers.Input((2,), name="x"),
             layers.Rescaling(0.0, name="nothing"),
-            layers.Dense(16, activation="relu", name="hidden"),
+            layers.Dense(16, activation="tanh", name="hidden"),
             layers.Dense(1, activation="sigmoid", name="answer"),
         ]
     )

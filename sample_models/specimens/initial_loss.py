@@ -7,8 +7,8 @@ from sample_models.specimens.small_programs import clusters, dense
 
 
 def _program(faulty: bool) -> Program:
-    model = dense(4, (3, "softmax"), "sparse_categorical_crossentropy", factor=50.0 if faulty else None)
-    return Program(model, clusters(3), {"epochs": 30})
+    model = dense(4, (6, "softmax"), "sparse_categorical_crossentropy", factor=50.0 if faulty else None)
+    return Program(model, clusters(6), {"epochs": 30})
 
 
 SPECIMEN = Specimen("initial-loss", faulty=lambda: _program(True), healthy=lambda: _program(False), trains=True)

@@ -9,7 +9,7 @@ from sample_models.specimens.curve_programs import classifier, fitted
 def _faulty() -> Program:
     import keras
 
-    return fitted(classifier(keras.optimizers.Adam(1.0)))
+    return fitted(classifier(keras.optimizers.Adam(3.0)))
 
 
 def _healthy() -> Program:

@@ -9,7 +9,7 @@ from sample_models.specimens.curve_programs import classifier, fitted
 def _faulty() -> Program:
     import keras
 
-    return fitted(classifier(keras.optimizers.Adam(1e-2), (16,) * 8, "sigmoid"))
+    return fitted(classifier(keras.optimizers.Adam(1e-2), (16,) * 6, "sigmoid"))
 
 
 def _healthy() -> Program:

@@ -49,7 +49,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         squashed = _squashed(evidence, route)
         bad = scale.level == "huge" or (scale.level == "large" and squashed is not None)
-        found = judge(evidence.training, ("scale-inputs", "scale-both"), bad, noted=scale.level != "fine" or uneven)
+        found = judge(evidence.training, "scale-inputs", "scale-targets", bad, noted=scale.level != "fine" or uneven)
         if found is None:
             continue
         if scale.pixels and route.normalised_after and not found.shown:

@@ -34,7 +34,11 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     beside = (
         f" (Keras' default is {usual:g})" if usual and training.learning_rate and training.learning_rate > usual else ""
     )
-    effect = f"{verdict.reason}; with" if verdict.reason else "with"
+    shown = f"with {rate:.3g}"
+    if remedy.trial.id == "adam":
+        rate = usual or rate
+        shown = f"{rate:.3g} is Keras' default, and with Adam at its default"
+    effect = f"{verdict.reason}; {shown}" if verdict.reason else shown
     yield Finding(
         check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
@@ -42,7 +46,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         confidence=verdict.confidence,
         where="optimizer",
         message=(
-            f"{training.optimizer} learns at a rate of {was}{beside}, too large for this network: {effect} {rate:.3g} "
+            f"{training.optimizer} learns at a rate of {was}{beside}, too large for this network: {effect} "
             f"the skill is {remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect)."
         ),
         evidence=(

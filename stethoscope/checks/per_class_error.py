@@ -5,7 +5,8 @@ from another with these inputs.
 Example: accuracy 0.9 over ten classes, and recall 0 for the tenth.
 Fix: look at the rows of that class; weigh it more; get more rows of it.
 Thresholds: recall at most 0.1 with at least 10 rows, while the other classes are found at 0.6 or better: MEDIUM when the
-class has rows enough not to be simply rare (a quarter of its even share), else LOW. Nothing while epochs are missing.
+class has rows enough not to be simply rare (a quarter of its even share), else LOW. Nothing while
+epochs are missing, or below a skill of 0.3.
 Source: Amazon SageMaker Debugger, rule Confusion; Buolamwini and Gebru, Gender Shades (2018), on averages that hide groups.
 """
 
@@ -19,6 +20,7 @@ from stethoscope.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.fixes.class_weights import ClassWeights
 
 _NEVER, _OTHERS = 0.1, 0.6
+_LEARNS = 0.3
 _ROWS = 10
 _EVEN_SHARE = 0.25
 
@@ -27,6 +29,8 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
     if training is None or len(training.per_class_recall) < 2 or not training.complete:
         return
+    if training.skill < _LEARNS:
+        return  # a model that answers one class for everything has another trouble
     recall, counts = training.per_class_recall, training.per_class_count
     known = [index for index, count in enumerate(counts) if count >= _ROWS]
     lost = [index for index in known if recall[index] <= _NEVER]

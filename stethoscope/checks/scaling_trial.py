@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stethoscope.evidence.training import TrainingEvidence, Trial
@@ -32,17 +31,17 @@ class Judgement:
         return bool(self.trial)
 
 
-def judge(training: TrainingEvidence | None, trials: Sequence[str], bad: bool, noted: bool) -> Judgement | None:
+def judge(training: TrainingEvidence | None, alone: str, other: str, bad: bool, noted: bool) -> Judgement | None:
     """Returns the severity of values whose scale is `bad` by rule (or merely worth a note); None to stay silent.
 
-    A trial that helps shows it; the first one that helps counts. Without one, a bad scale is MEDIUM, unless the program
+    A trial that helps shows it: `alone`, or inputs and targets together where the `other` alone did not do it. Without one, a bad scale is MEDIUM, unless the program
     was seen to learn, or scaling was seen to change nothing.
     """
     if training is None or not _ran(training):
         if not bad:
             return Judgement(Severity.LOW, 0.4, "", (), "") if noted else None
         return Judgement(Severity.MEDIUM, 0.6, "", (), "")
-    tried = [trial for trial in (training.trial(trial_id) for trial_id in trials) if trial is not None]
+    tried = _tried(training, alone, other)
     helping = next((trial for trial in tried if trial.helps and trial.effect > 0), None)
     if helping is not None:
         return _shown(training, helping, bad)
@@ -58,6 +57,14 @@ def judge(training: TrainingEvidence | None, trials: Sequence[str], bad: bool, n
             Severity.LOW, 0.5, sentence, (Number(f"{training.score_name} at the end", _score(training)),), ""
         )
     return Judgement(Severity.MEDIUM, 0.5, "", (), "")
+
+
+def _tried(training: TrainingEvidence, alone: str, other: str) -> list[Trial]:
+    found = [trial for trial in (training.trial(alone), training.trial("scale-both")) if trial is not None]
+    rival = training.trial(other)
+    if rival is None or not rival.helps:
+        return found
+    return [trial for trial in found if trial.id != "scale-both" or trial.effect >= rival.effect + NOTHING]
 
 
 def _ran(training: TrainingEvidence) -> bool:

@@ -88,20 +88,21 @@ def _split(evidence: EvidenceSet, name: str, target: TargetProfile, share: float
             fix=ShuffleBeforeSplit(validation_split=share),
         )
         return
+    blocks = sorted_by_class(target)
     ordered = abs(target.order_correlation or 0.0) >= _IN_ORDER and target.kind == "continuous" and rows >= 20
-    if not (ordered or sorted_by_class(target)):
+    if not (ordered or blocks):
         return
-    apart = _gap(evidence.training) >= _APART
-    what = "by class" if not ordered else f"by {name} (rank correlation {target.order_correlation:.3f})"
+    apart = blocks or _gap(evidence.training) >= _APART
+    what = "by class" if blocks else f"by {name} (rank correlation {target.order_correlation:.3f})"
     yield Finding(
         check_id=CHECK.id,
         fault=Fault.VALIDATION,
         severity=Severity.HIGH if apart else Severity.MEDIUM,
-        confidence=0.85 if apart else 0.6,
+        confidence=0.9 if blocks else 0.85 if apart else 0.6,
         where="fit",
         message=(
-            f"The rows are sorted {what}, and validation_split={share:g} takes the last {rows - start:,} as they stand: "
-            "validation rows are of another kind than training rows."
+            f"The rows are sorted {what}, and validation_split={share:g} takes the last {rows - start:,} of {rows:,} as "
+            "they stand: validation rows are of another kind than training rows."
         ),
         evidence=(Number("rank correlation with the row number", target.order_correlation or 0.0), *numbers),
         fix=ShuffleBeforeSplit(validation_split=share),

@@ -46,7 +46,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         bad = size >= threshold
         if size < 3 and not 0 < size < 1e-3:
             continue
-        found = judge(evidence.training, ("scale-targets", "scale-both"), bad, noted=size >= _NOTED and not bounded)
+        found = judge(evidence.training, "scale-targets", "scale-inputs", bad, noted=size >= _NOTED and not bounded)
         if found is None or (bounded and not found.shown and found.severity < Severity.MEDIUM):
             continue
         low, high = target.array.minimum or 0.0, target.array.maximum or 0.0

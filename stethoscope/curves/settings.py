@@ -13,6 +13,7 @@ from stethoscope.curves.remedies import (
     AS_GOOD,
     CLEARLY_WORKS,
     GOOD_SKILL,
+    NOTHING_LEARNED,
     Kind,
     Remedy,
     base_skill,
@@ -31,7 +32,9 @@ _CLEARLY_BETTER = 1.25
 """How much more another kind of change must gain before it is taken for the cause. Source: ours, given and dev cases."""
 _CLEAR_FALL = 0.05
 """Share of the loss that a continued run must take off to count as still falling. Source: ours."""
-_LEAST_STEPS_ON = 20
+_FEW_STEPS = 100
+"""So few updates in all are too few for nearly any network: then that is the fault, and not a rate at its default."""
+_LEAST_STEPS = 50
 _FEW_UPDATES, _HUGE_BATCH = 4, 128
 """A batch above the second that leaves at most the first number of updates per epoch is suspect by itself."""
 _FAR_LONGER = 20.0
@@ -65,17 +68,21 @@ def wrong_setting(training: TrainingEvidence, kind: Kind) -> Verdict | None:
     top = max(named, key=lambda one: one.gain)
     reason = _state(training)
     severity, confidence = Severity.MEDIUM, 0.6
-    if (remedy is not top and remedy.gain < AS_GOOD * top.gain) or (
-        data_explains(tried, remedy) and not unusual(training, kind)
-    ):
+    odd = unusual(training, kind)
+    lesser = (
+        remedy is not top and remedy.gain < AS_GOOD * top.gain and not (kind == "epochs" and _few_updates(training))
+    )
+    if lesser or (not odd and (data_explains(tried, remedy) or _not_the_rate(training, kind, named))):
         severity, confidence = Severity.LOW, 0.3
     elif _outdone(tried, remedy):
         severity, confidence = Severity.LOW, 0.35
     elif kind == "rate-down" and reason and remedy.after >= CLEARLY_WORKS:
         severity, confidence = (Severity.CRITICAL if broke(training) else Severity.HIGH), 0.85
+    elif odd and remedy.before <= NOTHING_LEARNED and remedy.after >= CLEARLY_WORKS:
+        severity, confidence = Severity.HIGH, 0.85
     elif remedy is top and remedy.rescues:
         severity, confidence = Severity.HIGH, 0.75
-    elif unusual(training, kind) or (kind == "batch" and _huge_batch(training)):
+    elif odd or (kind == "batch" and _huge_batch(training)):
         confidence = 0.75
     elif kind == "epochs" and (remedy.trial.value or 0) > _FAR_LONGER * (training.epochs_asked or 1):
         confidence = 0.5
@@ -104,17 +111,12 @@ def falls_at_the_end(training: TrainingEvidence) -> bool:
 
 
 def _went_on_falling(training: TrainingEvidence, longer: RunCurve) -> bool:
-    """Whether the continued run's loss, over as many steps again as the base had, lies clearly below where the base ended."""
+    """Whether the continued run's loss ends clearly below where the base ended."""
     base = next((run for run in training.base if run.seed == longer.seed), None)
     if base is None:
         return False
     own = [loss for step, loss in zip(longer.steps, longer.loss, strict=True) if step <= base.steps_done]
-    after = [
-        loss
-        for step, loss in zip(longer.steps, longer.loss, strict=True)
-        if base.steps_done < step <= 2 * base.steps_done + _LEAST_STEPS_ON
-    ]
-    return bool(own and after) and end_level(after) < (1 - _CLEAR_FALL) * end_level(own)
+    return bool(own) and end_level(longer.loss) < (1 - _CLEAR_FALL) * end_level(own)
 
 
 def _candidates(training: TrainingEvidence, tried: tuple[Remedy, ...]) -> list[Remedy]:
@@ -130,6 +132,8 @@ def _candidates(training: TrainingEvidence, tried: tuple[Remedy, ...]) -> list[R
     optimizer = best(tried, "optimizer")
     if optimizer is not None and unusual(training, "rate-up"):
         up, optimizer = up or replace(optimizer, kind="rate-up"), None
+    elif optimizer is not None and unusual(training, "rate-down"):
+        down, optimizer = down or replace(optimizer, kind="rate-down"), None
     if optimizer is not None and rate_gain >= AS_GOOD * optimizer.gain:
         optimizer = None
     batch = best(tried, "batch")
@@ -138,6 +142,20 @@ def _candidates(training: TrainingEvidence, tried: tuple[Remedy, ...]) -> list[R
     ):
         batch = None
     return [one for one in (up, down, epochs, optimizer, batch) if one is not None]
+
+
+def _not_the_rate(training: TrainingEvidence, kind: Kind, named: list[Remedy]) -> bool:
+    """Whether a rate or optimizer that helps only makes up for too few updates: those asked for, or those time allowed."""
+    if kind not in ("rate-up", "optimizer"):
+        return False
+    if any(run.stopped == "time" for run in training.base[:1]):
+        return base_skill(training) > NOTHING_LEARNED or training.base[0].steps_done < _LEAST_STEPS
+    others = any(one.kind in ("epochs", "batch") for one in named) or training.trial("longer") is None
+    return kind == "rate-up" and _few_updates(training) and others
+
+
+def _few_updates(training: TrainingEvidence) -> bool:
+    return training.base[0].steps_done < _FEW_STEPS
 
 
 def _huge_batch(training: TrainingEvidence) -> bool:

@@ -30,7 +30,7 @@ Source: σ' = σ(1−σ) ≤ 0.0099 against 0.25 at most; tanh' = 1 − tanh² �
 
 def sample_steps(total: int, most: int = MAX_SAMPLES) -> list[int]:
     """Steps (counted from 1) to look at: 1, 2, 4, 8 … and evenly spread ones; few when there are few steps."""
-    wanted = min(most, max(6, total // 25))
+    wanted = min(most, max(min(12, total), total // 32))
     powers = {1 << k for k in range(max(1, total).bit_length()) if 1 << k <= total}
     powers = set(sorted(powers)[:: max(1, math.ceil(len(powers) / max(1, wanted - 1)))])
     even = {max(1, round(place)) for place in np.linspace(1, max(1, total), max(2, wanted - len(powers)))}

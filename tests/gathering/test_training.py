@@ -44,7 +44,6 @@ def test_too_low_a_rate_is_shown_by_the_trials():
     assert found.trial("rate-up-100").helps
     assert found.trial("rate-up-100").value == 0.01
     assert len(found.trial("rate-up-100").runs) == len(found.base)
-    assert found.trial("scale-inputs") is None
 
 
 def test_a_diverging_run_tries_a_lower_rate_first():
