@@ -1,10 +1,11 @@
 """NaN or infinity in the data.
 
 Why: one NaN in a batch makes the loss NaN, the loss makes every gradient NaN, and after that step every weight is NaN:
-the model is lost, however many good rows follow.
+the model is lost, however many good rows follow. Where relu turns NaN into 0, the loss stays a number and nothing is learned.
 Example: a CSV with empty cells read by pandas; a logarithm of 0; a division by a column's deviation of 0.
 Fix: leave such rows out when they are few, or fill them in, and keep what was filled for the rows predicted later.
-Thresholds: any value; rows are dropped up to 5 % of them, else the gaps are filled.
+Thresholds: any value is CRITICAL, MEDIUM when the short training was seen to learn all the same. Rows are dropped up to
+5 % of them, else the gaps are filled.
 Source: IEEE 754, section 6.2 (NaN propagates); Amazon SageMaker Debugger, rule NotANumber.
 """
 
@@ -20,6 +21,7 @@ from stethoscope.fixes.drop_rows import DropRows
 from stethoscope.fixes.fill_missing import FillMissing
 
 _FEW_ROWS = 0.05
+_LEARNS = 0.3
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -38,7 +40,7 @@ def _found(evidence: EvidenceSet, array: ArrayProfile, where: str, subject: str,
     bad = array.nan + array.infinite
     if not bad:
         return
-    survived = evidence.training is not None and bool(evidence.training.base) and _finite(evidence)
+    survived = _survived(evidence)
     severity = Severity.CRITICAL
     if not used or survived:
         severity = Severity.MEDIUM
@@ -49,7 +51,7 @@ def _found(evidence: EvidenceSet, array: ArrayProfile, where: str, subject: str,
         for count, text in ((array.nan, f"{array.nan:,} NaN"), (array.infinite, f"{array.infinite:,} infinite values"))
         if count
     )
-    end = "" if survived else ": the first batch with one turns the loss and every weight into NaN"
+    end = "" if survived or not used else ": the first batch with one turns weights into NaN, and the model is lost"
     fills = where.startswith("input:") and share > _FEW_ROWS
     yield Finding(
         check_id=CHECK.id,
@@ -63,9 +65,12 @@ def _found(evidence: EvidenceSet, array: ArrayProfile, where: str, subject: str,
     )
 
 
-def _finite(evidence: EvidenceSet) -> bool:
+def _survived(evidence: EvidenceSet) -> bool:
+    """Whether a training was seen to learn in spite of them. A finite loss is not enough: relu can turn NaN into 0."""
     training = evidence.training
-    return training is not None and all(run.nonfinite_step is None for run in training.base)
+    if training is None or not training.complete or training.skill < _LEARNS:
+        return False
+    return all(run.nonfinite_step is None for run in training.base)
 
 
 _EXPLAINS = frozenset(

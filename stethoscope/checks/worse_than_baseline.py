@@ -5,7 +5,7 @@ something in its training is wrong, or the simple model is the right one.
 Example: a network at accuracy 0.71, logistic regression at 0.93.
 Fix: find out why (the other findings); if nothing else helps, use the simple model.
 Thresholds: the 95 % intervals are apart by 0.2: HIGH; by 0.1: MEDIUM; by 0.02: LOW; and only if the network had all its
-epochs. Otherwise nothing: on many tables a few hundredths are what trees are simply better at.
+epochs (else it has no score). Otherwise nothing: on many tables a few hundredths are what trees are simply better at.
 Source: Grinsztajn, Oyallon and Varoquaux, Why do tree-based models still outperform deep learning on tabular data?
 (NeurIPS 2022); Efron and Tibshirani, An introduction to the bootstrap (1993).
 """
@@ -34,11 +34,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     network = baseline.score(NETWORK) if baseline is not None else None
     if baseline is None or network is None or baseline.test_rows < _ROWS or network.value != network.value:
         return
-    complete = evidence.training is None or not evidence.training.base or evidence.training.complete
     rivals = [score for score in baseline.scores if score.model in (*_CODE, "majority class", "mean")]
     best = max(rivals, key=lambda score: score.low, default=None)
     apart = 0.0 if best is None else best.low - network.high
-    if best is None or apart < _NOTED or not complete:
+    if best is None or apart < _NOTED:
         return
     severity = Severity.HIGH if apart >= _FAR else Severity.MEDIUM if apart >= _APART else Severity.LOW
     table = Table(
@@ -77,6 +76,5 @@ CHECK = Check(
     title="A simple model is better",
     needs=frozenset({Evidence.BASELINE}),
     run=_run,
-    uses=frozenset({Evidence.TRAINING}),
     symptom=True,
 )

@@ -25,6 +25,8 @@ CHEAP_RUN_S, MODERATE_RUN_S = 0.4, 1.0
 """A base run that takes less gets three seeds, or two."""
 LEARNED = 0.97
 """Skill from which nothing is left to try for."""
+MIN_STEPS = 20
+"""A run that time ended sooner shows nothing that others could be compared with."""
 TRACE_S = 1.0
 MAX_STATE_BYTES = 128 << 20
 HOPELESS_GAIN = 0.02
@@ -78,6 +80,11 @@ class Gatherer:
             return replace(
                 evidence,
                 untried=(f"Nothing was tried: the training as it is reaches a skill of {evidence.skill:.2f}.",),
+            )
+        if any(run.stopped == "time" and run.steps_done < MIN_STEPS for run in evidence.base):
+            done = min(run.steps_done for run in evidence.base)
+            return replace(
+                evidence, untried=(f"Nothing was tried: in {self.time_s:.0f} s the training gets through {done} steps only.",)
             )
         return self._trials(trainer, evidence)
 

@@ -104,6 +104,8 @@ def _spelled(module: Any, name: str) -> str:
 
 def build_optimizer(optimizer: Any, variables: Sequence[Any]) -> list[Any]:
     """Makes the optimizer's slots before anything is traced; returns everything it keeps, its learning rate apart."""
+    if not variables:
+        return []
     if hasattr(optimizer, "build"):
         optimizer.build(list(variables))
     else:

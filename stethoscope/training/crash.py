@@ -36,7 +36,7 @@ def is_tracing_failure(error: Exception) -> bool:
 
 def crash_sentence(setup: Setup, model: Any, error: Exception) -> str:
     """What stops `fit`, in the user's terms where the shapes explain it, else the framework's own line."""
-    for sentence in (_inputs(setup, model), _targets(setup, model), _labels(setup, error)):
+    for sentence in (_inputs(setup, model), _targets(setup, model), _labels(setup, error), _tokens(error)):
         if sentence:
             return f"fit stops: {sentence}"
     return f"fit stops: {gist(error)}."
@@ -95,6 +95,16 @@ def _labels(setup: Setup, error: Exception) -> str:
     return (
         f"the labels go from {values.min():g} to {values.max():g}, but the output has {found[3]} units, "
         f"which stand for the classes 0 to {int(found[3]) - 1}."
+    )
+
+
+def _tokens(error: Exception) -> str:
+    found = re.search(r"indices\[[\d, ]*\] = (-?\d+) is not in \[0, (\d+)\)", str(error))
+    if not found:
+        return ""
+    return (
+        f"the input holds the number {found[1]}, but the Embedding knows only 0 to {int(found[2]) - 1}: "
+        "its input_dim must be above the highest number."
     )
 
 

@@ -15,8 +15,8 @@ from stethoscope.training.setup import Setup
 from stethoscope.training.skill import Scorer
 
 PROBE_ROWS = 512
-TRAINED_SKILL = 0.35
-"""Skill that random initial weights hardly reach on a few hundred rows."""
+TRAINED_SKILL, TRAINED_SKILL_AT_ZERO = 0.6, 0.8
+"""Skill that random initial weights hardly reach on a few hundred rows; more is asked where the optimizer says no step was taken."""
 _MAX_MEMBER_BYTES = 2 << 30
 _ITERATIONS = re.compile(r"(^|/)(iterations?|iter)(:0)?$")
 
@@ -30,7 +30,7 @@ def looks_trained(path: Path, setup: Setup) -> bool:
         not np.isfinite(array).all() for array in setup.weights or () if array.dtype.kind == "f"
     ):
         return setup.live is not None
-    return _skill(setup) > TRAINED_SKILL
+    return _skill(setup) > (TRAINED_SKILL if steps is None else TRAINED_SKILL_AT_ZERO)
 
 
 def optimizer_steps(path: Path) -> int | None:

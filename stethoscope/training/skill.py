@@ -181,6 +181,9 @@ def _skill(score: float, chance: float) -> float:
 def _r2(scale: TargetScale, y: Array, p: Array) -> Score:
     """R² = 1 − Σ(y−p)²/Σ(y−mean)², mean over the last axis' columns that vary."""
     if p.size != y.size:
+        # One prediction for several positions, or the other way round: spread over them, as a loss does.
+        p = p.reshape(len(p), *(1,) * (y.ndim - p.ndim), *p.shape[1:])
+        y = y.reshape(len(y), *(1,) * (p.ndim - y.ndim), *y.shape[1:])
         try:
             y, p = (item.reshape(len(item), -1) for item in np.broadcast_arrays(y, p))
         except ValueError:

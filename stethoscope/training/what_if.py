@@ -29,7 +29,7 @@ MIN_BATCH, MAX_BATCH, MAX_BATCH_SHARE = 4, 128, 1 / 8
 LONGER, LONGER_STEPS = 5, 1_500
 """`longer` trains so many times the epochs, and so many steps at least."""
 WIDER, ADDED_UNITS, NARROW_UNITS = 4, 32, 16
-_SATURATING = ("sigmoid", "tanh", "hard_sigmoid", "softsign")
+_SATURATING = ("sigmoid", "tanh", "hard_sigmoid", "softsign", "softmax")
 _STANDARD = ("glorot", "he", "lecun", "variancescaling", "orthogonal")
 _ADAPTIVE = ("adam", "adamw", "nadam", "adamax", "lion")
 _HIDDEN = ("Dense", "Conv1D", "Conv2D", "Conv3D", "SeparableConv2D", "DepthwiseConv2D", "Conv2DTranspose")

@@ -38,6 +38,8 @@ def logits_loss(name):
         (HOT * 255, HOT * 0.5, "mse", 1.0),
         ([[1, 0, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0]], [[0.9, 0.1, 0.8]] * 4, "binary_crossentropy", 8 / 12),
         ([[1, 2], [0, 1]], np.eye(3)[[[1, 2], [0, 0]]], "sparse_categorical_crossentropy", 0.75),
+        (LABELS / 255, HOT, "sparse_categorical_crossentropy", 0.5),
+        (np.arange(12.0).reshape(2, 3, 2) % 5, np.zeros((2, 2)), "mse", -1.0),
         ([0, 255, 255, 0], [[0.2], [1.0], [1.0], [0.1]], "binary_crossentropy", 0.5),
     ],
 )

@@ -99,6 +99,19 @@ def test_a_run_that_becomes_nan_stops_and_says_when():
     assert math.isnan(curve.final.skill)
 
 
+def test_a_model_without_trainable_weights_runs_and_learns_nothing():
+    import keras
+
+    model = classifier(keras)
+    model.trainable = False
+    setup = setup_of(model, {"a": X}, {"t": Y}, COMPILED, epochs=2)
+    trainer = Trainer(setup)
+    curve = trainer.run(setup, 0, time_s=20, instrument=True)
+    assert curve.final.loss == pytest.approx(curve.start.loss)
+    assert [layer.relative_change for layer in trainer.layers] == [0.0, 0.0]
+    assert not any(layer.gradient_norm for layer in trainer.layers)
+
+
 def test_time_ends_a_run(trainer, setup):
     curve = trainer.run(setup.with_changes(epochs=1_000_000), 0, time_s=0.5)
     assert curve.stopped == "time"
