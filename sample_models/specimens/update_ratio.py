@@ -9,7 +9,7 @@ from sample_models.specimens.curve_programs import classifier, fitted
 def _faulty() -> Program:
     import keras
 
-    return fitted(classifier(keras.optimizers.SGD(1e-12)))
+    return fitted(classifier(keras.optimizers.Adam(1e-12)))
 
 
 def _healthy() -> Program:

@@ -24,7 +24,7 @@ from stethoscope.fixes.set_batch_size import SetBatchSize
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
-    verdict = wrong_setting(training, "batch") if training else None
+    verdict = wrong_setting(evidence, "batch")
     if training is None or verdict is None:
         return
     remedy = verdict.remedy
@@ -58,6 +58,7 @@ CHECK = Check(
     title="Batch size that does not suit the data",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
             "loss-slow", "loss-flat", "loss-oscillating", "underfitting", "worse-than-baseline", "constant-output",

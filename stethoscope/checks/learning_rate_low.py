@@ -25,7 +25,7 @@ from stethoscope.fixes.set_learning_rate import SetLearningRate
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
-    verdict = wrong_setting(training, "rate-up") if training else None
+    verdict = wrong_setting(evidence, "rate-up")
     if training is None or verdict is None or verdict.remedy.trial.value is None:
         return
     remedy, rate = verdict.remedy, verdict.remedy.trial.value
@@ -63,6 +63,7 @@ CHECK = Check(
     title="Learning rate too small",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
             "loss-flat", "loss-slow", "update-ratio", "unchanged-weights", "constant-output", "worse-than-baseline",

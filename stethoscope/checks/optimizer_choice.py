@@ -24,7 +24,7 @@ from stethoscope.fixes.replace_optimizer import ReplaceOptimizer
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
-    verdict = wrong_setting(training, "optimizer") if training else None
+    verdict = wrong_setting(evidence, "optimizer")
     if training is None or verdict is None:
         return
     remedy = verdict.remedy
@@ -55,6 +55,7 @@ CHECK = Check(
     title="Optimizer that does not get there",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
             "loss-slow", "loss-flat", "loss-oscillating", "loss-diverging", "underfitting", "worse-than-baseline",

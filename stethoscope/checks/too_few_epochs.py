@@ -23,7 +23,7 @@ from stethoscope.fixes.set_epochs import SetEpochs
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
-    verdict = wrong_setting(training, "epochs") if training else None
+    verdict = wrong_setting(evidence, "epochs")
     if training is None or verdict is None or verdict.remedy.trial.value is None:
         return
     remedy, epochs = verdict.remedy, max(1, round(verdict.remedy.trial.value))
@@ -52,6 +52,7 @@ CHECK = Check(
     title="Too few epochs",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
             "loss-slow",
