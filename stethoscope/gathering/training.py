@@ -84,7 +84,8 @@ class Gatherer:
         if any(run.stopped == "time" and run.steps_done < MIN_STEPS for run in evidence.base):
             done = min(run.steps_done for run in evidence.base)
             return replace(
-                evidence, untried=(f"Nothing was tried: in {self.time_s:.0f} s the training gets through {done} steps only.",)
+                evidence,
+                untried=(f"Nothing was tried: in {self.time_s:.0f} s the training gets through {done} steps only.",),
             )
         return self._trials(trainer, evidence)
 

@@ -106,9 +106,8 @@ def _scale(y: Array, loss: Any) -> TargetScale:
             share = float(np.mean(y == high))
             middle = 0.0 if name in _HINGES or config.get("from_logits") else (low + high) / 2
             return TargetScale("two-values", (low, high), middle, max(share, 1 - share))
-        if (whole and name in CLASSIFICATION_LOSSES and len(distinct) <= _MAX_CLASSES) or (
-            whole and len(distinct) == 1
-        ):
+        classes = name.startswith("sparse_") or (whole and name in CLASSIFICATION_LOSSES)
+        if (classes and len(distinct) <= _MAX_CLASSES) or (whole and len(distinct) == 1):
             counts = np.array([np.sum(y == item) for item in distinct])
             return TargetScale("class-numbers", tuple(distinct.tolist()), 0.5, float(counts.max() / counts.sum()))
     elif len(distinct) == 2:
