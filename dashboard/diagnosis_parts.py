@@ -69,13 +69,22 @@ def _verdict(report: Report) -> None:
     elif report.status is not Status.OK:
         render.verdict("bad", "Failed", "The diagnosis could not finish.")
     elif worst is None:
-        render.verdict("good", "Nothing found", f"None of the checks found a defect. {after}")
+        render.verdict("good", "Nothing found", f"None of the checks that could run found a defect. {after}{_unseen(report)}")
     elif worst >= Severity.HIGH:
         render.verdict("bad", counts.capitalize(), f"{after} The first card is the most likely cause.")
     elif worst >= Severity.MEDIUM:
         render.verdict("careful", counts.capitalize(), after)
     else:
         render.verdict("good", "Only remarks", f"{counts.capitalize()}. {after}")
+
+
+def _unseen(report: Report) -> str:
+    """A sentence on what was not looked at, so that silence is not taken for health."""
+    stages = [stage.title for stage in report.stages if stage.status in ("skipped", "failed") and stage.id != "prove"]
+    if not stages:
+        return ""
+    listed = ", ".join(title[:1].lower() + title[1:] for title in stages)
+    return f" Left out, for the reasons below: {listed}."
 
 
 def stages(report: Report) -> None:

@@ -44,10 +44,18 @@ def prediction(page: Page) -> None:
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
 
 
+def diagnosis(page: Page) -> None:
+    """A network whose accuracy does not move: its cause, its fix, and what the fix gained."""
+    page.get_by_role("button", name="Diagnose", exact=True).click()
+    expect(page.get_by_text("The fix helps").first).to_be_visible(timeout=150_000)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
 PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "architecture": ("/architecture?model=sample-bert-small&layer=block_0_attention", architecture),
     "overview": ("/?model=sample-digits-cnn", overview),
     "consistency": ("/consistency?model=sample-dropout-at-inference", consistency),
+    "diagnosis": ("/diagnosis?model=sample-cancer-softmax-one-unit", diagnosis),
     "prediction": ("/prediction?model=sample-memory-hungry&limit=512", prediction),
 }
 

@@ -1,4 +1,4 @@
-"""Updates below what a 32-bit number can hold."""
+"""A learning rate that decays tenfold at every step, so that soon nothing moves any more; and one that stays."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from sample_models.specimens.curve_programs import classifier, fitted
 def _faulty() -> Program:
     import keras
 
-    return fitted(classifier(keras.optimizers.Adam(1e-12)))
+    decaying = keras.optimizers.schedules.ExponentialDecay(1e-3, decay_steps=1, decay_rate=0.1)
+    return fitted(classifier(keras.optimizers.Adam(decaying)))
 
 
 def _healthy() -> Program:

@@ -58,6 +58,7 @@ CHECK = Check(
     title="Batch size that does not suit the data",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {

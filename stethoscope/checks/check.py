@@ -29,6 +29,8 @@ class Check:
     """What it reads too when it is there; it must cope with None."""
     explains: frozenset[str] = field(default_factory=frozenset)
     """Ids of checks whose findings are symptoms of this one: they become evidence under it."""
+    setting: bool = False
+    """Whether it judges a setting by what another one would have given. While a graver cause stands, that says little."""
     symptom: bool = False
     """Whether this check sees an effect that other checks may explain. Symptoms never outrank a cause that explains them."""
 

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.rescaled_twice import doubly_scaled
-from stethoscope.checks.scaling_trial import Judgement, judge
+from stethoscope.curves.scaling_trial import Judgement, judge
 from stethoscope.evidence.data import ArrayProfile
 from stethoscope.evidence.input_route import InputRoute, input_route
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

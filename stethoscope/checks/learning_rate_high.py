@@ -63,6 +63,7 @@ CHECK = Check(
     title="Learning rate too large",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {

@@ -55,6 +55,7 @@ CHECK = Check(
     title="Optimizer that does not get there",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.scaling_trial import judge
+from stethoscope.curves.scaling_trial import judge
 from stethoscope.evidence.heads import CLASSIFICATION_LOSSES, Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity

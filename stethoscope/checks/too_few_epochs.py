@@ -52,6 +52,7 @@ CHECK = Check(
     title="Too few epochs",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {

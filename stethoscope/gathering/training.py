@@ -10,10 +10,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from stethoscope.errors import StethoscopeError
-from stethoscope.evidence.training import RunCurve, TrainingEvidence, Trial
+from stethoscope.evidence.training import GradientError, RunCurve, TrainingEvidence, Trial
+from stethoscope.gathering.gradient_check import gradient_errors, has_suspects
 from stethoscope.training.compare import Trainers, compare, skill_of
 from stethoscope.training.crash import FitCrash
 from stethoscope.training.expected_loss import expected_loss
+from stethoscope.training.instruments import owners
+from stethoscope.training.model import package
 from stethoscope.training.setup import Setup
 from stethoscope.training.skill import SCORE_ROWS
 from stethoscope.training.trainer import RunState, Trainer
@@ -74,6 +77,8 @@ class Gatherer:
         except FitCrash as crash:
             return replace(evidence, crashed=str(crash))
         self.keep(evidence)
+        if evidence.skill < LEARNED:
+            evidence = replace(evidence, gradient_errors=self._gradient_errors(trainer))
         if not self.trials:
             return replace(evidence, untried=("Trials were not asked for.",))
         if evidence.skill >= LEARNED:
@@ -88,6 +93,15 @@ class Gatherer:
                 untried=(f"Nothing was tried: in {self.time_s:.0f} s the training gets through {done} steps only.",),
             )
         return self._trials(trainer, evidence)
+
+    def _gradient_errors(self, trainer: Trainer) -> tuple[GradientError, ...]:
+        """Computed against measured gradients, where an operation, layer or loss that is not Keras' own may spoil them."""
+        layers = owners(package(self.setup.modern), trainer.model)
+        operations = [*getattr(trainer.model, "operations", ()), *(layer for _, layer in layers)]
+        if not has_suspects(operations, trainer.losses):
+            return ()
+        self.say("gradients", 0.5, "comparing gradients with the slope of the loss")
+        return gradient_errors(layers, trainer.batch_loss(self.setup))
 
     def _left(self) -> float:
         return self.time_s - (time.perf_counter() - self._begin)

@@ -22,7 +22,7 @@ from stethoscope.training.curve import Recorder
 from stethoscope.training.evaluation import Evaluation
 from stethoscope.training.instruments import PROBE_ROWS, Probe, Recording, StepStatistics, owners, sample_steps
 from stethoscope.training.loop import Loop
-from stethoscope.training.model import Weights, build, package, restore, snapshot, variables_of
+from stethoscope.training.model import Weights, build, call, package, restore, snapshot, variables_of
 from stethoscope.training.setup import Setup
 
 STRETCH_S = 0.25
@@ -147,6 +147,18 @@ class Trainer:
             raise
         except Exception as error:
             raise FitCrash(crash_sentence(setup, self.model, error), error) from error
+
+    def batch_loss(self, setup: Setup) -> Callable[[], Any]:
+        """Puts the weights to where a run of seed 0 begins; returns the loss on a fixed batch, in inference mode, as a function."""
+        self.start(setup, 0)
+        rows = np.sort(np.random.default_rng(0).permutation(setup.rows)[:PROBE_ROWS])
+        batch = [_tensor(np.asarray(array)[rows]) for array in setup.x.values()]
+        truth = [_tensor(np.asarray(array)[rows]) for array in setup.y]
+
+        def loss() -> Any:
+            return self._loop.total_loss(truth, call(self.model, self._modern, batch, training=False), None)
+
+        return loss
 
     def state(self) -> RunState:
         """Where the last run stopped."""

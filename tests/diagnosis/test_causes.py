@@ -5,8 +5,16 @@ from stethoscope.diagnosis.causes import ranked
 from stethoscope.findings import Fault, Finding, Severity, Symptom
 
 
-def check(check_id: str, explains: tuple[str, ...] = (), symptom: bool = False) -> Check:
-    return Check(check_id, check_id, frozenset(), lambda _: iter(()), explains=frozenset(explains), symptom=symptom)
+def check(check_id: str, explains: tuple[str, ...] = (), symptom: bool = False, setting: bool = False) -> Check:
+    return Check(
+        check_id,
+        check_id,
+        frozenset(),
+        lambda _: iter(()),
+        explains=frozenset(explains),
+        symptom=symptom,
+        setting=setting,
+    )
 
 
 def finding(check_id: str, severity: Severity, confidence: float = 0.8, where: str = "") -> Finding:
@@ -20,6 +28,7 @@ KNOWN = {
         check("constant", ("flat",), symptom=True),
         check("flat", ("wrong-head",), symptom=True),
         check("other"),
+        check("epochs", setting=True),
     )
 }
 
@@ -64,3 +73,18 @@ def test_the_most_severe_and_most_certain_come_first():
         KNOWN,
     )
     assert [(item.check_id, item.where) for item in found] == [("other", "x"), ("wrong-head", ""), ("other", "")]
+
+
+def test_a_doubtful_setting_is_a_remark_beside_a_grave_cause():
+    grave = finding("other", Severity.HIGH)
+    found = ranked([finding("epochs", Severity.MEDIUM, 0.6), grave], KNOWN)
+    assert [item.severity for item in found] == [Severity.HIGH, Severity.LOW]
+    assert "Look again" in found[1].message
+
+
+def test_a_setting_stands_when_it_is_certain_or_alone_or_beside_a_symptom():
+    for others in ([], [finding("flat", Severity.HIGH)], [finding("other", Severity.MEDIUM)]):
+        found = ranked([finding("epochs", Severity.MEDIUM, 0.6), *others], KNOWN)
+        assert Severity.MEDIUM in [item.severity for item in found if item.check_id == "epochs"]
+    found = ranked([finding("epochs", Severity.MEDIUM, 0.9), finding("other", Severity.HIGH)], KNOWN)
+    assert found[1].severity is Severity.MEDIUM

@@ -1,0 +1,71 @@
+"""False alarms on networks that nobody has touched: every model of keras.applications with fresh weights, diagnosed without data."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.benchmark import Benchmark
+
+_NAMES = """
+import inspect, keras
+known = [name for name, value in vars(keras.applications).items() if inspect.isfunction(value) and name[0].isupper()]
+print(" ".join(sorted(known)))
+"""
+_BUILD = """
+import sys, keras
+keras.utils.set_random_seed(0)
+getattr(keras.applications, sys.argv[1])(weights=None).save(sys.argv[2])
+"""
+_MOST_BYTES = 700_000_000
+"""A file larger than this needs more memory than a usual machine for development has."""
+
+
+def run(folder: Path) -> dict[str, Any]:
+    """Findings at HIGH and above, and MEDIUM ones, by model."""
+    from stethoscope.diagnosis.request import Request
+    from stethoscope.diagnosis.run import Diagnosis
+    from stethoscope.findings import Severity
+    from stethoscope.jobs.job_engine import Engine
+    from stethoscope.types import ModelFile
+
+    asked = subprocess.run([sys.executable, "-c", _NAMES], capture_output=True, text=True, check=True)
+    engine = Engine(folder / "engine", {"light": 1, "tensorflow": 1}, 1 << 62)
+    alarms: dict[str, list[str]] = {}
+    remarks: dict[str, list[str]] = {}
+    seconds: dict[str, float] = {}
+    left_out: dict[str, str] = {}
+    try:
+        for name in asked.stdout.split():
+            path = folder / f"{name}.keras"
+            subprocess.run([sys.executable, "-c", _BUILD, name, str(path)], check=True, capture_output=True)
+            if path.stat().st_size > _MOST_BYTES:
+                left_out[name] = f"{path.stat().st_size / 1e6:,.0f} MB"
+                path.unlink()
+                continue
+            begin = time.perf_counter()
+            report = Diagnosis(engine, Request(ModelFile.at(path))).run()
+            seconds[name] = round(time.perf_counter() - begin, 1)
+            found = [f"{one.check_id}: {one.message}" for one in report.at_or_above(Severity.HIGH)]
+            alarms |= {name: found} if found else {}
+            noted = [one.check_id for one in report.findings if one.severity is Severity.MEDIUM]
+            remarks |= {name: noted} if noted else {}
+            left_out |= {f"{name}, {one.id}": one.reason for one in report.stages if one.status == "failed"}
+            print(f"  {name}: {len(found)} alarms, {seconds[name]} s", file=sys.stderr, flush=True)
+            path.unlink()
+    finally:
+        engine.stop()
+    return {
+        "models": len(seconds),
+        "alarms": alarms,
+        "medium": remarks,
+        "left_out": left_out,
+        "seconds": seconds,
+        "holds": bool(seconds) and not alarms,
+    }
+
+
+BENCHMARK = Benchmark("fresh_applications", "no finding at HIGH or above on fresh keras.applications models", run)

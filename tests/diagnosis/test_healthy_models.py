@@ -1,0 +1,82 @@
+"""No grave finding on what is well: the healthy samples, and fresh networks of keras.applications; the faulty samples say theirs."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from stethoscope.diagnosis.report import Report
+from stethoscope.diagnosis.request import Request
+from stethoscope.diagnosis.run import Diagnosis
+from stethoscope.evidence.fit import FitSettings
+from stethoscope.findings import Severity
+from stethoscope.types import ModelFile, Status
+
+BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
+SAMPLES = {entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text())}
+FAULTY = [name for name, entry in SAMPLES.items() if entry.get("findings")]
+UNSTEADY = [name for name, entry in SAMPLES.items() if not entry["expectations"].get("consistent", True)]
+HEALTHY = [name for name in SAMPLES if name not in (*FAULTY, *UNSTEADY)]
+FRESH = """
+import sys
+import keras
+keras.utils.set_random_seed(0)
+for name in sys.argv[2:]:
+    model = getattr(keras.applications, name)(weights=None, classes=10)
+    model.save(f"{sys.argv[1]}/{name}.keras")
+"""
+APPLICATIONS = ("MobileNetV2",)
+"""Small ones; `python -m benchmarks.fresh_applications` diagnoses all."""
+
+
+def diagnose(engine, entry: dict) -> Report:
+    data = BUILT / entry["data"] if entry.get("data") else None
+    fit = entry.get("fit")
+    request = Request(
+        ModelFile.at(BUILT / entry["file"]),
+        ModelFile.at(data) if data else None,
+        fit=FitSettings.from_mapping(fit or {}) if data else None,
+        train_s=6.0,
+    )
+    return Diagnosis(engine, request).run()
+
+
+def grave(report: Report) -> list[str]:
+    return [f"{one.check_id}: {one.message}" for one in report.at_or_above(Severity.HIGH)]
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_healthy_sample_has_no_grave_finding(engine, name):
+    report = diagnose(engine, SAMPLES[name])
+    assert report.status is Status.OK, report.reason
+    assert not grave(report)
+    assert not [outcome for outcome in report.outcomes if outcome.status is Status.FAILED]
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_a_faulty_sample_names_its_fault_first(engine, name):
+    report = diagnose(engine, SAMPLES[name])
+    assert report.findings[0].check_id in SAMPLES[name]["findings"], [one.message for one in report.findings]
+    assert report.findings[0].severity >= Severity.HIGH
+    named = {one.check_id for one in report.findings}
+    assert set(SAMPLES[name]["findings"]) <= named
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("fresh")
+    environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    subprocess.run([sys.executable, "-c", FRESH, str(folder), *APPLICATIONS], env=environment, check=True)
+    return folder
+
+
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_a_fresh_network_of_keras_applications_has_no_grave_finding(engine, fresh, name):
+    report = Diagnosis(engine, Request(ModelFile.at(fresh / f"{name}.keras"))).run()
+    assert report.status is Status.OK, report.reason
+    assert not grave(report)
