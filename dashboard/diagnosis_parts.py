@@ -69,7 +69,9 @@ def _verdict(report: Report) -> None:
     elif report.status is not Status.OK:
         render.verdict("bad", "Failed", "The diagnosis could not finish.")
     elif worst is None:
-        render.verdict("good", "Nothing found", f"None of the checks that could run found a defect. {after}{_unseen(report)}")
+        render.verdict(
+            "good", "Nothing found", f"None of the checks that could run found a defect. {after}{_unseen(report)}"
+        )
     elif worst >= Severity.HIGH:
         render.verdict("bad", counts.capitalize(), f"{after} The first card is the most likely cause.")
     elif worst >= Severity.MEDIUM:

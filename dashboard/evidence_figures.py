@@ -85,6 +85,8 @@ def bars(item: Bars) -> go.Figure:
         )
     figure.update_yaxes(tickvals=positions, ticktext=[escape.figure(name, 30) for name, _ in rows])
     figure.update_xaxes(title_text=escape.figure(item.value_label), type="log" if item.log else "linear")
+    if item.log:
+        figure.update_xaxes(dtick=1)
     return figure.update_layout(margin_t=30)
 
 

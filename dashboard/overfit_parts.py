@@ -39,12 +39,14 @@ def answer(state: JobState, code: str) -> None:
     render.verdict(*verdict(value))
     if found.reason:
         st.markdown(escape.sentences(found.reason))
+    for sentence in state.result.value.get("assumed") or ():
+        st.caption(escape.sentences(str(sentence)))
     cards.facts(
         [
             (
                 "Samples",
                 words.count(found.samples),
-                "random, because no data was given" if found.source != "data" else "from your data",
+                "random input and labels" if found.source != "data" else "from your data",
             ),
             (
                 "Got right",

@@ -33,7 +33,7 @@ _ENDINGS: Mapping[Status, tuple[Tone, str, str]] = {
 
 _ERRORS: Mapping[str, tuple[Tone, str, str]] = {
     "UnreadableFile": ("careful", "Unreadable", "This file cannot be read as a model."),
-    "CannotRun": ("careful", "Cannot run", "Nothing installed here can run this model."),
+    "CannotRun": ("careful", "Cannot run", "This cannot be run here."),
     "BadInput": ("careful", "Input does not fit", "The model did not take this input."),
     "UnsafeFile": ("careful", "Refused", "This file does something that no model needs."),
     "TooLarge": ("careful", "Refused", "This file declares more than a model may."),

@@ -23,7 +23,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
         return
     with st.container(border=True):
         data = diagnosis_inputs.data(view, architecture)
-        count, more, go = st.columns([2, 2, 1], vertical_alignment="bottom")
+        count, more, go = st.columns([3, 3, 2], vertical_alignment="bottom")
         samples = count.number_input(
             "Samples", 1, 256, 16, key="samples", bind="query-params", help="How many rows it has to learn"
         )

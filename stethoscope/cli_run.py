@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
 import sys
 import tempfile
@@ -15,26 +14,10 @@ from typing import Any
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.sizes import parse_size
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _DESCRIBE_BUDGET = Budget(memory_bytes=4 << 30, timeout_s=120)
-
-
-def parse_size(text: str) -> int:
-    """Returns "2GB", "512 MiB" or "1000000" in bytes; GB is 10⁹, GiB is 2³⁰.
-
-    Raises:
-        BadSetting: not a size.
-    """
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise BadSetting(f"Size {text!r}: expected a number with a unit, for example 512MB or 2GiB.")
-    size = int(float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].lower()])
-    if size <= 0:
-        raise BadSetting(f"Size {text!r}: expected more than 0 bytes.")
-    return size
 
 
 def budget(memory_limit: str, timeout_s: float) -> Budget:

@@ -10,6 +10,8 @@ from sample_models import datasets
 from sample_models.canonical import save_keras
 from sample_models.recipe import Recipe
 
+DATA = "digit_autoencoder_sample.npz"
+
 
 def _build(folder: Path) -> Path:
     import keras
@@ -34,6 +36,7 @@ def _build(folder: Path) -> Path:
     model.compile(keras.optimizers.Adam(3e-3), "mse")
     data = datasets.digits()
     model.fit(data.x_train, data.x_train, epochs=20, batch_size=32, verbose=0)
+    np.savez(folder / DATA, x=data.x_test[:64], y=data.x_test[:64])
     return save_keras(model, folder / "digit_autoencoder.keras")
 
 
@@ -53,7 +56,7 @@ RECIPE = Recipe(
     parameters=6_717,
     build=_build,
     order=16,
-    data="digits_sample.npz",
+    data=DATA,
     expectations={"consistent": True, "nested": ["encoder", "decoder"]},
     measure=_measure,
 )

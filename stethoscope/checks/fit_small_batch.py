@@ -38,7 +38,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
     learns = evidence.training is not None and base_skill(evidence.training) >= GOOD_SKILL
     severity = Severity.HIGH
-    unknown = not overfit.blocked and overfit.verdict == "cannot"
+    unknown = all(one.reason == "gradient vanishes" for one in overfit.blocked) and overfit.verdict == "cannot"
     if overfit.verdict == "partly" or conflicting or unknown or overfit.source != "data":
         severity = Severity.LOW
     if learns:

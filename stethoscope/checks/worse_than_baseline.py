@@ -45,7 +45,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     severity = Severity.HIGH if apart >= _FAR else Severity.MEDIUM if apart >= _APART else Severity.LOW
     said = "the network does not make use of what is in the data"
     if stale:
-        severity, said = Severity.LOW, f"yet trained anew it reaches {again:.3g}, so the weights in the file are what is behind"
+        severity, said = (
+            Severity.LOW,
+            f"yet trained anew it reaches {again:.3g}, so the weights in the file are what is behind",
+        )
     table = Table(
         f"{baseline.metric} on {baseline.test_rows:,} rows that none was trained on",
         ("model", baseline.metric, "95 % from", "to"),

@@ -7,6 +7,7 @@ from stethoscope.findings import Fault
 
 _FAULTS = {
     "gradient is zero": Fault.ACTIVATION,
+    "gradient vanishes": Fault.ACTIVATION,
     "all units are dead": Fault.INITIALISATION,
     "frozen": Fault.ARCHITECTURE,
     "output is constant": Fault.ACTIVATION,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stethoscope.evidence.training import TrainingEvidence, Trial
@@ -91,13 +93,21 @@ def _score(training: TrainingEvidence) -> float:
 
 
 def _pictures(training: TrainingEvidence, trial: Trial) -> tuple[EvidenceItem, ...]:
+    """The loss of both, where scaling leaves it comparable, and the gain."""
+    gain = Number("gain in skill", trial.effect, threshold=MUCH)
+    if trial.id != "scale-inputs":
+        return (gain,)
     lines = [
-        Line(
-            f"{name}, seed {run.seed}", tuple(float(i + 1) for i in range(len(run.epoch_score))), run.epoch_score, name
-        )
+        Line(f"{name}, seed {run.seed}", tuple(map(float, run.epochs)), run.epoch_loss, name)
         for name, runs in (("as it is", training.base), ("scaled", trial.runs))
         for run in runs
-        if run.epoch_score
+        if run.epoch_loss
     ]
-    picture = Curves("The same training with scaled values", "epoch", training.score_name, tuple(lines))
-    return (*((picture,) if lines else ()), Number("gain in skill", trial.effect, threshold=MUCH))
+    if {line.group for line in lines} != {"as it is", "scaled"}:
+        return (gain,)
+    return Curves("The same training with scaled inputs", "epoch", "loss", tuple(lines), log_y=_wide(lines)), gain
+
+
+def _wide(lines: Sequence[Line]) -> bool:
+    values = [y for line in lines for y in line.y if math.isfinite(y)]
+    return bool(values) and min(values) > 0 and max(values) > 50 * min(values)

@@ -11,7 +11,7 @@ class BlockedLayer:
 
     path: str
     reason: str
-    """"gradient is zero", "all units are dead", "frozen", "output is constant", "saturated", "non-finite"."""
+    """"gradient is zero", "gradient vanishes", "all units are dead", "frozen", "output is constant", "saturated", "non-finite"."""
     value: float | None = None
 
 

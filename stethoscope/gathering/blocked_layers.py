@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,13 @@ MOSTLY = 0.95
 """Share of values on the flat ends from which a layer counts as saturated."""
 MOST_NAMED = 12
 _SILENT = ("output is constant", "all units are dead")
-_ORDER = ("non-finite", "all units are dead", "output is constant", "gradient is zero", "saturated", "frozen")
+VANISHED = 1e-3
+"""Gradient of a layer over the largest behind it, root mean squares, below which it counts as vanishing.
+Source: AUTOTRAINER (ICSE 2021)."""
+_ORDER = (
+    "non-finite", "all units are dead", "output is constant", "gradient is zero", "gradient vanishes", "saturated",
+    "frozen",
+)  # fmt: skip
 
 
 def blocked_layers(
@@ -111,6 +117,7 @@ def _by_gradient(
         total = tf.add_n([tf.cast(part, tf.float32) for part in parts])
     slopes = {id(variable): slope for variable, slope in zip(variables, tape.gradient(total, variables), strict=True)}
     found: list[BlockedLayer] = []
+    strength: dict[str, float] = {}
     for path, layer in owners(package(modern), model):
         if getattr(layer, "layers", None):
             continue
@@ -127,7 +134,27 @@ def _by_gradient(
             found.append(BlockedLayer(path, "non-finite"))
         elif max(sizes) == 0.0:
             found.append(BlockedLayer(path, "gradient is zero", 0.0))
-    return found
+        else:
+            strength[path] = _root_mean_square([slopes[id(item)] for item in own])
+    return found + _vanishing(strength)
+
+
+def _vanishing(strength: Mapping[str, float]) -> list[BlockedLayer]:
+    """The layers whose gradient is a thousand times smaller than that of a layer behind them."""
+    found, largest = [], 0.0
+    for path, size in reversed(strength.items()):
+        if size < VANISHED * largest:
+            found.append(BlockedLayer(path, "gradient vanishes", size / largest))
+        largest = max(largest, size)
+    return found[::-1]
+
+
+def _root_mean_square(slopes: Sequence[Any]) -> float:
+    import tensorflow as tf
+
+    known = [np.asarray(tf.convert_to_tensor(slope), np.float64) for slope in slopes if slope is not None]
+    count = sum(array.size for array in known)
+    return float(np.sqrt(sum(np.square(array).sum() for array in known) / count)) if count else 0.0
 
 
 def _plain(array: Array) -> Any:

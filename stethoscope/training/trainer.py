@@ -218,7 +218,8 @@ class Trainer:
             if recording is not None and statistics is not None:
                 watched = time.perf_counter()
                 recording.add(batches.step, statistics)
-                watching_s += time.perf_counter() - watched
+                # The first sample traces the probe, once for all runs.
+                watching_s += time.perf_counter() - watched if len(recording.steps) > 1 else 0.0
             if on_progress is not None:
                 on_progress(batches.step, total)
             if not np.isfinite(losses[-1]):
