@@ -18,14 +18,16 @@ _DESCRIBE_S = 120.0
 
 
 def describe(entry: Entry, *, again: bool = False) -> JobState:
-    """The job that reads a model's architecture and its graph without weights: the last one of this entry, else a new one.
+    """The job that reads a model's architecture and its graph without weights: the last good one, the last one, or a new one.
 
     One that was cancelled or crashed is not started over on every look; `again` does that.
     """
     if not again:
-        for state in engine().jobs(entry_id=entry.id):
-            if state.kind == "describe":
-                return state
+        states = [state for state in engine().jobs(entry_id=entry.id) if state.kind == "describe"]
+        good = (state for state in states if state.result is not None and state.result.status is Status.OK)
+        found = next(good, states[0] if states else None)
+        if found is not None:
+            return found
     return engine().state(engine().submit(_describe_job(entry), owner=entry.owner, entry_id=entry.id, fresh=again))
 
 

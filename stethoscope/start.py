@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import PurePath
 
-_COMMANDS = {"describe", "predict", "consistency", "check"}
+_COMMANDS = {"describe", "predict", "consistency", "check", "plan"}
 _READERS = {".keras": ["h5py"], ".h5": ["h5py"], ".hdf5": ["h5py"], ".onnx": ["onnx"]}
 """What the worker will most likely import; a wrong suffix only costs the time of importing it later."""
 

@@ -56,6 +56,11 @@ def _plain_params(request: Request, _evidence: EvidenceSet) -> dict[str, Any]:
     return {"trusted": request.trusted}
 
 
+def _describe_params(request: Request, _evidence: EvidenceSet) -> dict[str, Any]:
+    """As the pages ask for it, so that a model whose page was opened is not read again."""
+    return {"skeleton": True} if request.entry_id else {}
+
+
 def _needs_data(request: Request, _evidence: EvidenceSet) -> str:
     return "" if request.data is not None else _NO_DATA
 
@@ -189,7 +194,7 @@ def _with_scores(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet
 
 STAGES: tuple[Stage, ...] = (
     Stage("describe", "Reading the model", "describe", (Evidence.ARCHITECTURE,), _always, _with_architecture,
-          lambda request, evidence: {}, after=()),
+          _describe_params, after=()),
     Stage("profile", "Profiling the data", "profile", (Evidence.DATA,), _needs_data, _with_data, _plain_params,
           files=("model", "data")),
     Stage("logs", "Reading the logs", "read_logs", (Evidence.LOGS,), _needs_logs, _with_logs, _plain_params,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stethoscope.training.setup import Setup
 
 _DEEPEST = 8
+_MOST_SAID = 3
 
 
 @dataclass(frozen=True)
@@ -24,8 +25,10 @@ class Combined(Fix):
 
     @property
     def summary(self) -> str:
-        """One line."""
-        return "; ".join(fix.summary for fix in self.fixes)
+        """One line; changes beyond the third are only counted."""
+        listed = [fix.summary for fix in self.fixes]
+        more = len(listed) - _MOST_SAID
+        return "; ".join(listed[:_MOST_SAID]) + (f"; and {more} more like these" if more > 0 else "")
 
     def code(self) -> str:
         """The lines of each, in order."""
