@@ -191,7 +191,7 @@ def markdown(scores: Sequence[Score]) -> str:
     for name, some in _splits(scores).items():
         all_in = totals(some)
         rows.append(
-            f"| {name} | {all_in['diagnosed']} of {all_in['cases']} ({all_in['diagnosed_fraction']:.0%}) "
+            f"| {name.replace('_', ' ')} | {all_in['diagnosed']} of {all_in['cases']} ({all_in['diagnosed_fraction']:.0%}) "
             f"| {all_in['precision']:.2f} | {all_in['false_alarms']} of {all_in['cases']} "
             f"({all_in['false_alarm_fraction']:.0%}) | {all_in['seconds_median']:.1f}, {all_in['seconds_max']:.1f} |"
         )

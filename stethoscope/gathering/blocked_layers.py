@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -139,7 +139,7 @@ def _by_gradient(
     return found + _vanishing(strength)
 
 
-def _vanishing(strength: Mapping[str, float]) -> list[BlockedLayer]:
+def _vanishing(strength: dict[str, float]) -> list[BlockedLayer]:
     """The layers whose gradient is a thousand times smaller than that of a layer behind them."""
     found, largest = [], 0.0
     for path, size in reversed(strength.items()):
