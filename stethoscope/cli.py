@@ -14,7 +14,7 @@ import typer
 
 from stethoscope import cli_run
 from stethoscope.codec import SCHEMA_VERSION
-from stethoscope.errors import StethoscopeError, UnsafeFile
+from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
 from stethoscope.types import JobResult, Status
 
 app = typer.Typer(
@@ -34,6 +34,12 @@ TrustOption = Annotated[
     bool, typer.Option("--trust", help="Run the code this file holds (Lambda, custom class), contained.")
 ]
 MemoryOption = Annotated[str, typer.Option(help="Memory the job may add, for example 512MB or 2GB.")]
+CallOption = Annotated[str, typer.Option(help="predict, predict_on_batch, call (model(x)), function or compiled.")]
+PrecisionOption = Annotated[
+    str, typer.Option(help="as-saved, float32, mixed_float16, mixed_bfloat16, float16 or bfloat16.")
+]
+XlaOption = Annotated[bool, typer.Option("--xla", help="Compile with XLA.")]
+DeviceOption = Annotated[str, typer.Option(help="auto, cpu, gpu, or gpu:1 for the second card.")]
 TimeoutOption = Annotated[float, typer.Option(help="Seconds before the job is stopped.")]
 
 
@@ -85,29 +91,48 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="Folder for the outputs (.npy); a temporary one if not given.")
     ] = None,
+    call: CallOption = "function",
+    precision: PrecisionOption = "as saved",
+    xla: XlaOption = False,
+    device: DeviceOption = "auto",
+    intra_threads: Annotated[int | None, typer.Option(min=1, help="Threads within one operation.")] = None,
+    inter_threads: Annotated[int | None, typer.Option(min=1, help="Operations at a time.")] = None,
+    memory_growth: Annotated[bool, typer.Option("--memory-growth", help="GPU: take memory as needed.")] = False,
+    gpu_memory_limit: Annotated[str, typer.Option(help="GPU: hard limit on the card, for example 4GiB.")] = "",
+    logical_devices: Annotated[
+        str, typer.Option(help="Cut the device up: 2GiB,2GiB on a GPU, or a number of logical CPU devices.")
+    ] = "",
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Run a prediction in a contained process under a memory limit."""
     with _failing_well():
-        params = {"batch_size": batch_size, "samples": samples, "seed": seed, "trusted": trust}
-        result, folder = cli_run.model_job("predict", model, data, params, cli_run.budget(memory_limit, timeout), out)
-        value: dict[str, Any] = {
-            **_summary(result),
-            "peak_rss_bytes": result.peak_rss_bytes,
-            "predicted_peak_bytes": result.value.get("predicted_peak_bytes"),
-            "wall_s": result.wall_s,
-            "settings": result.value.get("settings", {"batch_size": batch_size, "seed": seed}),
-            "outputs": {},
-            **{
-                key: item
-                for key, item in result.value.items()
-                if key not in ("outputs", "settings", "predicted_peak_bytes")
-            },
-        }
-        for name, output in dict(result.value.get("outputs", {})).items():
-            value["outputs"][name] = {**output, "path": str(folder / Path(output["path"]).name)}
-        _print(value, as_json, "prediction")
+        from stethoscope import cli_predict
+
+        chosen = cli_predict.run_settings(
+            batch_size=batch_size,
+            call=call,
+            precision=precision,
+            xla=xla,
+            device=device,
+            intra_threads=intra_threads,
+            inter_threads=inter_threads,
+            memory_growth=memory_growth,
+            gpu_memory_limit=gpu_memory_limit,
+            logical_devices=logical_devices,
+            memory_limit=memory_limit,
+        )
+        refused = cli_predict.refusal(model, chosen)
+        if refused is not None:
+            if as_json:
+                _print(refused, as_json, "prediction")
+            raise BadSetting(refused["reason"])
+        result, folder = cli_predict.run(
+            model, data, chosen, samples=samples, seed=seed, trusted=trust, memory_limit=memory_limit,
+            timeout_s=timeout, out=out,
+        )  # fmt: skip
+        asked = {"seed": seed, **chosen.to_json()}
+        _print(cli_predict.answer(_summary(result), result, folder, asked), as_json, "prediction")
         _exit_for(result)
 
 
@@ -186,6 +211,67 @@ def check(
 
             diagnosis(report)
         cli_check.exit_for(report, level)
+
+
+@app.command()
+def plan(
+    models: Annotated[list[Path], typer.Argument(help="One model, or several that are to share a device.")],
+    device: Annotated[
+        str, typer.Option(help="Memory of one device (16GB), or its name: t4, a100-80, h100-80, tpu-v5e …")
+    ],
+    devices: Annotated[int, typer.Option(min=1, help="How many of them there are.")] = 1,
+    train: Annotated[bool, typer.Option("--train/--inference", help="What the devices are for.")] = True,
+    optimizer: Annotated[
+        str, typer.Option(help="adam, sgd, momentum, adafactor …; auto for the model's own.")
+    ] = "auto",
+    precision: Annotated[
+        str,
+        typer.Option(
+            help="float32, mixed_float16, mixed_bfloat16, bfloat16, megatron_mixed …; auto for the model's own."
+        ),
+    ] = "auto",
+    batch_size: Annotated[int, typer.Option(min=1, help="Samples in one step, over all devices together.")] = 32,
+    sequence_length: Annotated[
+        int | None, typer.Option(min=1, help="Positions per sample, where the model leaves it open.")
+    ] = None,
+    image_size: Annotated[str, typer.Option(help="224 or 480x640, where the model leaves it open.")] = "",
+    zero: Annotated[str, typer.Option(help="ZeRO stage over data-parallel devices: auto, 0, 1, 2 or 3.")] = "auto",
+    cached_tokens: Annotated[
+        int, typer.Option(min=0, help="For text generation: positions whose keys and values are kept.")
+    ] = 0,
+    recompute: Annotated[
+        bool, typer.Option("--recompute/--no-recompute", help="Allow plans that compute activations twice.")
+    ] = True,
+    sequence_parallel: Annotated[
+        bool, typer.Option("--sequence-parallel", help="With tensor parallelism, split by position as Megatron does.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which ways of using the devices fit the model, cheapest first, with the code."""
+    with _failing_well():
+        from stethoscope import cli_plan
+
+        asked = cli_plan.settings(
+            device,
+            devices,
+            train,
+            optimizer,
+            precision,
+            batch_size,
+            zero,
+            cached_tokens,
+            recompute=recompute,
+            sequence_parallel=sequence_parallel,
+        )
+        value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
+        if isinstance(value, JobResult):
+            _value_or_exit(value, as_json)
+        elif as_json:
+            sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+        else:
+            from stethoscope.cli_text_plan import plans
+
+            plans(value)
 
 
 @app.command()

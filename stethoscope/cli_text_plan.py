@@ -1,0 +1,62 @@
+"""What `stethoscope plan` prints for people: what fits, broken down, and the code of the cheapest plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from stethoscope.jobs.endings import human_bytes
+
+_WIDTH = 130
+"""Of output that goes to a file or another program, which has no width of its own."""
+_PARTS = ("weights", "gradients", "optimizer", "activations", "buffers", "total")
+
+
+def plans(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `plan`."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_WIDTH)
+    for one in value.get("models", [value]):
+        _model(console, one)
+    shared = value.get("together")
+    if shared:
+        verdict = "[green]fit together[/]" if shared["fits"] else "[red]do not fit together[/]"
+        left = shared["left_bytes"]
+        rest = f"{human_bytes(left)} left" if left >= 0 else f"{human_bytes(-left)} too much"
+        console.print(f"{verdict} on one device, headroom included: {human_bytes(shared['total_bytes'])}, {rest}")
+        for name, size in shared["shares_bytes"].items():
+            console.print(f"  {escape(name)}  {human_bytes(size)}")
+
+
+def _model(console: Console, one: Mapping[str, Any]) -> None:
+    used = one["settings"]
+    device = used["device"]
+    how = f"{used['mode']}, {used['precision']}, batch {used['batch_size']:,}"
+    optimizer = f", {escape(used['optimizer'])}" if used["optimizer"] else ""
+    console.print(
+        f"[bold]{escape(one['model'])}[/]  {how}{optimizer}\n"
+        f"{used['devices']} × {escape(device['title'])}, {human_bytes(device['usable_bytes'])} usable each"
+    )
+    table = Table("plan", "devices", "fits", *_PARTS, "cost", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for item in one["plans"]:
+        sizes = [human_bytes(item["bytes_per_device"][part]) for part in _PARTS]
+        fits = "[green]yes[/]" if item["fits"] else "[red]no[/]"
+        table.add_row(item["kind"], str(item["devices"]), fits, *sizes, f"{item['relative_cost']:.2f}")
+    console.print(table)
+    console.print("bytes on the fullest device; cost is device time over that of computing alone", style="dim")
+    first = one["plans"][0]
+    for note in first["notes"]:
+        console.print(f"[yellow]note[/]  {escape(note)}", soft_wrap=True)
+    strategy = first["strategies"][0]
+    console.print(
+        f"\n[bold]{escape(first['kind'])}[/]: {escape(strategy['title'])}, runs on {escape(strategy['runs_on'])}"
+    )
+    if strategy["note"]:
+        console.print(escape(strategy["note"]), soft_wrap=True)
+    console.print(f"\n{escape(strategy['code'])}", soft_wrap=True)

@@ -1,0 +1,192 @@
+"""Bytes of weights, gradients and optimizer state: what a model needs before a single sample is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stethoscope.errors import BadSetting
+
+
+@dataclass(frozen=True)
+class Precision:
+    """How many bytes each kind of number takes, per parameter or per activation element."""
+
+    id: str
+    title: str
+    weight_bytes: int
+    gradient_bytes: int
+    slot_bytes: int
+    """One optimizer slot (a momentum, a second moment) of one parameter."""
+    master_bytes: int
+    """Copies in higher precision that the optimizer keeps: a float32 master weight, and gradient where there is one."""
+    activation_bytes: int
+    cast_bytes: int
+    """A copy of the weight in the compute dtype, made in the forward pass and read again in the backward one."""
+    source: str
+
+
+_KERAS = "Keras 3.15: variables, their gradients and optimizer slots have the dtype policy's variable dtype"
+_ALL = (
+    Precision("float32", "float32", 4, 4, 4, 0, 4, 0, _KERAS),
+    Precision(
+        "mixed_float16", "Keras mixed_float16", 4, 4, 4, 0, 2, 2, _KERAS + "; mixed policies keep float32 variables"
+    ),
+    Precision(
+        "mixed_bfloat16", "Keras mixed_bfloat16", 4, 4, 4, 0, 2, 2, _KERAS + "; mixed policies keep float32 variables"
+    ),
+    Precision("bfloat16", "everything in bfloat16", 2, 2, 2, 0, 2, 0, _KERAS),
+    Precision("float16", "everything in float16", 2, 2, 2, 0, 2, 0, _KERAS),
+    Precision(
+        "deepspeed_mixed",
+        "DeepSpeed mixed precision (16 bytes with Adam)",
+        *(2, 2, 4, 4, 2, 0),
+        "ZeRO, Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1: 2Ψ + 2Ψ + KΨ, K = 12 for Adam",
+    ),
+    Precision(
+        "megatron_mixed",
+        "Megatron mixed precision, float32 gradients (18 bytes with Adam)",
+        *(2, 4, 4, 4, 2, 0),
+        "Megatron Core user guide, Distributed Optimizer: 18, distributed 6 + 12/d",
+    ),
+    Precision(
+        "megatron_mixed_16bit_gradients",
+        "Megatron mixed precision, 16-bit gradients (20 bytes with Adam)",
+        *(2, 2, 4, 8, 2, 0),
+        "Megatron Core user guide, Distributed Optimizer: 20, distributed 4 + 16/d",
+    ),
+)
+PRECISIONS: dict[str, Precision] = {precision.id: precision for precision in _ALL}
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """How many values an optimizer keeps for each trainable parameter."""
+
+    id: str
+    title: str
+    slots: int
+    note: str = ""
+
+
+_ADAFACTOR = (
+    "Keras' Adafactor keeps a full-size velocity beside the factored row and column statistics: it saves one slot against "
+    "Adam, not nearly all as the paper's does (keras/src/optimizers/adafactor.py, build)."
+)
+_MUON = "Counted as Adam, its upper bound: two-dimensional kernels outside embeddings need one slot less."
+OPTIMIZERS: dict[str, Optimizer] = {
+    optimizer.id: optimizer
+    for optimizer in (
+        Optimizer("sgd", "SGD", 0),
+        Optimizer("momentum", "SGD with momentum", 1),
+        Optimizer("adam", "Adam", 2),
+        Optimizer("adamw", "AdamW", 2),
+        Optimizer("amsgrad", "Adam with amsgrad", 3),
+        Optimizer("nadam", "Nadam", 2),
+        Optimizer("adamax", "Adamax", 2),
+        Optimizer("rmsprop", "RMSprop", 1),
+        Optimizer("adagrad", "Adagrad", 1),
+        Optimizer("adadelta", "Adadelta", 2),
+        Optimizer("adafactor", "Adafactor", 1, _ADAFACTOR),
+        Optimizer("ftrl", "Ftrl", 2),
+        Optimizer("lamb", "Lamb", 2),
+        Optimizer("lion", "Lion", 1),
+        Optimizer("muon", "Muon", 2, _MUON),
+        Optimizer("schedulefreeadamw", "ScheduleFreeAdamW", 2),
+    )
+}
+"""Slots per parameter. Source: `build` of each optimizer in keras/src/optimizers, 3.15."""
+
+
+@dataclass(frozen=True)
+class StateBytes:
+    """Bytes on one device."""
+
+    weights: int
+    gradients: int
+    optimizer: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.weights + self.gradients + self.optimizer
+
+
+def precision(name: str) -> Precision:
+    """Returns the precision called `name`.
+
+    Raises:
+        BadSetting: there is none.
+    """
+    found = PRECISIONS.get(name.strip().lower())
+    if found is None:
+        raise BadSetting(f"Precision {name!r}: expected one of {', '.join(PRECISIONS)}. Correct it.")
+    return found
+
+
+def optimizer(name: str) -> Optimizer:
+    """Returns the optimizer called `name`, in any spelling ("AdamW", "rms_prop").
+
+    Raises:
+        BadSetting: there is none.
+    """
+    found = OPTIMIZERS.get(name.strip().lower().replace("_", "").replace("-", "").replace(" ", ""))
+    if found is None:
+        raise BadSetting(f"Optimizer {name!r}: expected one of {', '.join(OPTIMIZERS)}. Correct it.")
+    return found
+
+
+def compiled_optimizer(name: str, settings: Mapping[str, Any]) -> Optimizer | None:
+    """Returns the optimizer a Keras model was compiled with, None for one not known here.
+
+    Args:
+        name: its class, for example "SGD".
+        settings: its config; momentum, amsgrad, centered, use_ema and gradient_accumulation_steps each add a slot.
+    """
+    known = OPTIMIZERS.get(name.lower().replace("_", ""))
+    if known is None:
+        return None
+    slots, extras = known.slots, []
+    if known.id in ("sgd", "rmsprop") and float(settings.get("momentum") or 0) > 0:
+        extras.append("momentum")
+    extras += [option for option in ("amsgrad", "centered", "use_ema") if settings.get(option) is True]
+    if settings.get("gradient_accumulation_steps"):
+        extras.append("gradient accumulation")
+    title = f"{known.title} ({', '.join(extras)})" if extras else known.title
+    return Optimizer(known.id, title, slots + len(extras), known.note)
+
+
+def state_bytes(
+    parameters: int,
+    trainable: int,
+    precision: Precision,
+    optimizer: Optimizer | None,
+    *,
+    zero_stage: int = 0,
+    devices: int = 1,
+) -> StateBytes:
+    """Bytes of model states on one of `devices` data-parallel devices.
+
+    Args:
+        parameters: of the part of the model that lies on the device.
+        trainable: those of them that are trained.
+        precision: bytes per number.
+        optimizer: None for inference.
+        zero_stage: 1 splits the optimizer over the devices, 2 also the gradients, 3 also the weights; 0 none.
+        devices: how many share the states.
+
+    Source: ZeRO, arXiv 1910.02054, figure 1 (7.5 B parameters on 64 devices: 120, 31.4, 16.6, 1.88 GB).
+    """
+    if optimizer is None:
+        return StateBytes(parameters * precision.weight_bytes, 0, 0)
+
+    def held(count: int, from_stage: int) -> int:
+        return -(-count // devices) if zero_stage >= from_stage else count
+
+    per_parameter = optimizer.slots * precision.slot_bytes + precision.master_bytes
+    return StateBytes(
+        weights=held(parameters, 3) * precision.weight_bytes,
+        gradients=held(trainable, 2) * precision.gradient_bytes,
+        optimizer=held(trainable, 1) * per_parameter,
+    )

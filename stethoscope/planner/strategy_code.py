@@ -1,0 +1,251 @@
+"""The program for a plan, to copy: tf.distribute, keras.distribution, or the name of what does it instead."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from stethoscope.planner.layout_map import layout_rules
+from stethoscope.planner.model_shape import ModelShape
+from stethoscope.planner.parallelism import estimate
+from stethoscope.planner.plan import Plan, Settings, workload
+from stethoscope.planner.states import Optimizer, Precision
+from stethoscope.planner.tensor_parallel import tensor_split
+
+DEVICES_PER_HOST = 8
+"""More than this are taken to be in several machines."""
+
+_CLASSES = {
+    "sgd": "SGD()",
+    "momentum": "SGD(momentum=0.9)",
+    "adam": "Adam()",
+    "adamw": "AdamW()",
+    "amsgrad": "Adam(amsgrad=True)",
+    "nadam": "Nadam()",
+    "adamax": "Adamax()",
+    "rmsprop": "RMSprop()",
+    "adagrad": "Adagrad()",
+    "adadelta": "Adadelta()",
+    "adafactor": "Adafactor()",
+    "ftrl": "Ftrl()",
+    "lamb": "Lamb()",
+    "lion": "Lion()",
+    "muon": "Muon()",
+    "schedulefreeadamw": "ScheduleFreeAdamW()",
+}
+_POLICIES = ("mixed_float16", "mixed_bfloat16", "bfloat16", "float16")
+_TPU = """resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")  # or the name of the TPU
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+"""
+
+
+@dataclass(frozen=True)
+class StrategyCode:
+    """A program, and what it runs on."""
+
+    title: str
+    code: str
+    """Valid Python."""
+    runs_on: str
+    """What must be installed: "TensorFlow", "Keras with the JAX backend", or a framework that is neither."""
+    implemented: bool
+    """Whether TensorFlow or Keras can carry the plan out."""
+    note: str = ""
+
+
+def strategy_codes(
+    plan: Plan, settings: Settings, shape: ModelShape, model_file: str = "model.keras", loss: str = ""
+) -> tuple[StrategyCode, ...]:
+    """Returns programs for a plan, the one to prefer first.
+
+    Args:
+        plan: one of `plan(…)`.
+        settings: what it was made with.
+        shape: the model it was made for.
+        model_file: the name of the file to load.
+        loss: the name of the loss to compile with; a placeholder when not given.
+    """
+    layout = plan.layout
+    if layout.pipeline > 1:
+        return (_pipeline(plan, settings, shape),)
+    if layout.zero:
+        return (_zero(plan, settings),)
+    body = _Body(settings, model_file, shape.format_id, loss, recompute=layout.recompute != "none")
+    if layout.tensor > 1:
+        return (_model_parallel(plan, settings, shape, body),)
+    if layout.data > 1:
+        jax = _data_parallel(layout.data, body)
+        if settings.device.is_tpu:
+            return _tpu(body), jax
+        mirrored, workers = _mirrored(layout.data, body), _multi_worker(layout.data, body)
+        return (workers, jax) if layout.data > DEVICES_PER_HOST else (mirrored, workers, jax)
+    return (_one_device(settings, body),)
+
+
+class _Body:
+    """What is done with the model, whatever the strategy."""
+
+    def __init__(self, settings: Settings, model_file: str, format_id: str, loss: str, recompute: bool) -> None:
+        self.settings, self.recompute = settings, recompute
+        self.loss = json.dumps(loss or "YOUR_LOSS")
+        self.policy = _policy(settings.precision)
+        if not format_id.startswith("keras"):
+            self.make = "build_model()  # your own function: strategies and layouts take a Keras model, not this file"
+        elif self.policy or recompute:
+            self.make = (
+                "build_model()  # your own function: a loaded file keeps the policy and layers it was saved with"
+            )
+        else:
+            self.make = f"keras.models.load_model({json.dumps(model_file)})"
+        self.before = f'keras.config.set_dtype_policy("{self.policy}")\n' if self.policy else ""
+
+    def make_lines(self, indent: str) -> str:
+        """The model made (and compiled), as lines indented by `indent`."""
+        lines = [f"model = {self.make}"]
+        if self.recompute:
+            lines = [
+                'with keras.RematScope(mode="full"):  # computes activations again in the backward pass',
+                f"    {lines[0]}",
+            ]
+        if self.settings.training:
+            name = _optimizer_class(self.settings.optimizer)
+            lines.append(f"model.compile(optimizer=keras.optimizers.{name}, loss={self.loss})")
+        return "".join(f"{indent}{line}\n" for line in lines)
+
+    @property
+    def run(self) -> str:
+        """The call that does the work; `batch_size` is that of all replicas together."""
+        size = self.settings.batch_size
+        if self.settings.training:
+            return f"model.fit(x, y, batch_size={size}, epochs=1)\n"
+        return f"outputs = model.predict(x, batch_size={size})\n"
+
+
+def _policy(chosen: str | Precision) -> str:
+    name = chosen if isinstance(chosen, str) else chosen.id
+    return name if name in _POLICIES else ""
+
+
+def _optimizer_class(chosen: str | Optimizer) -> str:
+    name = chosen if isinstance(chosen, str) else chosen.id
+    return _CLASSES.get(name.lower().replace("_", "").replace("-", ""), "Adam()")
+
+
+def _scoped(body: _Body, strategy: str, before: str = "") -> str:
+    return (
+        f"{before}import keras\nimport tensorflow as tf\n\n{body.before}{strategy}"
+        f"with strategy.scope():\n{body.make_lines('    ')}{body.run}"
+    )
+
+
+def _one_device(settings: Settings, body: _Body) -> StrategyCode:
+    if settings.device.is_tpu:
+        strategy = f'{_TPU}strategy = tf.distribute.OneDeviceStrategy("/TPU:0")\n'
+    else:
+        strategy = 'strategy = tf.distribute.OneDeviceStrategy("/GPU:0")\n'
+    return StrategyCode("OneDeviceStrategy", _scoped(body, strategy), "TensorFlow", True)
+
+
+def _mirrored(devices: int, body: _Body) -> StrategyCode:
+    names = ", ".join(f'"/GPU:{number}"' for number in range(devices))
+    note = f"batch_size is divided among {devices} replicas; the learning rate may want to grow with a larger batch."
+    strategy = f"strategy = tf.distribute.MirroredStrategy([{names}])\n"
+    return StrategyCode("MirroredStrategy", _scoped(body, strategy), "TensorFlow", True, note)
+
+
+def _tpu(body: _Body) -> StrategyCode:
+    strategy = f"{_TPU}strategy = tf.distribute.TPUStrategy(resolver)\n"
+    note = "Every shape must be fixed: XLA compiles one program per batch size and sequence length."
+    return StrategyCode("TPUStrategy", _scoped(body, strategy), "TensorFlow", True, note)
+
+
+def _multi_worker(devices: int, body: _Body) -> StrategyCode:
+    hosts = max(2, -(-devices // DEVICES_PER_HOST))
+    workers = "".join(f'        "host{number}.example:12345",\n' for number in range(hosts))
+    before = (
+        "import json\nimport os\n\n# The same program on every machine; only the index differs. Set before TensorFlow is imported.\n"
+        'os.environ["TF_CONFIG"] = json.dumps({\n    "cluster": {"worker": [\n'
+        f'{workers}    ]}},\n    "task": {{"type": "worker", "index": 0}},\n}})\n\n'
+    )
+    strategy = "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n"
+    note = f"For {devices} devices in {hosts} machines; each must be reachable at its address."
+    return StrategyCode("MultiWorkerMirroredStrategy", _scoped(body, strategy, before), "TensorFlow", True, note)
+
+
+_JAX = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # before Keras is imported\n\nimport keras\n\n'
+_JAX_NOTE = "keras.distribution works with the JAX backend only: in Keras 3.15 its TensorFlow side is a prototype."
+
+
+def _data_parallel(devices: int, body: _Body) -> StrategyCode:
+    code = (
+        f"{_JAX}{body.before}devices = keras.distribution.list_devices()[:{devices}]\n"
+        "keras.distribution.set_distribution(keras.distribution.DataParallel(devices=devices))\n"
+        f"{body.make_lines('')}{body.run}"
+    )
+    return StrategyCode("keras.distribution.DataParallel", code, "Keras with the JAX backend", True, _JAX_NOTE)
+
+
+def _model_parallel(plan: Plan, settings: Settings, shape: ModelShape, body: _Body) -> StrategyCode:
+    layout = plan.layout
+    rules, left_out = layout_rules(shape, tensor_split(shape, layout.tensor))
+    lines = "".join(f"layout_map[{key!r}] = {axes!r}\n" for key, axes in rules)
+    code = (
+        f"{_JAX}{body.before}devices = keras.distribution.list_devices()[:{layout.devices}]\n"
+        f"mesh = keras.distribution.DeviceMesh(\n    shape=({layout.data}, {layout.tensor}), "
+        'axis_names=("batch", "model"), devices=devices\n)\n'
+        f"layout_map = keras.distribution.LayoutMap(mesh)\n{lines}"
+        "keras.distribution.set_distribution(\n"
+        '    keras.distribution.ModelParallel(layout_map=layout_map, batch_dim_name="batch")\n)\n'
+        f"{body.make_lines('')}{body.run}"
+    )
+    note = (
+        f"{_JAX_NOTE} tf.distribute has no tensor parallelism. Compare the keys with [v.path for v in model.variables]."
+    )
+    if left_out:
+        note += f" Not in the map, their layout depends on how they were written: {', '.join(left_out[:5])}."
+    return StrategyCode("keras.distribution.ModelParallel", code, "Keras with the JAX backend", True, note)
+
+
+def _zero(plan: Plan, settings: Settings) -> StrategyCode:
+    layout = plan.layout
+    per_device = -(-settings.batch_size // layout.data)
+    lines = [
+        "# TensorFlow and Keras do not implement ZeRO. This is a DeepSpeed configuration, for a model in PyTorch.",
+        "deepspeed_config = {",
+        f'    "train_micro_batch_size_per_gpu": {per_device},',
+        f'    "zero_optimization": {{"stage": {layout.zero}}},',
+        "}",
+    ]
+    if layout.tensor > 1:
+        lines.insert(1, f"# Together with tensor parallelism over {layout.tensor} devices: Megatron-DeepSpeed.")
+    note = (
+        "ZeRO has no implementation in TensorFlow or Keras. DeepSpeed (stages 1–3) and PyTorch FSDP (stage 3, or 2 with "
+        "reshard_after_forward=False) have; in JAX the same is had by sharding parameters over the data axis."
+    )
+    return StrategyCode(f"ZeRO stage {layout.zero}", "\n".join(lines) + "\n", "DeepSpeed with PyTorch", False, note)
+
+
+def _pipeline(plan: Plan, settings: Settings, shape: ModelShape) -> StrategyCode:
+    found = estimate(workload(shape, settings), plan.layout)
+    lines = [
+        "# TensorFlow and Keras do not implement pipeline parallelism. These are the stages to cut the model into.",
+        "stages = [",
+        *(
+            f"    {{'first': {shape.layers[stage.start].path!r}, 'last': {shape.layers[stage.end - 1].path!r}}},"
+            for stage in found.stages
+            if stage.end > stage.start
+        ),
+        "]",
+        f"micro_batch_size = {found.micro.size}",
+        f"micro_batches = {found.micro.number}",
+    ]
+    if plan.layout.tensor > 1:
+        lines.append(f"tensor_parallel = {plan.layout.tensor}")
+    if plan.layout.data > 1:
+        lines.append(f"data_parallel = {plan.layout.data}")
+    note = (
+        "Pipeline parallelism has no implementation in TensorFlow or Keras. Megatron-LM, DeepSpeed and "
+        "torch.distributed.pipelining have, for models in PyTorch."
+    )
+    return StrategyCode("Pipeline", "\n".join(lines) + "\n", "Megatron-LM or DeepSpeed with PyTorch", False, note)

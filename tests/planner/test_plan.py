@@ -1,0 +1,253 @@
+"""Plans: what fits, in which order, and what always holds."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stethoscope.errors import BadSetting
+from stethoscope.planner.layout import Layout
+from stethoscope.planner.model_shape import model_shape
+from stethoscope.planner.parallelism import Workload, estimate
+from stethoscope.planner.pipeline import balanced_stages, micro_batches
+from stethoscope.planner.plan import Settings, plan, together
+from stethoscope.planner.presets import Device, device
+from stethoscope.planner.states import optimizer, precision
+from stethoscope.planner.transformers import activation_bytes_per_layer, first_stage_activation_bytes
+from stethoscope.types import Architecture
+from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
+
+MODELS: dict[str, Architecture] = {
+    "transformer": transformer(blocks=4, hidden=64, heads=8, vocabulary=96, head=96),
+    "residual": residual_network(filters=16, blocks=3, size=16),
+    "dense": dense_stack([256, 128, 64, 32, 8]),
+}
+KINDS = ("data", "zero1", "zero2", "zero3", "tensor", "pipeline")
+
+
+def by_kind(plans):
+    return {item.layout.family: item for item in plans}
+
+
+def small(memory_bytes: int) -> Device:
+    return Device("own", "small", "own", memory_bytes, memory_bytes, "given")
+
+
+def test_one_device_that_has_room_is_the_cheapest():
+    plans = plan(MODELS["transformer"], Settings(device("16GB"), devices=8))
+    assert plans[0].kind == "single"
+    assert all(item.fits for item in plans)
+    assert [item.cost.relative for item in plans] == sorted(item.cost.relative for item in plans)
+    assert set(KINDS) <= {item.kind for item in plans}
+
+
+def test_keras_adam_in_float32_needs_16_bytes_per_parameter():
+    shape = model_shape(MODELS["dense"])
+    found = plan(shape, Settings(device("16GB")))[0].bytes_per_device
+    assert found.weights + found.gradients + found.optimizer == 16 * shape.parameters
+
+
+def test_mirrored_data_parallelism_repeats_the_states_and_divides_the_activations():
+    one = by_kind(plan(MODELS["residual"], Settings(device("16GB"), batch_size=64)))["single"].bytes_per_device
+    four = by_kind(plan(MODELS["residual"], Settings(device("16GB"), 4, batch_size=64)))["data"].bytes_per_device
+    assert (four.weights, four.gradients, four.optimizer) == (one.weights, one.gradients, one.optimizer)
+    assert four.activations * 4 == one.activations
+    assert four.buffers >= four.gradients  # all gradients in one flat copy for the all-reduce
+
+
+def test_what_does_not_fit_comes_last_and_says_by_how_much():
+    needs = plan(MODELS["transformer"], Settings(device("16GB"), devices=4))
+    limit = sorted(item.bytes_per_device.total for item in needs)[2]
+    plans = plan(MODELS["transformer"], Settings(small(limit), devices=4, recompute=False))
+    fits = [item.fits for item in plans]
+    assert fits == sorted(fits, reverse=True)
+    assert {True, False} == set(fits)
+    for item in plans:
+        assert item.headroom_bytes == limit - item.bytes_per_device.total
+        assert item.fits == (item.headroom_bytes >= 0)
+
+
+def test_recomputation_is_proposed_where_it_makes_the_difference():
+    settings_ = Settings(device("1TB"), batch_size=64, precision="bfloat16")
+    model = transformer(blocks=12, hidden=64, heads=8, sequence=256)
+    whole = plan(model, settings_)[0].bytes_per_device.total
+    found = plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.7))))[0]
+    assert found.fits
+    assert found.kind == "single+selective-recompute"
+    tighter = plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.15))))[0]
+    assert tighter.fits
+    assert tighter.kind == "single+recompute"
+    assert tighter.cost.recompute == pytest.approx(1 / 3)
+    assert not plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.7)), recompute=False))[0].fits
+
+
+def test_recomputation_saves_memory_in_a_convolutional_network_too():
+    work = Workload(model_shape(residual_network(blocks=12, size=64)), precision("float32"), optimizer("adam"), 8)
+    without = estimate(work, Layout()).fullest.bytes.total
+    assert estimate(work, Layout(recompute="full")).fullest.bytes.total < 0.6 * without
+
+
+def test_inference_has_no_gradients_and_keeps_the_peak_not_the_sum():
+    found = plan(MODELS["residual"], Settings(device("16GB"), training=False, batch_size=1))[0].bytes_per_device
+    assert found.gradients == found.optimizer == 0
+    assert found.weights == 4 * model_shape(MODELS["residual"]).parameters
+    size = 4 * 16 * 16 * 16
+    assert found.activations <= 4 * size
+
+
+def test_a_quantised_file_weighs_what_it_weighs():
+    model = dataclasses.replace(dense_stack([64]), format_id="tflite", weight_bytes=600, trainable_parameters=None)
+    assert plan(model, Settings(device("16GB"), training=False))[0].bytes_per_device.weights == 600
+
+
+def test_generation_keeps_keys_and_values():
+    model = transformer(blocks=4, hidden=64, heads=8, sequence=8)
+    asked = Settings(device("16GB"), training=False, precision="bfloat16", batch_size=2)
+    without = plan(model, asked)[0].bytes_per_device
+    kept = plan(model, dataclasses.replace(asked, cached_tokens=1000))[0].bytes_per_device
+    assert kept.activations - without.activations == 2 * 4 * 8 * 8 * 1000 * 2 * 2
+
+
+def test_frozen_layers_need_weights_only():
+    tuned = plan(residual_network(frozen=3), Settings(device("16GB")))[0].bytes_per_device
+    assert tuned.gradients == 4 * 170
+    assert tuned.optimizer == 8 * 170
+    assert tuned.activations < plan(residual_network(), Settings(device("16GB")))[0].bytes_per_device.activations / 50
+
+
+def test_a_chosen_zero_stage_is_the_only_one():
+    kinds = {item.layout.family for item in plan(MODELS["dense"], Settings(device("16GB"), 4, zero=2))}
+    assert "zero2" in kinds
+    assert not {"data", "zero1", "zero3"} & kinds
+    assert "data" in {item.kind for item in plan(MODELS["dense"], Settings(device("16GB"), 4, zero=0))}
+
+
+def test_more_devices_than_samples_is_said():
+    notes = by_kind(plan(MODELS["dense"], Settings(device("16GB"), 8, batch_size=4)))["data"].notes
+    assert any("4 of 8 replicas without samples" in note for note in notes)
+
+
+def test_pipeline_stages_are_balanced_and_keep_their_micro_batches():
+    bounds = balanced_stages([10.0] * 8, [0] * 8, 4, micro_batches(32, 4, True))
+    assert bounds == [(0, 2), (2, 4), (4, 6), (6, 8)]
+    micro = micro_batches(64, 4, True)
+    assert (micro.size, micro.number) == (4, 16)
+    assert [micro.in_flight(stage) for stage in range(4)] == [4, 3, 2, 1]
+    assert micro.bubble == 3 / 16
+    assert micro_batches(2, 4, True).in_flight(0) == 2
+
+
+def test_megatrons_175_billion_parameters_on_64_cards():
+    """Korthikanti et al., table 3 and figure 1: t = 8, p = 8, both techniques; it fits into 80 GB."""
+    shape = model_shape(transformer(blocks=96, hidden=12288, heads=96, sequence=2048, vocabulary=51200))
+    assert shape.parameters / 1e9 == pytest.approx(175, rel=0.01)
+    work = Workload(shape, precision("megatron_mixed"), optimizer("adam"), batch_size=32)
+    found = estimate(work, Layout(1, 8, 8, 0, "selective", sequence_parallel=True))
+    assert (found.micro.size, len(found.stages)) == (1, 8)
+    states = [stage.bytes.weights + stage.bytes.gradients + stage.bytes.optimizer for stage in found.stages]
+    assert sum(states) / 8 == pytest.approx(18 * shape.parameters / 64, rel=0.01)
+    per_layer = activation_bytes_per_layer(
+        2048, 1, 12288, 96, tensor_parallel=8, sequence_parallel=True, recompute="selective"
+    )
+    assert [stage.in_flight for stage in found.stages] == [8, 7, 6, 5, 4, 3, 2, 1]
+    one_batch = sum(stage.bytes.activations / stage.in_flight for stage in found.stages)
+    assert one_batch == pytest.approx(96 * per_layer, rel=1e-4)
+    assert found.fullest.bytes.total < device("a100-80").usable_bytes
+    first_stage = first_stage_activation_bytes(2048, 1, 12288, 96, 96, tensor_parallel=8, pipeline_parallel=8)
+    even = 18 * shape.parameters / 64 + first_stage
+    assert even > 80 * 2**30  # the paper's baseline, twelve layers on each stage, does not fit
+    assert estimate(work, Layout(1, 8, 8)).fullest.bytes.total < even  # stages of equal bytes need less
+
+
+def test_activations_alone_make_early_stages_shorter():
+    bounds = balanced_stages([0.0] * 12, [100] * 12, 3, micro_batches(48, 3, True))
+    lengths = [end - start for start, end in bounds]
+    assert lengths == sorted(lengths)
+    assert lengths[0] < lengths[-1]
+
+
+@pytest.mark.parametrize("change", [
+    {"batch_size": 0}, {"devices": 0}, {"zero": 4}, {"optimizer": "none"}, {"precision": "fp7"}, {"cached_tokens": -1},
+])  # fmt: skip
+def test_senseless_settings_are_refused(change):
+    with pytest.raises(BadSetting):
+        plan(MODELS["dense"], dataclasses.replace(Settings(device("16GB")), **change))
+
+
+def test_an_architecture_without_layers_still_has_an_answer():
+    plans = plan(architecture([]), Settings(device("16GB"), 4))
+    assert plans[0].kind == "single"
+    assert plans[0].bytes_per_device.total == 0
+
+
+def test_unknown_shapes_give_states_and_a_note():
+    plans = plan(architecture([layer("own", "MyLayer", None, 1000)]), Settings(device("16GB"), 2))
+    assert plans[0].bytes_per_device.weights == 4000
+    assert any("lower bound" in note for note in plans[0].notes)
+
+
+def test_models_together():
+    found = together({"a": 6 * 10**9, "b": 8 * 10**9}, device("16GB"))
+    assert found.shares_bytes == {"a": 6_600_000_000, "b": 8_800_000_000}
+    assert found.fits
+    assert found.left_bytes == 600_000_000
+    assert not together({"a": 6 * 10**9, "b": 9 * 10**9}, device("16GB")).fits
+    with pytest.raises(BadSetting):
+        together({}, device("16GB"))
+
+
+PRECISIONS = st.sampled_from(["float32", "mixed_float16", "bfloat16", "deepspeed_mixed", "megatron_mixed"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    name=st.sampled_from(sorted(MODELS)),
+    devices=st.integers(2, 40),
+    batch=st.integers(1, 100),
+    numbers=PRECISIONS,
+    training=st.booleans(),
+    zero=st.integers(0, 3),
+)
+def test_more_devices_never_need_more_on_each(name, devices, batch, numbers, training, zero):
+    work = Workload(model_shape(MODELS[name]), precision(numbers), optimizer("adam") if training else None, batch)
+    fewer = estimate(work, Layout(data=devices, zero=zero)).fullest.bytes.total
+    more = estimate(work, Layout(data=devices + 1, zero=zero)).fullest.bytes.total
+    assert more <= fewer + 8  # a share that does not divide is rounded up
+    nothing_fits = Settings(small(1), devices, training, "adam", numbers, batch)
+    least = [
+        min(
+            item.bytes_per_device.total for item in plan(MODELS[name], dataclasses.replace(nothing_fits, devices=count))
+        )
+        for count in (devices, devices + 1)
+    ]
+    assert least[1] <= least[0] + 8
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    name=st.sampled_from(sorted(MODELS)),
+    data=st.integers(2, 64),
+    tensor=st.sampled_from([1, 2, 4]),
+    batch=st.integers(1, 100),
+    numbers=PRECISIONS,
+    recompute=st.sampled_from(["none", "full"]),
+)
+def test_a_higher_zero_stage_never_needs_more(name, data, tensor, batch, numbers, recompute):
+    work = Workload(model_shape(MODELS[name]), precision(numbers), optimizer("adam"), batch)
+    totals = [estimate(work, Layout(data, tensor, 1, stage, recompute)).fullest.bytes.total for stage in range(4)]
+    assert totals == sorted(totals, reverse=True)
+
+
+@settings(deadline=None, max_examples=40)
+@given(name=st.sampled_from(sorted(MODELS)), devices=st.integers(1, 16), memory=st.integers(10**4, 10**8))
+def test_totals_are_sums_and_fitting_is_what_it_says(name, devices, memory):
+    for item in plan(MODELS[name], Settings(small(memory), devices)):
+        size = item.bytes_per_device
+        assert size.total == size.weights + size.gradients + size.optimizer + size.activations + size.buffers
+        assert min(dataclasses.astuple(size)) >= 0
+        assert item.fits == (size.total <= memory)
+        assert item.devices <= devices
+        assert item.cost.relative >= 1 - 1e-9

@@ -1,0 +1,87 @@
+"""`plan` as a program sees it: the contract's JSON, exit codes, and words for people."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.test_cli import answer, run
+
+BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
+BERT = BUILT / "bert_small.keras"
+KINDS = {"weights", "gradients", "optimizer", "activations", "buffers", "total"}
+
+
+@pytest.fixture(scope="module")
+def planned() -> dict:
+    return answer("plan", BERT, "--device", "16GB", "--devices", 8, "--sequence-length", 64)
+
+
+def test_the_contracts_keys(planned):
+    assert planned["schema_version"] == 1
+    assert {"single", "data", "zero1", "zero2", "zero3", "tensor", "pipeline"} <= {p["kind"] for p in planned["plans"]}
+    for item in planned["plans"]:
+        size = item["bytes_per_device"]
+        assert set(size) == KINDS
+        assert size["total"] == sum(size[part] for part in KINDS - {"total"})
+        assert item["fits"] is True
+        assert item["devices"] <= 8
+    ast.parse(planned["code"])
+    assert "load_model" in planned["code"]
+
+
+def test_numbers_of_a_known_model(planned):
+    first = planned["plans"][0]
+    assert first["kind"] == "single"
+    assert first["bytes_per_device"]["weights"] == 4 * planned["parameters"]["total"]
+    assert first["bytes_per_device"]["optimizer"] == 8 * planned["parameters"]["total"]  # not compiled: Adam
+    assert planned["transformer"]["blocks"] == 2
+    assert planned["settings"]["sequence_length"] == 64
+
+
+def test_nothing_fits_is_an_answer_not_a_failure():
+    value = answer("plan", BERT, "--device", "100KB", "--devices", 2, "--inference")
+    assert not any(item["fits"] for item in value["plans"])
+    assert all(item["headroom_bytes"] < 0 for item in value["plans"])
+    assert all(item["bytes_per_device"]["gradients"] == 0 for item in value["plans"])
+
+
+def test_several_models_share_a_device():
+    value = answer("plan", BERT, BUILT / "digits_cnn.tflite", "--device", "1GB", "--inference")
+    assert value["together"]["fits"] is True
+    assert len(value["together"]["shares_bytes"]) == 2
+    assert [one["model"] for one in value["models"]] == ["bert_small.keras", "digits_cnn.tflite"]
+
+
+def test_for_people():
+    done = run("plan", BERT, "--device", "t4", "--devices", 4)
+    assert done.returncode == 0, done.stderr
+    assert "4 × NVIDIA T4" in done.stdout
+    assert "OneDeviceStrategy" in done.stdout
+    assert "Sequence length 128 assumed" in done.stdout
+
+
+def test_nonsense_is_one_line_and_exit_code_2(tmp_path):
+    broken = tmp_path / "broken.keras"
+    broken.write_bytes(b"no model")
+    for arguments in (
+        ("plan", BERT, "--device", "huge"),
+        ("plan", BERT, "--device", "16GB", "--optimizer", "adamm"),
+        ("plan", BERT, "--device", "16GB", "--precision", "fp7"),
+        ("plan", BERT, "--device", "16GB", "--zero", "5"),
+        ("plan", BERT, "--device", "16GB", "--image-size", "big"),
+        ("plan", tmp_path / "absent.keras", "--device", "16GB"),
+        ("plan", broken, "--device", "16GB"),
+    ):
+        done = run(*arguments, "--json")
+        assert done.returncode == 2, arguments
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_json_is_strict():
+    done = run("plan", BERT, "--device", "16GB", "--json")
+    assert len(done.stdout.strip().splitlines()) == 1
+    json.loads(done.stdout, parse_constant=pytest.fail)
