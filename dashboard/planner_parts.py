@@ -1,0 +1,177 @@
+"""The Planner's settings and answer: what each device holds under each plan, which fit, and the code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import escape, figures, render, words
+from stethoscope.errors import BadSetting
+from stethoscope.planner.plan import Plan, Settings, Zero
+from stethoscope.planner.presets import DEVICES, device
+from stethoscope.planner.states import OPTIMIZERS, PRECISIONS
+from stethoscope.planner.strategy_code import StrategyCode
+
+OWN = "another size"
+_PARTS = (
+    ("weights", "Weights", figures.BLUE),
+    ("gradients", "Gradients", figures.ORANGE),
+    ("optimizer", "Optimizer", figures.PURPLE),
+    ("activations", "Activations", figures.GREEN),
+    ("buffers", "Buffers", figures.GREY),
+)
+_MOST_BARS = 12
+_NAMES = {
+    "single": "one device", "data": "data parallel", "tensor": "tensor parallel", "pipeline": "pipeline",
+    "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "ZeRO 3", "recompute": "recompute",
+    "selective-recompute": "selective recompute",
+}  # fmt: skip
+
+
+def settings() -> tuple[Settings, int | None] | None:
+    """Draws the form; returns the settings and the sequence length, or None after saying what is wrong."""
+    first = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+    with first.cell():
+        names = [*DEVICES, OWN]
+        chosen = st.selectbox(
+            "Device", names, index=names.index("a100-40"), format_func=lambda name: DEVICES[name].title if name in DEVICES else OWN.capitalize(),
+            key="device", bind="query-params",
+        )  # fmt: skip
+    with first.cell():
+        own = st.text_input("Its memory", "16GB", key="device-memory", bind="query-params", disabled=chosen != OWN)
+    with first.cell():
+        count = st.number_input("Devices", 1, 65_536, 8, key="devices", bind="query-params")
+    with first.cell():
+        training = st.selectbox("For", ["training", "inference"], key="mode", bind="query-params") == "training"
+    second = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+    with second.cell():
+        batch = st.number_input(
+            "Batch size", 1, 1_000_000, 32, key="plan-batch", bind="query-params", help="Over all devices together"
+        )
+    with second.cell():
+        precision = st.selectbox(
+            "Precision", ["auto", *PRECISIONS], key="precision", bind="query-params",
+            format_func=lambda name: "as in the file" if name == "auto" else name,
+        )  # fmt: skip
+    with second.cell():
+        optimizer = st.selectbox(
+            "Optimizer", ["auto", *OPTIMIZERS], key="optimizer", bind="query-params", disabled=not training,
+            format_func=lambda name: "as in the file" if name == "auto" else name,
+        )  # fmt: skip
+    with second.cell():
+        length = st.number_input(
+            "Sequence length", 0, 10_000_000, 0, key="sequence", bind="query-params",
+            help="For inputs whose length is open; 0 assumes 128",
+        )  # fmt: skip
+    with st.popover("More"):
+        zero = st.segmented_control(
+            "ZeRO stage", ["auto", "0", "1", "2", "3"], default="auto", key="zero", bind="query-params", required=True,
+            help="Which of optimizer state (1), gradients (2) and weights (3) are spread over the devices",
+        )  # fmt: skip
+        recompute = st.toggle("May recompute activations", value=True, key="recompute", bind="query-params")
+    try:
+        stage: Zero = "auto" if zero == "auto" or zero is None else int(zero)
+        asked = Settings(
+            device(own if chosen == OWN else chosen), int(count), training, optimizer, precision, int(batch), stage, recompute
+        )  # fmt: skip
+    except BadSetting as error:
+        st.warning(escape.sentences(error))
+        return None
+    return asked, int(length) or None
+
+
+def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
+    """The verdict, the picture, and the choice of a plan to look at."""
+    fitting = [plan for plan in plans if plan.fits]
+    if not plans:
+        render.empty("There is no plan for this model: its layers say nothing about their shapes.")
+        return None
+    best = fitting[0] if fitting else min(plans, key=lambda plan: plan.bytes_per_device.total)
+    room = words.size(asked.device.usable_bytes)
+    need = words.size(best.bytes_per_device.total)
+    if fitting:
+        where = "one device" if best.devices == 1 else f"{best.devices:,} devices"
+        render.verdict(
+            "good", "It fits", f"The cheapest plan, {name(best.kind)}, needs {need} of {room} on {where}. {_cost(best)}"
+        )
+    else:
+        render.verdict(
+            "bad", "It does not fit", f"The smallest plan, {name(best.kind)}, needs {need} a device; {room} are usable."
+        )
+    st.plotly_chart(
+        picture(plans, asked.device.usable_bytes), config=figures.CONFIG, key="plans", alt="Memory of each plan"
+    )
+    names = [plan.kind for plan in plans]
+    chosen = st.selectbox(
+        "Plan", names, index=names.index(best.kind), key="plan", format_func=lambda kind: _line(kind, plans)
+    )
+    return next(plan for plan in plans if plan.kind == chosen)
+
+
+def name(kind: str) -> str:
+    """A kind of plan as people call it: "tensor+zero1" is tensor parallel + ZeRO 1."""
+    return " + ".join(_NAMES.get(part, part) for part in kind.split("+"))
+
+
+def _cost(plan: Plan) -> str:
+    return f"{escape.markdown(plan.cost.explained())[:1].upper()}{escape.markdown(plan.cost.explained())[1:]}."
+
+
+def _line(kind: str, plans: Sequence[Plan]) -> str:
+    plan = next(plan for plan in plans if plan.kind == kind)
+    fits = "fits" if plan.fits else "does not fit"
+    return f"{name(kind)}: {words.plural(plan.devices, 'device')}, {words.size(plan.bytes_per_device.total)} each, {fits}, cost {plan.cost.relative:.2f}"
+
+
+def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
+    """Stacked bars: what the fullest device holds under each plan, against what it has."""
+    shown = list(plans[:_MOST_BARS])[::-1]
+    longest = max(plan.bytes_per_device.total for plan in shown)
+    far = usable_bytes > 4 * longest
+    unit, divisor = ("GiB", 2**30) if longest >= 2**30 else ("MiB", 2**20)
+    figure = figures.base(110 + 26 * len(shown), barmode="stack")
+    for field, title, colour in _PARTS:
+        sizes = [getattr(plan.bytes_per_device, field) for plan in shown]
+        figure.add_bar(
+            x=[size / divisor for size in sizes], y=list(range(len(shown))), orientation="h", name=title, marker_color=colour,
+            customdata=[[words.size(size), name(plan.kind)] for size, plan in zip(sizes, shown, strict=True)],
+            hovertemplate=f"%{{customdata[1]}}<br>{title}: %{{customdata[0]}}<extra></extra>",
+        )  # fmt: skip
+    if not far:
+        figure.add_vline(x=usable_bytes / divisor, line={"color": figures.LIMIT, "width": 2, "dash": "dash"})
+    figure.add_annotation(
+        x=longest / divisor if far else usable_bytes / divisor, y=1, yref="paper", yanchor="bottom",
+        xanchor="right" if far or usable_bytes > 0.5 * longest else "left", showarrow=False,
+        text=f"usable {words.size(usable_bytes)}{' →' if far else ''}", font={"color": figures.LIMIT},
+    )  # fmt: skip
+    figure.update_yaxes(
+        tickvals=list(range(len(shown))), ticktext=[escape.figure(name(plan.kind), 40) for plan in shown]
+    )
+    figure.update_xaxes(title_text=f"Memory of the fullest device ({unit})")
+    return figure.update_layout(
+        showlegend=True, legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal"}, margin_t=64
+    )  # fmt: skip
+
+
+def details(plan: Plan, codes: Sequence[StrategyCode], assumptions: Sequence[str]) -> None:
+    """One plan: what it holds, what was assumed, and its code."""
+    held = plan.bytes_per_device
+    st.dataframe(
+        {
+            "On each device": [*(title for _, title, _ in _PARTS), "Total"],
+            "Memory": [*(words.size(getattr(held, field)) for field, _, _ in _PARTS), words.size(held.total)],
+        },
+        hide_index=True,
+    )
+    for note in dict.fromkeys((*plan.notes, *assumptions)):
+        st.markdown(f"- {escape.sentences(note)}")
+    for place, code in enumerate(codes):
+        label = code.title if code.implemented else f"{code.title} (not in TensorFlow)"
+        with st.expander(escape.markdown(label), expanded=place == 0):
+            if code.note:
+                st.caption(escape.sentences(code.note))
+            if code.code:
+                st.code(code.code, language="python", wrap_lines=True)
+            st.caption(f"Runs on {escape.markdown(code.runs_on)}. It was not run here.")

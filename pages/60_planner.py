@@ -1,0 +1,69 @@
+"""How many devices does it need, and how is it spread over them?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import described, escape, planner_parts, recipes, render, session
+from stethoscope.errors import StethoscopeError
+from stethoscope.planner.file_settings import for_model
+from stethoscope.planner.model_shape import model_shape
+from stethoscope.planner.plan import Settings, plan
+from stethoscope.planner.strategy_code import strategy_codes
+from stethoscope.types import Architecture
+
+PAGE = {"title": "Planner", "section": "Cost", "url_path": "planner", "icon": ""}
+
+
+def ready(view: session.View, architecture: Architecture) -> None:
+    """The form, and the plans for it: arithmetic, so there is nothing to wait for."""
+    assert view.entry is not None
+    with st.container(border=True):
+        given = planner_parts.settings()
+    if given is None:
+        return
+    asked, length = given
+    try:
+        own = for_model(architecture, asked)
+        shape = model_shape(architecture, length, None)
+        plans = plan(shape, own)
+    except StethoscopeError as error:
+        st.warning(escape.sentences(error))
+        return
+    chosen = planner_parts.answer(plans, own)
+    if chosen is None:
+        return
+    loss = architecture.compile.loss if architecture.compile is not None else ""
+    codes = strategy_codes(chosen, own, shape, view.entry.name, loss if isinstance(loss, str) else "")
+    planner_parts.details(chosen, codes, shape.assumptions)
+    with st.expander("How this was done"):
+        st.markdown(
+            "Computed from the layers' shapes: nothing was run. Weights, gradients and optimizer state are exact; activations are "
+            "the least that the backward pass needs, and real programs keep somewhat more; workspace of kernels is not counted. "
+            "Cost is the device time over that of the computing alone: communication, recomputation and idle pipelines."
+        )
+        st.markdown("The same from the command line:")
+        st.code(_command(view.entry.name, asked, length), language="bash", wrap_lines=True)
+
+
+def _command(name: str, asked: Settings, length: int | None) -> str:
+    options = {
+        "device": asked.device.id if asked.device.id != "own" else f"{asked.device.memory_bytes}B",
+        "devices": asked.devices,
+        "batch-size": asked.batch_size,
+        "sequence-length": length,
+        "precision": None if asked.precision == "auto" else asked.precision,
+    }
+    return recipes.command_line("plan", name, options) + ("" if asked.training else " --inference")
+
+
+def page() -> None:
+    """The question, then whatever can be said about it."""
+    view = session.current()
+    render.question("How many devices does it need, and how is it spread over them?")
+    architecture = described.architecture(view)
+    if architecture is not None:
+        ready(view, architecture)
+
+
+page()
