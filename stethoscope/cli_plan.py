@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from stethoscope.cli_run import describe
 from stethoscope.codec import SCHEMA_VERSION, architecture_from_json
 from stethoscope.errors import BadSetting
+from stethoscope.planner.file_settings import for_model
 from stethoscope.planner.model_shape import ModelShape, model_shape
 from stethoscope.planner.plan import Plan, Settings, Zero, plan, together
 from stethoscope.planner.presets import Device, device
-from stethoscope.planner.states import Optimizer, compiled_optimizer
-from stethoscope.planner.stored_precision import precision_of
 from stethoscope.planner.strategy_code import StrategyCode, strategy_codes
-from stethoscope.types import Architecture, JobResult, Status
+from stethoscope.types import JobResult, Status
 
 
 def settings(
@@ -104,19 +103,6 @@ def run(
 
 def _distinct(names: Sequence[str]) -> list[str]:
     return [name if names.count(name) == 1 else f"{name} ({number + 1})" for number, name in enumerate(names)]
-
-
-def for_model(architecture: Architecture, asked: Settings) -> Settings:
-    """Replaces "auto" by what the file says: the optimizer it was compiled with, the precision it was saved in."""
-    optimizer: str | Optimizer = asked.optimizer
-    if optimizer == "auto":
-        compiled = architecture.compile
-        serialised = compiled.details.get("optimizer") if compiled is not None else None
-        config = serialised.get("config") if isinstance(serialised, Mapping) else None
-        name = compiled.optimizer if compiled is not None and compiled.optimizer else "adam"
-        optimizer = compiled_optimizer(name, config if isinstance(config, Mapping) else {}) or "adam"
-    precision = precision_of(architecture) if asked.precision == "auto" else asked.precision
-    return replace(asked, optimizer=optimizer, precision=precision)
 
 
 def to_json(name: str, shape: ModelShape, used: Settings, plans: Sequence[Plan], loss: str = "") -> dict[str, Any]:
