@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope import cli_run
-from stethoscope.codec import SCHEMA_VERSION
-from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
-from stethoscope.types import JobResult, Status
+from stethoscope import cli_predict, cli_run
+from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary, value_or_exit
+from stethoscope.cli_options import DataOption, JsonOption, MemoryOption, ModelArgument, TimeoutOption, TrustOption
+from stethoscope.types import JobResult
 
 app = typer.Typer(
     name="stethoscope",
@@ -24,23 +22,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-ModelArgument = Annotated[
-    Path, typer.Argument(help="A model: .keras, .h5, SavedModel (folder, zip, tar), .tflite, .onnx, .pb.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-DataOption = Annotated[Path | None, typer.Option(help=".npz with one array per input by name, or x.")]
-TrustOption = Annotated[
-    bool, typer.Option("--trust", help="Run the code this file holds (Lambda, custom class), contained.")
-]
-MemoryOption = Annotated[str, typer.Option(help="Memory the job may add, for example 512MB or 2GB.")]
-CallOption = Annotated[str, typer.Option(help="predict, predict_on_batch, call (model(x)), function or compiled.")]
-PrecisionOption = Annotated[
-    str, typer.Option(help="as-saved, float32, mixed_float16, mixed_bfloat16, float16 or bfloat16.")
-]
-XlaOption = Annotated[bool, typer.Option("--xla", help="Compile with XLA.")]
-DeviceOption = Annotated[str, typer.Option(help="auto, cpu, gpu, or gpu:1 for the second card.")]
-TimeoutOption = Annotated[float, typer.Option(help="Seconds before the job is stopped.")]
 
 
 @app.command()
@@ -73,67 +54,13 @@ def serve(
 @app.command()
 def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
     """Read a model's architecture without loading it."""
-    with _failing_well():
+    with failing_well():
         result = cli_run.describe(model)
-        value = _value_or_exit(result, as_json)
-        _print(value, as_json, "description")
+        value = value_or_exit(result, as_json)
+        print_answer(value, as_json, "description")
 
 
-@app.command()
-def predict(
-    model: ModelArgument,
-    data: DataOption = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Rows in one call.")] = 32,
-    samples: Annotated[int, typer.Option(min=0, help="Rows of random input; 0 for one batch.")] = 0,
-    memory_limit: MemoryOption = "",
-    timeout: TimeoutOption = 300.0,
-    seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the outputs (.npy); a temporary one if not given.")
-    ] = None,
-    call: CallOption = "function",
-    precision: PrecisionOption = "as saved",
-    xla: XlaOption = False,
-    device: DeviceOption = "auto",
-    intra_threads: Annotated[int | None, typer.Option(min=1, help="Threads within one operation.")] = None,
-    inter_threads: Annotated[int | None, typer.Option(min=1, help="Operations at a time.")] = None,
-    memory_growth: Annotated[bool, typer.Option("--memory-growth", help="GPU: take memory as needed.")] = False,
-    gpu_memory_limit: Annotated[str, typer.Option(help="GPU: hard limit on the card, for example 4GiB.")] = "",
-    logical_devices: Annotated[
-        str, typer.Option(help="Cut the device up: 2GiB,2GiB on a GPU, or a number of logical CPU devices.")
-    ] = "",
-    trust: TrustOption = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Run a prediction in a contained process under a memory limit."""
-    with _failing_well():
-        from stethoscope import cli_predict
-
-        chosen = cli_predict.run_settings(
-            batch_size=batch_size,
-            call=call,
-            precision=precision,
-            xla=xla,
-            device=device,
-            intra_threads=intra_threads,
-            inter_threads=inter_threads,
-            memory_growth=memory_growth,
-            gpu_memory_limit=gpu_memory_limit,
-            logical_devices=logical_devices,
-            memory_limit=memory_limit,
-        )
-        refused = cli_predict.refusal(model, chosen)
-        if refused is not None:
-            if as_json:
-                _print(refused, as_json, "prediction")
-            raise BadSetting(refused["reason"])
-        result, folder = cli_predict.run(
-            model, data, chosen, samples=samples, seed=seed, trusted=trust, memory_limit=memory_limit,
-            timeout_s=timeout, out=out,
-        )  # fmt: skip
-        asked = {"seed": seed, **chosen.to_json()}
-        _print(cli_predict.answer(_summary(result), result, folder, asked), as_json, "prediction")
-        _exit_for(result)
+app.command()(cli_predict.predict)
 
 
 @app.command()
@@ -150,12 +77,12 @@ def consistency(
     as_json: JsonOption = False,
 ) -> None:
     """Does the same input always give the same output?"""
-    with _failing_well():
+    with failing_well():
         params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
         result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
         empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
-        _print({**_summary(result), **empty, **result.value}, as_json, "consistency")
-        _exit_for(result)
+        print_answer({**summary(result), **empty, **result.value}, as_json, "consistency")
+        exit_for(result)
 
 
 @app.command()
@@ -186,7 +113,7 @@ def check(
     as_json: JsonOption = False,
 ) -> None:
     """Find out what is wrong, why, and what fixes it."""
-    with _failing_well():
+    with failing_well():
         from stethoscope import cli_check
 
         level = cli_check.severity(fail_on)
@@ -248,7 +175,7 @@ def plan(
     as_json: JsonOption = False,
 ) -> None:
     """Say which ways of using the devices fit the model, cheapest first, with the code."""
-    with _failing_well():
+    with failing_well():
         from stethoscope import cli_plan
 
         asked = cli_plan.settings(
@@ -265,7 +192,7 @@ def plan(
         )
         value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
         if isinstance(value, JobResult):
-            _value_or_exit(value, as_json)
+            value_or_exit(value, as_json)
         elif as_json:
             sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
         else:
@@ -277,60 +204,16 @@ def plan(
 @app.command()
 def doctor(as_json: JsonOption = False) -> None:
     """Say what is installed and which containment layers hold: tried, not guessed."""
-    with _failing_well():
+    with failing_well():
         from stethoscope.doctor import examine
 
-        _print(examine(), as_json, "examination")
+        print_answer(examine(), as_json, "examination")
 
 
 def main() -> NoReturn:
     """Entry point of the `stethoscope` command."""
     app()
     raise SystemExit(0)
-
-
-def _summary(result: JobResult) -> dict[str, Any]:
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "status": result.status.value,
-        "phase": result.phase,
-        "reason": result.reason,
-        "error": result.error,
-    }
-
-
-def _print(value: Mapping[str, Any], as_json: bool, what: str) -> None:
-    if as_json:
-        sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
-    else:
-        from stethoscope import cli_text
-
-        getattr(cli_text, what)(value)
-
-
-def _value_or_exit(result: JobResult, as_json: bool) -> Mapping[str, Any]:
-    if result.status is not Status.OK:
-        if as_json:
-            sys.stdout.write(json.dumps(_summary(result)) + "\n")
-        _exit_for(result)
-    return result.value
-
-
-def _exit_for(result: JobResult) -> None:
-    """Ends with 0 for an answer, 3 for a refusal, 2 for anything that could not run (the reason on standard error)."""
-    if result.status is Status.OK:
-        return
-    sys.stderr.write(f"{result.reason}\n")
-    raise typer.Exit(UnsafeFile.exit_code if result.status is Status.REFUSED else StethoscopeError.exit_code)
-
-
-@contextlib.contextmanager
-def _failing_well() -> Iterator[None]:
-    try:
-        yield
-    except StethoscopeError as error:
-        sys.stderr.write(f"{error}\n")
-        raise typer.Exit(error.exit_code) from error
 
 
 if __name__ == "__main__":

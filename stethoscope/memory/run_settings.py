@@ -70,7 +70,9 @@ class RunSettings:
             raise BadSetting(f"Settings: expected an object, got {type(value).__name__}.")
         unknown = set(value) - {item.name for item in fields(cls)}
         if unknown:
-            raise BadSetting(f"Settings: {min(unknown)!r} is none. Known: {', '.join(item.name for item in fields(cls))}.")
+            raise BadSetting(
+                f"Settings: {min(unknown)!r} is none. Known: {', '.join(item.name for item in fields(cls))}."
+            )
         given = dict(value)
         if "logical_devices" in given:
             given["logical_devices"] = tuple(int(size) for size in given["logical_devices"] or ())

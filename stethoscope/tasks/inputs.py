@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from stethoscope.data.npz import READER
 from stethoscope.errors import BadInput, OutOfMemory, StethoscopeError
@@ -10,7 +11,17 @@ from stethoscope.framework_errors import gist
 from stethoscope.out_of_memory import explain
 from stethoscope.tasks.dummy import DYNAMIC_SIZES, dummy_feed
 from stethoscope.tasks.feeds import Batching, bind
-from stethoscope.types import Architecture, Feed, Runner, TaskContext
+from stethoscope.types import Architecture, Feed, TaskContext, TensorSpec
+
+
+class Predicts(Protocol):
+    """What is needed of a runner here: also a `Caller` has it."""
+
+    inputs: tuple[TensorSpec, ...]
+
+    def predict(self, feed: Feed) -> Feed:
+        """Runs the model once."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,7 @@ class ModelInput:
 
 
 def model_input(
-    context: TaskContext, architecture: Architecture, runner: Runner, samples: int, seed: int, batch_size: int
+    context: TaskContext, architecture: Architecture, runner: Predicts, samples: int, seed: int, batch_size: int
 ) -> ModelInput:
     """Makes or reads the input, and runs the model once on its first rows, so that what follows starts warm.
 
@@ -69,7 +80,7 @@ def model_input(
     ) from failure
 
 
-def _try(runner: Runner, batching: Batching, feed: Feed) -> None:
+def _try(runner: Predicts, batching: Batching, feed: Feed) -> None:
     try:
         runner.predict(feed)
     except Exception as error:

@@ -12,50 +12,50 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.errors import OutOfMemory
+from stethoscope.memory.calibrate import calibrate
+from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
 from stethoscope.out_of_memory import explain
-from stethoscope.tasks.inputs import ModelInput, model_input
-from stethoscope.types import Architecture, Feed, Runner, TaskContext
+from stethoscope.tasks.configured import configured
+from stethoscope.tasks.inputs import ModelInput
+from stethoscope.types import Architecture, Feed, TaskContext
 
-PROBE_BATCHES = (1, 2, 4, 8)
-PROBE_STEP = 4
-"""Beyond the first, probes grow by this factor while memory has not yet grown enough to fit a line through."""
-PROBE_SIGNAL_BYTES = 32 << 20
-"""Growth over the smallest probe below which a slope would be noise of the allocator."""
-PROBE_FRACTION = 0.6
-"""Probing stops before the batch expected to need more than this share of the memory limit."""
-PROBE_S = 5.0
-"""Probing stops when one batch took longer."""
 PREVIEW_ROWS, PREVIEW_VALUES = 5, 12
 
 
 class Predict:
     """Predicts on files["data"], or on random input.
 
-    params: {"batch_size", "samples", "seed", "trusted"}. Leaves one .npy for each output.
+    params: {"settings" (or "batch_size" alone), "samples", "seed", "trusted"}. Leaves one .npy for each output.
     """
 
     kind = "predict"
 
     def run(self, context: TaskContext) -> Mapping[str, Any]:
         """Returns settings, outputs, times, and peak memory predicted from small batches."""
-        batch_size = max(1, int(context.params.get("batch_size", 32)))
         samples = int(context.params.get("samples", 0))
         seed = int(context.params.get("seed", 0))
-        architecture, opened = context.open_model()
-        with opened as runner:
+        with configured(context) as opened:
             loaded_bytes = context.memory.added_bytes()
-            given = model_input(context, architecture, runner, samples, seed, batch_size)
-            batch_size = given.batching.fixed or min(batch_size, given.batching.rows(given.feed))
-            fit = _probe(context, runner, given, batch_size)
+            batches = _Batches(context)
+            given, call = opened.ready(context, samples, seed, batches.finished)
+            rows = given.batching.rows(given.feed)
+            batch_size = given.batching.fixed or min(opened.settings.batch_size, rows)
+            fit = None
+            if given.batching.fixed is None:
+                take = given.batching.take
+                fit = calibrate(context, call, lambda size: take(given.feed, size), batch_size)
             value: dict[str, Any] = {
-                "settings": {
+                "settings": opened.settings.to_json()
+                | {
                     "batch_size": batch_size,
-                    "samples": given.batching.rows(given.feed),
+                    "samples": rows,
                     "seed": seed,
                     "memory_limit_bytes": context.budget.memory_bytes,
                     "dynamic_size": given.dynamic_size,
                 },
+                "configured": list(opened.done),
+                "precision_difference": opened.precision_difference,
                 "input": {
                     name: {"shape": list(array.shape), "dtype": _dtype(array), "source": given.source}
                     for name, array in given.feed.items()
@@ -64,81 +64,92 @@ class Predict:
                 "predicted_peak_bytes": fit.predict(batch_size) if fit else None,
                 "probes": fit.probes if fit else {},
             }
-            prediction = _Prediction(context, architecture, runner, given, batch_size, fit)
+            prediction = _Prediction(context, opened.architecture, call, given, batch_size, fit, batches)
             context.save_partial(value | {"oom": prediction.shortage([], "")})
             context.memory.enforce()
-            return value | prediction.run()
+            return value | prediction.run() | {"traces": call.traces}
 
 
-def _probe(context: TaskContext, runner: Runner, given: ModelInput, batch_size: int) -> PeakFit | None:
-    """Measures the peak of small batches, each run twice so that building the program for it is not counted."""
-    if given.batching.fixed is not None:
-        return None
-    probes: dict[int, int] = {}
-    size = 1
-    while size <= batch_size:
-        context.report("measure", message=f"peak memory at batch {size}")
-        feed = given.batching.take(given.feed, size)
-        try:
-            runner.predict(feed)
-            held = context.memory.added_bytes()
-            context.memory.reset()
-            start = time.perf_counter()
-            runner.predict(feed)
-        except Exception as error:
-            if explain(error) is None:
-                raise
-            break
-        probes[size] = context.memory.peak_bytes()
-        following = size * (2 if size < PROBE_BATCHES[-1] else PROBE_STEP)
-        growth = probes[size] - min(probes.values())
-        expected = 2 * probes[size] - held if len(probes) == 1 else PeakFit(probes).predict(following)
-        enough = size >= PROBE_BATCHES[-1] and growth >= PROBE_SIGNAL_BYTES
-        too_much = expected > PROBE_FRACTION * context.budget.memory_bytes
-        if enough or too_much or time.perf_counter() - start > PROBE_S:
-            break
-        size = following
-    return PeakFit(probes) if probes else None
+class _Batches:
+    """Says which batch is under way; `model.predict` tells when one is done, other styles are asked batch by batch."""
+
+    def __init__(self, context: TaskContext) -> None:
+        self._context, self.total, self.done = context, 0, 0
+
+    def begin(self, total: int) -> None:
+        self.total, self.done = total, 0
+        self.report()
+
+    def finished(self, done: int) -> None:
+        if self.total:  # not while warming up and calibrating
+            self.done = done
+            self.report()
+
+    def report(self) -> None:
+        if self.done < self.total:
+            self._context.report("predict", self.done / self.total, f"batch {self.done + 1} of {self.total}")
+        else:
+            self._context.report("collect", 1.0, "joining the outputs")
+
+    @property
+    def current(self) -> str:
+        """The batch under way, or what follows the last."""
+        if self.done < self.total:
+            return f"Batch {self.done + 1} of {self.total}"
+        return f"Joining the outputs of {self.total} batches"
 
 
 @dataclass(frozen=True)
 class _Prediction:
     context: TaskContext
     architecture: Architecture
-    runner: Runner
+    call: Caller
     given: ModelInput
     batch_size: int
     fit: PeakFit | None
+    progress: _Batches
 
     def run(self) -> dict[str, Any]:
-        batching, done = self.given.batching, 0
-        batches = math.ceil(batching.rows(self.given.feed) / self.batch_size)
-        parts: dict[str, list[npt.NDArray[Any]]] = {}
-        times: list[float] = []
+        batching, feed = self.given.batching, self.given.feed
+        rows = batching.rows(feed)
+        batches = math.ceil(rows / self.batch_size)
         self.context.memory.reset()
-        for index, part in enumerate(batching.cut(self.given.feed, self.batch_size)):
-            self.context.report("predict", index / batches, f"batch {index + 1} of {batches}")
-            kept = batching.rows(part)
-            batch = part if batching.fixed is None else batching.take(part, batching.fixed)
+        self.progress.begin(batches)
+        if self.call.batches_itself and batching.fixed is None and batching.names:
             start = time.perf_counter()
-            outputs = self._guarded(batch, f"Batch {index + 1} of {batches} ({batching.rows(batch):,} rows)")
-            times.append(time.perf_counter() - start)
-            for name, array in outputs.items():
-                padded = array.ndim > 0 and kept < batching.rows(batch) == array.shape[0]
-                parts.setdefault(name, []).append(array[:kept] if padded else array)
-            done += kept
-        peak = self.context.memory.peak_bytes()
+            merged = self._guarded(feed, min(rows, self.batch_size))
+            times = [(time.perf_counter() - start) / batches] * batches
+            peak = self.context.memory.peak_bytes()
+        else:
+            parts, times = self._by_batch()
+            peak = self.context.memory.peak_bytes()
+            merged = {name: _join(arrays) for name, arrays in parts.items()}
         self.context.report("save", 1.0, "writing the outputs")
-        merged = {name: _join(arrays) for name, arrays in parts.items()}
         return {
             "batches": batches,
-            "time_per_sample_s": sum(times) / max(1, done),
+            "time_per_sample_s": sum(times) / max(1, rows),
             "time_per_batch_s": float(np.median(times)),
             "measured_peak_bytes": peak,
             "oom": None,
             "outputs": {name: self._saved(place, array) for place, (name, array) in enumerate(merged.items())},
             "preview": {name: _preview(array) for name, array in merged.items()},
         }
+
+    def _by_batch(self) -> tuple[dict[str, list[npt.NDArray[Any]]], list[float]]:
+        batching = self.given.batching
+        parts: dict[str, list[npt.NDArray[Any]]] = {}
+        times: list[float] = []
+        for index, part in enumerate(batching.cut(self.given.feed, self.batch_size)):
+            kept = batching.rows(part)
+            batch = part if batching.fixed is None else batching.take(part, batching.fixed)
+            start = time.perf_counter()
+            outputs = self._guarded(batch, kept)
+            times.append(time.perf_counter() - start)
+            for name, array in outputs.items():
+                padded = array.ndim > 0 and kept < batching.rows(batch) == array.shape[0]
+                parts.setdefault(name, []).append(array[:kept] if padded else array)
+            self.progress.finished(index + 1)
+        return parts, times
 
     def shortage(self, tensor_shape: list[int], operator: str) -> dict[str, Any]:
         """What to report when memory ran out: what asked for it, and what would fit."""
@@ -149,9 +160,9 @@ class _Prediction:
             "largest_batch_estimate": self.fit.largest(self.context.budget.memory_bytes) if self.fit else None,
         }
 
-    def _guarded(self, batch: Feed, subject: str) -> Feed:
+    def _guarded(self, feed: Feed, rows: int) -> Feed:
         try:
-            return self.runner.predict(batch)
+            return self.call(feed)
         except Exception as error:
             cause = explain(error)
             if cause is None:
@@ -166,7 +177,9 @@ class _Prediction:
                 if fits and fits["low"]
                 else "Raise the memory limit or shrink the input."
             )
-            raise OutOfMemory(f"{subject}: {cause.sentence} {advice}", {"oom": details}) from error
+            raise OutOfMemory(
+                f"{self.progress.current} ({rows:,} rows): {cause.sentence} {advice}", {"oom": details}
+            ) from error
 
     def _declared_shape(self, operator: str) -> list[int] | None:
         """The output shape the file declares for an operator, for frameworks whose message has none."""

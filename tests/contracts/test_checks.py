@@ -82,7 +82,7 @@ def diagnose(engine, place: Path, *, trains: bool) -> Report:
         logs=ModelFile.at(logs) if logs.exists() else None,
         fit=fit if trains else None,
         memory_bytes=3 << 30,
-        train_s=8.0,
+        train_s=20.0,
     )
     return Diagnosis(engine, request).run()
 

@@ -41,7 +41,7 @@ def diagnose(engine, entry: dict) -> Report:
         ModelFile.at(BUILT / entry["file"]),
         ModelFile.at(data) if data else None,
         fit=FitSettings.from_mapping(fit or {}) if data else None,
-        train_s=6.0,
+        train_s=12.0,
     )
     return Diagnosis(engine, request).run()
 

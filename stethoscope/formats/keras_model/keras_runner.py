@@ -58,6 +58,40 @@ class KerasRunner:
             found = self._functions[training](self._tensors(values))
             return {name: _plain(tf_calls.array(value)) for name, value in self._named(found)}
 
+    @property
+    def keras(self) -> Any:
+        """The package the model is of: keras or tf_keras."""
+        return self._keras
+
+    @property
+    def traces(self) -> int:
+        """How often the function behind `predict` (in inference mode) was traced."""
+        made = self._functions.get(False)
+        return 0 if made is None else int(made.experimental_get_tracing_count())
+
+    def called_with(self, feed: Feed, call: Callable[[Any], Any], *, as_arrays: bool = False) -> Feed:
+        """Hands `feed` to `call` in the structure the model takes, and names what comes back.
+
+        Args:
+            feed: one array per input name.
+            call: gets one tensor, or the list or dict of them that `model(…)` takes.
+            as_arrays: numpy arrays instead of tensors (text is a tensor all the same).
+
+        Raises:
+            BadInput: names, shapes or dtypes do not fit.
+            CannotRun: TensorFlow cannot do what `call` asks of it.
+        """
+        values = feeds.checked(feed, self.inputs, self._file.name)
+        with tf_calls.explained(self._file, tf_calls.RUNNING):
+            text = any(array.dtype.kind in "OSU" for array in values.values())
+            given = list(values.values()) if as_arrays and not text else self._tensors(values)
+            found = call(self._structured(given))
+            return {name: _plain(tf_calls.array(value)) for name, value in self._named(found)}
+
+    def replaced(self, model: Any) -> KerasRunner:
+        """A runner of the same file with another live model in it, of the same structure."""
+        return KerasRunner(self._file, model, self._keras, self._architecture)
+
     def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed:
         """Returns each layer's output ("path", and "path#2" … where it is called again) of one eager call, in execution order."""
         values = feeds.checked(feed, self.inputs, self._file.name)

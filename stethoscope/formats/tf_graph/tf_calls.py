@@ -87,9 +87,11 @@ def tensor(value: npt.NDArray[Any], dtype: Any) -> Any:
 
 
 def array(value: Any) -> npt.NDArray[Any]:
-    """A result as an array; a sparse or ragged one as its dense form."""
+    """A result (a tensor or an array) as an array; a sparse or ragged one as its dense form."""
     import tensorflow as tf
 
+    if isinstance(value, np.ndarray):
+        return value
     if isinstance(value, tf.SparseTensor):
         value = tf.sparse.to_dense(value)
     elif isinstance(value, tf.RaggedTensor):
