@@ -11,6 +11,7 @@ from dashboard.session import View
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.service import diagnoses
 from stethoscope.findings import Severity
+from stethoscope.lab.studies import studies
 from stethoscope.store import Entry, store
 from stethoscope.types import Architecture, Status
 
@@ -79,6 +80,8 @@ def _confirm_removal(entry: Entry, owner: str) -> None:
     yes, no = st.columns(2)
     if yes.button("Remove", key="remove-yes", type="primary", width="stretch"):
         store().remove(entry.id, owner)
+        diagnoses().forget(entry.id)
+        studies().forget(entry.id)
         _ask_to_remove()
         session.forget()
         st.rerun()

@@ -7,7 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dashboard import recipe_inputs
+from stethoscope.jobs.state import JobState
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture
+
+MIB = 1 << 20
 
 
 def predict_code(
@@ -57,11 +61,39 @@ def predict_code(
     return "\n".join(lines) + "\n"
 
 
+def of_run(name: str, architecture: Architecture, state: JobState, limit_bytes: int) -> tuple[str, str]:
+    """The run that is shown, as Python and as a command: from what it did, not from what the settings are now."""
+    value = state.result.value if state.result else {}
+    used = {"samples": 32, "batch_size": 32, "seed": 0, **state.params, **(value.get("settings") or {})}
+    given = value.get("input") or {}
+    sources = {str(item.get("source")) for item in given.values()} - {"dummy", "None"}
+    data = next(iter(sources), None)
+    options = {
+        "data": data,
+        "samples": None if data else used["samples"],
+        "batch-size": used["batch_size"],
+        "seed": used["seed"],
+        "memory-limit": f"{int(used.get('memory_limit_bytes') or limit_bytes) // MIB}MiB",
+        **_setting_options(state.params.get("settings") or {}),
+    }
+    return predict_code(name, architecture, used, data, given), command_line("predict", name, options)
+
+
+def _setting_options(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of the command line for settings that are not the plain ones."""
+    plain = RunSettings().to_json()
+    names = ("call", "precision", "device", "intra_threads", "inter_threads")
+    found = {name.replace("_", "-"): chosen[name] for name in names if chosen.get(name, plain[name]) != plain[name]}
+    return found | ({"xla": True} if chosen.get("xla") else {})
+
+
 def command_line(verb: str, name: str, options: Mapping[str, Any]) -> str:
     """The `stethoscope` command equal to a run: options without a value are left out."""
     parts = ["stethoscope", verb, name if not name.startswith("-") else f"./{name}"]
     for option, value in options.items():
-        if value is not None:
+        if value is True:
+            parts.append(f"--{option}")
+        elif value is not None:
             parts += [f"--{option}", str(value)]
     return shlex.join(parts)
 

@@ -8,7 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import cards, described, prediction_input, prediction_parts, recipes, render, run_panel, runs, session
-from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
 
@@ -71,29 +70,12 @@ def ready(view: session.View, architecture: Architecture) -> None:
             run_panel.button("Predict", job, view, disabled=not (allowed and complete))
     state = run_panel.state("predict", view)
     if state is not None:
-        prediction_parts.answer(state, *_recipes(entry.name, architecture, state, limit))
+        prediction_parts.answer(state, *recipes.of_run(entry.name, architecture, state, limit))
     elif not run_panel.busy("predict", view):
         st.caption(
             "The model runs in a process of its own under the memory limit. If it needs more, you get a report of where and why, "
             "and nothing else is disturbed."
         )
-
-
-def _recipes(name: str, architecture: Architecture, state: JobState, limit: int) -> tuple[str, str]:
-    """The run that is shown, as Python and as a command: from what it did, not from what the settings are now."""
-    value = state.result.value if state.result else {}
-    used = {"samples": 32, "batch_size": 32, "seed": 0, **state.params, **(value.get("settings") or {})}
-    given = value.get("input") or {}
-    sources = {str(item.get("source")) for item in given.values()} - {"dummy", "None"}
-    data = next(iter(sources), None)
-    options = {
-        "data": data,
-        "samples": None if data else used["samples"],
-        "batch-size": used["batch_size"],
-        "seed": used["seed"],
-        "memory-limit": f"{int(used.get('memory_limit_bytes') or limit) // MIB}MiB",
-    }
-    return recipes.predict_code(name, architecture, used, data, given), recipes.command_line("predict", name, options)
 
 
 def page() -> None:

@@ -1,0 +1,78 @@
+"""What the Devices page shows: the machine with its memory now, and the code for the chosen settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import cards, escape, figures, words
+from stethoscope.devices import Machine
+from stethoscope.errors import CannotRun
+from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes
+from stethoscope.memory.recipes import python_code
+from stethoscope.memory.refusals import Refusal
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.types import Architecture
+
+REFRESH_S = 2.0
+
+
+@st.fragment(run_every=REFRESH_S)
+def machine_now(look: object) -> None:
+    """The host and its cards, with their memory as it is now."""
+    assert callable(look)
+    machine: Machine = look()
+    cores = f"{words.plural(machine.cores, 'core')}" + (
+        f", {machine.core_limit:g} allowed" if machine.core_limit else ""
+    )
+    cards.facts(
+        [
+            ("Processor", cores, escape.clip(machine.processor, 60)),
+            ("Memory", words.size(machine.usable_bytes), f"{words.size(machine.available_bytes)} available now"),
+            ("Cards", words.count(len(machine.gpus)), escape.clip(machine.gpus_reason, 90) if not machine.gpus else ""),
+        ]
+    )
+    rows = [("Host", machine.usable_bytes - machine.available_bytes, machine.usable_bytes)]
+    rows += [(f"{gpu.index}: {gpu.name}", gpu.used_bytes, gpu.total_bytes) for gpu in machine.gpus]
+    st.plotly_chart(used(rows), config=figures.CONFIG, key="machine", alt="Memory in use")
+
+
+def used(rows: Sequence[tuple[str, int, int]]) -> go.Figure:
+    """One bar for each device: in use, and what is left."""
+    figure = figures.base(92 + 30 * len(rows), barmode="stack")
+    names = [escape.figure(name, 32) for name, _, _ in rows]
+    for title, values, colour in (
+        ("in use", [taken for _, taken, _ in rows], figures.BLUE),
+        ("free", [total - taken for _, taken, total in rows], "rgba(138,143,152,0.25)"),
+    ):
+        figure.add_bar(
+            x=[value / 2**30 for value in values], y=names, orientation="h", marker_color=colour,
+            customdata=[words.size(value) for value in values],
+            hovertemplate=f"%{{y}}: %{{customdata}} {title}<extra></extra>",
+        )  # fmt: skip
+    figure.update_yaxes(autorange="reversed")
+    figure.update_xaxes(title_text="Memory in use (GiB)")
+    return figure
+
+
+def code(name: str, architecture: Architecture, chosen: RunSettings, hindering: Sequence[Refusal], cores: int) -> None:
+    """The chosen settings as Python, for Docker and for Kubernetes."""
+    keras_2 = architecture.framework_version.startswith("Keras 2")
+    python, docker, kube = st.tabs(["Python", "Docker", "Kubernetes"])
+    with python:
+        try:
+            text = python_code(
+                name, chosen, architecture.inputs, format_id=architecture.format_id, keras_2=keras_2,
+                not_run=[refusal.message for refusal in hindering],
+            )  # fmt: skip
+            st.code(text, language="python", wrap_lines=True)
+        except CannotRun as error:
+            st.caption(escape.sentences(error))
+    with docker:
+        st.caption("Memory and processors are limited by the container; the limit includes TensorFlow itself.")
+        st.code(dockerfile(name, chosen, keras_2=keras_2), language="docker", wrap_lines=True)
+        st.code(docker_run(name, chosen, cores=cores), language="bash", wrap_lines=True)
+    with kube:
+        st.code(kubernetes(name, chosen, cores=cores), language="yaml", wrap_lines=True)

@@ -1,0 +1,73 @@
+"""On which device, with which settings, and what does TensorFlow make of them?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard import (
+    cards,
+    described,
+    devices_parts,
+    prediction_parts,
+    recipes,
+    render,
+    run_panel,
+    runs,
+    session,
+    settings_form,
+)
+from stethoscope.devices import this_machine
+from stethoscope.formats import all_formats
+from stethoscope.settings import settings as configured
+from stethoscope.types import Architecture, Job
+
+PAGE = {"title": "Devices", "section": "Cost", "url_path": "devices", "icon": ""}
+MIB = 1 << 20
+
+
+def ready(view: session.View, architecture: Architecture) -> None:
+    """The form, what speaks against the settings, a run under them, and their code."""
+    assert view.entry is not None
+    entry = view.entry
+    allowed = cards.hazards(view, architecture.hazards)
+    tensorflow = all_formats()[architecture.format_id].worker == "tensorflow"
+    most = int(configured().job_memory_bytes) // MIB
+    with st.container(border=True):
+        row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
+        batch = row.cell().number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params")
+        limit = row.cell().number_input(
+            "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
+            help="What the run may add to its process; holds on the CPU too",
+        )  # fmt: skip
+        go = row.cell()
+        chosen = settings_form.draw(int(batch))
+    if chosen is None:
+        return
+    machine = this_machine()
+    hindering = settings_form.objections(chosen, machine, tensorflow=tensorflow)
+
+    def job() -> Job:
+        params = {"samples": int(batch), "batch_size": int(batch), "seed": 0, "settings": chosen.to_json()}
+        return runs.predict(entry, architecture, params, int(limit) * MIB, None)
+
+    runnable = not architecture.runnable and allowed and not hindering
+    with go:
+        run_panel.button("Run with these settings", job, view, disabled=not runnable)
+    state = run_panel.state("predict", view)
+    if state is not None:
+        prediction_parts.answer(state, *recipes.of_run(entry.name, architecture, state, int(limit) * MIB))
+    st.markdown("**These settings as code**")
+    devices_parts.code(entry.name, architecture, chosen, hindering, machine.cores)
+
+
+def page() -> None:
+    """The machine first; the rest needs a model."""
+    view = session.current()
+    render.question("On which device, with which settings, and what does TensorFlow make of them?")
+    devices_parts.machine_now(this_machine)
+    architecture = described.architecture(view)
+    if architecture is not None:
+        ready(view, architecture)
+
+
+page()
