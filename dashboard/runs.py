@@ -30,6 +30,18 @@ def overfit(entry: Entry, architecture: Architecture, params: Mapping[str, Any],
     return analysis.model_job("overfit", entry, architecture.format_id, params, data=data)
 
 
+def trial(
+    kind: str, entry: Entry, architecture: Architecture, params: Mapping[str, Any], data: ModelFile | None
+) -> Job:
+    """A job that trains copies of the model on logical devices: "placement" or "replicas"."""
+    return analysis.model_job(kind, entry, architecture.format_id, params, data=data)
+
+
+def endurance(entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int) -> Job:
+    """The job behind the test of repeated calls. `params`: settings, tests, calls."""
+    return analysis.model_job("endurance", entry, architecture.format_id, params, memory_bytes=memory_bytes)
+
+
 def sample_data(entry: Entry) -> ModelFile | None:
     """The data file that comes with a sample model, if it has one."""
     name = _manifest_row(entry).get("data")

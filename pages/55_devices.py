@@ -8,6 +8,7 @@ from dashboard import (
     cards,
     described,
     devices_parts,
+    placement_inputs,
     prediction_parts,
     recipes,
     render,
@@ -21,6 +22,7 @@ from stethoscope.formats import all_formats
 from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
 
+VIEWS = ("Run with settings", "Train here, predict there", "One device against several")
 PAGE = {"title": "Devices", "section": "Cost", "url_path": "devices", "icon": ""}
 MIB = 1 << 20
 
@@ -30,6 +32,12 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = cards.hazards(view, architecture.hazards)
+    chosen_view = st.segmented_control(
+        "What", VIEWS, default=VIEWS[0], key="what", bind="query-params", required=True, label_visibility="collapsed"
+    )
+    if chosen_view != VIEWS[0]:
+        placement_inputs.page(view, architecture, several=chosen_view == VIEWS[2], allowed=allowed)
+        return
     tensorflow = all_formats()[architecture.format_id].worker == "tensorflow"
     most = int(configured().job_memory_bytes) // MIB
     with st.container(border=True):

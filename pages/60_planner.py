@@ -1,10 +1,10 @@
-"""How many devices does it need, and how is it spread over them?"""
+"""What fits on which devices, and how is it spread over them?"""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import described, escape, planner_parts, recipes, render, session
+from dashboard import described, escape, planner_parts, recipes, render, session, sharing_inputs
 from stethoscope.errors import StethoscopeError
 from stethoscope.planner.file_settings import for_model
 from stethoscope.planner.model_shape import model_shape
@@ -12,12 +12,19 @@ from stethoscope.planner.plan import Settings, plan
 from stethoscope.planner.strategy_code import strategy_codes
 from stethoscope.types import Architecture
 
+KINDS = ("One model on many devices", "Several models on one card")
 PAGE = {"title": "Planner", "section": "Cost", "url_path": "planner", "icon": ""}
 
 
 def ready(view: session.View, architecture: Architecture) -> None:
     """The form, and the plans for it: arithmetic, so there is nothing to wait for."""
     assert view.entry is not None
+    asked_for = st.segmented_control(
+        "Plan for", KINDS, default=KINDS[0], key="plan-for", bind="query-params", required=True
+    )
+    if asked_for == KINDS[1]:
+        sharing_inputs.page(view)
+        return
     with st.container(border=True):
         given = planner_parts.settings()
     if given is None:
@@ -60,7 +67,7 @@ def _command(name: str, asked: Settings, length: int | None) -> str:
 def page() -> None:
     """The question, then whatever can be said about it."""
     view = session.current()
-    render.question("How many devices does it need, and how is it spread over them?")
+    render.question("What fits on which devices, and how is it spread over them?")
     architecture = described.architecture(view)
     if architecture is not None:
         ready(view, architecture)

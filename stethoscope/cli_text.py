@@ -67,6 +67,11 @@ def prediction(value: Mapping[str, Any]) -> None:
     console.print(
         f"peak memory {human_bytes(value['peak_rss_bytes'])}{foretold}, limit {human_bytes(settings['memory_limit_bytes'])}"
     )
+    for sentence in value.get("configured", []):
+        console.print(escape(sentence))
+    for name, change in (value.get("precision_difference") or {}).items():
+        moved = "to values that are not finite" if change is None else f"by at most {change:.2g}"
+        console.print(f"{settings['precision']} moved {escape(name)} {moved} (first row)")
     for name, output in value["outputs"].items():
         console.print(f"{escape(name)}  {shape(output['shape'])}  {output['dtype']}  {escape(output['path'])}")
 
@@ -111,7 +116,12 @@ def examination(value: Mapping[str, Any]) -> None:
     for name, version in value["packages"].items():
         console.print(f"{name} {version or '[red]missing[/]'}")
     for device in value["devices"]:
-        console.print(f"device {escape(str(device))}")
+        free = "" if device["free_bytes"] is None else f", {human_bytes(device['free_bytes'])} free"
+        total = "" if device["total_bytes"] is None else f", {human_bytes(device['total_bytes'])}{free}"
+        unusable = "" if device["usable"] else f" [yellow]not usable[/]: {escape(device['reason'])}"
+        console.print(f"device {escape(device['name'])}  {escape(device['title'])}{total}{unusable}")
+    if value["machine"]["gpus_reason"]:
+        console.print(f"no GPU: {escape(value['machine']['gpus_reason'])}")
     workspace = value["workspace"]
     console.print(f"workspace {escape(workspace['path'])}, {human_bytes(workspace['free_bytes'])} free")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.devices import device_list, this_machine
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.settings import settings
 from stethoscope.types import Budget, Job, JobResult, Status
@@ -50,14 +51,17 @@ def examine() -> dict[str, Any]:
             devices = engine.wait(engine.submit(Job("devices", {}, {}, Budget(4 << 30, 120), "tensorflow")), 180)
         finally:
             engine.stop()
+    seen = devices.value.get("devices", []) if devices.status is Status.OK else []
+    machine = this_machine()
     workspace = settings().workspace
     workspace.mkdir(parents=True, exist_ok=True)
     return {
         "schema_version": SCHEMA_VERSION,
         "layers": _layers(probe),
         "packages": {name: _version(name) for name in PACKAGES},
-        "devices": devices.value.get("devices", []) if devices.status is Status.OK else [],
+        "devices": device_list(seen, machine),
         "devices_reason": devices.reason,
+        "machine": machine.to_json(),
         "workspace": {
             "path": str(workspace),
             "writable": os.access(workspace, os.W_OK),

@@ -93,7 +93,8 @@ class CompileSettings:
     learning_rate: float | None
     metrics: Sequence[Any] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
-    """"loss", "optimizer", "metrics", "loss_weights" as serialised, with their configs: what it takes to train again."""
+    """"loss", "optimizer", "metrics", "loss_weights" as serialised, with their configs: what it takes to train again; "jit_compile"
+    as the file has it."""
 
 
 @dataclass(frozen=True)

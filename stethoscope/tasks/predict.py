@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.errors import OutOfMemory
+from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
@@ -41,10 +43,15 @@ class Predict:
             given, call = opened.ready(context, samples, seed, batches.finished)
             rows = given.batching.rows(given.feed)
             batch_size = given.batching.fixed or min(opened.settings.batch_size, rows)
-            fit = None
-            if given.batching.fixed is None:
-                take = given.batching.take
-                fit = calibrate(context, call, lambda size: take(given.feed, size), batch_size)
+            held = sum(array.nbytes for array in given.feed.values())
+            fit = calibrate(
+                context,
+                call,
+                lambda size: given.batching.take(given.feed, size),
+                batch_size,
+                held_input_bytes=held,
+                fixed=given.batching.fixed,
+            )
             value: dict[str, Any] = {
                 "settings": opened.settings.to_json()
                 | {
@@ -61,7 +68,8 @@ class Predict:
                     for name, array in given.feed.items()
                 },
                 "loaded_bytes": loaded_bytes,
-                "predicted_peak_bytes": fit.predict(batch_size) if fit else None,
+                "predicted_peak_bytes": fit.predict_run(batch_size, rows) if fit else None,
+                "loading_peak_bytes": fit.loading_peak_bytes if fit else context.memory.peak_bytes(),
                 "probes": fit.probes if fit else {},
             }
             prediction = _Prediction(context, opened.architecture, call, given, batch_size, fit, batches)
@@ -92,11 +100,16 @@ class _Batches:
             self._context.report("collect", 1.0, "joining the outputs")
 
     @property
+    def collecting(self) -> bool:
+        """Whether all batches are done."""
+        return 0 < self.total <= self.done
+
+    @property
     def current(self) -> str:
         """The batch under way, or what follows the last."""
-        if self.done < self.total:
-            return f"Batch {self.done + 1} of {self.total}"
-        return f"Joining the outputs of {self.total} batches"
+        if self.collecting:
+            return f"Joining the outputs of {self.total} batches"
+        return f"Batch {self.done + 1} of {self.total}"
 
 
 @dataclass(frozen=True)
@@ -113,23 +126,24 @@ class _Prediction:
         batching, feed = self.given.batching, self.given.feed
         rows = batching.rows(feed)
         batches = math.ceil(rows / self.batch_size)
+        give_back()
         self.context.memory.reset()
         self.progress.begin(batches)
         if self.call.batches_itself and batching.fixed is None and batching.names:
             start = time.perf_counter()
-            merged = self._guarded(feed, min(rows, self.batch_size))
+            merged = self._guarded(lambda: self.call(feed), min(rows, self.batch_size))
             times = [(time.perf_counter() - start) / batches] * batches
             peak = self.context.memory.peak_bytes()
         else:
             parts, times = self._by_batch()
+            merged = self._guarded(lambda: {name: _join(arrays) for name, arrays in parts.items()}, rows)
             peak = self.context.memory.peak_bytes()
-            merged = {name: _join(arrays) for name, arrays in parts.items()}
         self.context.report("save", 1.0, "writing the outputs")
         return {
             "batches": batches,
             "time_per_sample_s": sum(times) / max(1, rows),
             "time_per_batch_s": float(np.median(times)),
-            "measured_peak_bytes": peak,
+            "measured_peak_bytes": max(peak, self.fit.loading_peak_bytes if self.fit else 0),
             "oom": None,
             "outputs": {name: self._saved(place, array) for place, (name, array) in enumerate(merged.items())},
             "preview": {name: _preview(array) for name, array in merged.items()},
@@ -143,7 +157,7 @@ class _Prediction:
             kept = batching.rows(part)
             batch = part if batching.fixed is None else batching.take(part, batching.fixed)
             start = time.perf_counter()
-            outputs = self._guarded(batch, kept)
+            outputs = self._guarded(functools.partial(self.call, batch), kept)
             times.append(time.perf_counter() - start)
             for name, array in outputs.items():
                 padded = array.ndim > 0 and kept < batching.rows(batch) == array.shape[0]
@@ -157,12 +171,17 @@ class _Prediction:
             "tensor_shape": tensor_shape or self._declared_shape(operator),
             "operator": operator,
             "batch_size": self.batch_size,
-            "largest_batch_estimate": self.fit.largest(self.context.budget.memory_bytes) if self.fit else None,
+            "largest_batch_estimate": self._largest(),
         }
 
-    def _guarded(self, feed: Feed, rows: int) -> Feed:
+    def _largest(self) -> dict[str, int] | None:
+        if self.fit is None or self.given.batching.fixed is not None:
+            return None
+        return self.fit.largest(self.context.budget.memory_bytes)
+
+    def _guarded(self, do: Callable[[], Feed], rows: int) -> Feed:
         try:
-            return self.call(feed)
+            return do()
         except Exception as error:
             cause = explain(error)
             if cause is None:
@@ -172,11 +191,12 @@ class _Prediction:
             if fits:  # whatever the line says, this batch did not fit
                 fits = {end: min(size, self.batch_size - 1) for end, size in fits.items()}
                 details["largest_batch_estimate"] = fits
-            advice = (
-                f"A batch of {fits['low']:,} is estimated to fit."
-                if fits and fits["low"]
-                else "Raise the memory limit or shrink the input."
-            )
+            if self.progress.collecting:
+                advice = "Every batch fitted; their outputs together do not. Predict fewer rows at a time."
+            elif fits and fits["low"]:
+                advice = f"A batch of {fits['low']:,} is estimated to fit."
+            else:
+                advice = "Raise the memory limit or shrink the input."
             raise OutOfMemory(
                 f"{self.progress.current} ({rows:,} rows): {cause.sentence} {advice}", {"oom": details}
             ) from error

@@ -54,6 +54,7 @@ def compile_settings(training: Any) -> CompileSettings | None:
         "loss_weights": training.get("loss_weights"),
         "optimizer": {"class_name": name, "config": config} if name else None,
         "metrics": training.get("metrics"),
+        "jit_compile": training.get("jit_compile"),
     }
     return CompileSettings(_readable(training.get("loss")), name, _rate(config), tuple(metrics), details)
 

@@ -1,0 +1,63 @@
+"""How every command ends: its answer on standard output, its reason on standard error, its exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import typer
+
+from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.errors import StethoscopeError, UnsafeFile
+from stethoscope.types import JobResult, Status
+
+
+def summary(result: JobResult) -> dict[str, Any]:
+    """How a job ended, as every JSON answer says it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": result.status.value,
+        "phase": result.phase,
+        "reason": result.reason,
+        "error": result.error,
+    }
+
+
+def print_answer(value: Mapping[str, Any], as_json: bool, what: str) -> None:
+    """Prints an answer as one JSON object, or for people with the function of `cli_text` named `what`."""
+    if as_json:
+        sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+    else:
+        from stethoscope import cli_text
+
+        getattr(cli_text, what)(value)
+
+
+def value_or_exit(result: JobResult, as_json: bool) -> Mapping[str, Any]:
+    """The job's answer; without one, says why and ends the command."""
+    if result.status is not Status.OK:
+        if as_json:
+            sys.stdout.write(json.dumps(summary(result)) + "\n")
+        exit_for(result)
+    return result.value
+
+
+def exit_for(result: JobResult) -> None:
+    """Ends with 0 for an answer, 3 for a refusal, 2 for anything that could not run (the reason on standard error)."""
+    if result.status is Status.OK:
+        return
+    sys.stderr.write(f"{result.reason}\n")
+    raise typer.Exit(UnsafeFile.exit_code if result.status is Status.REFUSED else StethoscopeError.exit_code)
+
+
+@contextlib.contextmanager
+def failing_well() -> Iterator[None]:
+    """Turns what we cannot do into one line on standard error and an exit code."""
+    try:
+        yield
+    except StethoscopeError as error:
+        sys.stderr.write(f"{error}\n")
+        raise typer.Exit(error.exit_code) from error

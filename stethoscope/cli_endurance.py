@@ -1,0 +1,199 @@
+"""`stethoscope endurance`: leaks, retracing and cold calls, one contained job per call style; and what would lower the peak."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stethoscope import cli_run
+from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.cli_options import (
+    CallOption,
+    DataOption,
+    DeviceOption,
+    JsonOption,
+    MemoryOption,
+    ModelArgument,
+    PrecisionOption,
+    TimeoutOption,
+    TrustOption,
+    XlaOption,
+)
+from stethoscope.cli_settings import refusal, run_settings
+from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
+from stethoscope.memory.alternatives import KINDS
+from stethoscope.memory.lowering import Lowering, LoweringRequest
+from stethoscope.memory.lowering_report import Lowered
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.types import JobResult, Status
+
+LEAKS = 1
+"""Exit code when a call style leaks."""
+
+
+def endurance(
+    model: ModelArgument,
+    data: DataOption = None,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows in one call.")] = 32,
+    call: CallOption = "function",
+    calls: Annotated[int, typer.Option(min=12, help="Equal calls of the leak test, after warming up.")] = 100,
+    tests: Annotated[str, typer.Option(help="Some of latency,leak,retracing.")] = "latency,leak,retracing",
+    advise: Annotated[
+        bool,
+        typer.Option("--advise", help="Instead: try other settings and rank them by the peak memory they measure."),
+    ] = False,
+    changes: Annotated[str, typer.Option(help="With --advise, which changes to try.")] = ",".join(KINDS),
+    precision: PrecisionOption = "as saved",
+    xla: XlaOption = False,
+    device: DeviceOption = "auto",
+    test_time: Annotated[float, typer.Option(help="Seconds for each test; fewer calls where it is short.")] = 30.0,
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 600.0,
+    seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Call a model again and again: does memory leak, is it traced anew, how slow is the first call. Exits with 1 for a leak."""
+    with failing_well():
+        styles = list(dict.fromkeys(part.strip() for part in call.split(",") if part.strip()))
+        chosen = [_settings(model, batch_size, style, precision, xla, device, memory_limit) for style in styles]
+        if not chosen:
+            raise BadSetting("--call: expected at least one call style, for example function.")
+        if advise:
+            found = advised(
+                model,
+                chosen[0],
+                data=data,
+                kinds=tuple(part.strip() for part in changes.split(",") if part.strip()),
+                seed=seed,
+                trusted=trust,
+                memory_limit=memory_limit,
+                timeout_s=timeout,
+            )
+            _print(found.to_json(), as_json, "lowering")
+            _exit_for_status(found.status, found.reason)
+            return
+        budget = cli_run.budget(memory_limit, timeout)
+        results: dict[str, JobResult] = {}
+        for settings in chosen:
+            params = {
+                "settings": settings.to_json(),
+                "tests": [part.strip() for part in tests.split(",") if part.strip()],
+                "calls": calls,
+                "test_s": test_time,
+                "seed": seed,
+                "trusted": trust,
+            }
+            results[settings.call], _ = cli_run.model_job("endurance", model, data, params, budget)
+        value = answer(results)
+        _print(value, as_json, "endurance")
+        exit_for(_worst(results))
+        if any((item.get("leak") or {}).get("verdict") == "leak" for item in value["calls"]):
+            raise typer.Exit(LEAKS)
+
+
+def advised(
+    model: Path,
+    settings: RunSettings,
+    *,
+    data: Path | None = None,
+    kinds: tuple[str, ...] = KINDS,
+    open_size: int | None = None,
+    seed: int = 0,
+    trusted: bool = False,
+    memory_limit: str = "",
+    timeout_s: float = 600.0,
+) -> Lowered:
+    """Tries other settings than these, each in a contained job; progress goes to a terminal's standard error.
+
+    Raises:
+        BadSetting: an unknown kind of change.
+        UnreadableFile: a file is not there.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise BadSetting(f"--changes {kind!r}: expected some of {', '.join(KINDS)}.")
+    files = cli_run.input_files(model, data)
+    limits = cli_run.budget(memory_limit, timeout_s)
+    request = LoweringRequest(
+        files["model"],
+        settings,
+        files.get("data"),
+        cli_run.beside_files(files),
+        kinds,
+        open_size=open_size,
+        seed=seed,
+        trusted=trusted,
+        memory_bytes=limits.memory_bytes,
+        timeout_s=timeout_s,
+    )
+    with cli_run.short_engine() as engine:
+        if not sys.stderr.isatty():
+            return Lowering(engine, request).run()
+        from rich.console import Console
+
+        with Console(stderr=True).status("starting") as status:
+            return Lowering(engine, request, lambda report: status.update(report.progress or "done")).run()
+
+
+def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
+    """One object from the jobs of all call styles; how it ended is how the first that failed ended, else the first."""
+    return {
+        **summary(_worst(results)),
+        "calls": [
+            {
+                "call": call,
+                **summary(result),
+                "wall_s": result.wall_s,
+                "peak_rss_bytes": result.peak_rss_bytes,
+                **result.value,
+            }
+            for call, result in results.items()
+        ],
+    }
+
+
+def _worst(results: Mapping[str, JobResult]) -> JobResult:
+    ended = list(results.values())
+    return next((result for result in ended if result.status is not Status.OK), ended[0])
+
+
+def _settings(
+    model: Path, batch_size: int, call: str, precision: str, xla: bool, device: str, memory_limit: str
+) -> RunSettings:
+    settings = run_settings(
+        batch_size=batch_size,
+        call=call,
+        precision=precision,
+        xla=xla,
+        device=device,
+        intra_threads=None,
+        inter_threads=None,
+        memory_growth=False,
+        gpu_memory_limit="",
+        logical_devices="",
+        memory_limit=memory_limit,
+    )
+    refused = refusal(model, settings)
+    if refused is not None:
+        raise BadSetting(refused["reason"])
+    return settings
+
+
+def _print(value: Mapping[str, Any], as_json: bool, what: str) -> None:
+    if as_json:
+        print_answer(value, as_json, what)
+    else:
+        from stethoscope import cli_text_endurance
+
+        getattr(cli_text_endurance, what)(value)
+
+
+def _exit_for_status(status: Status | None, reason: str) -> None:
+    if status is not Status.OK:
+        sys.stderr.write(f"{reason}\n")
+        raise typer.Exit(UnsafeFile.exit_code if status is Status.REFUSED else StethoscopeError.exit_code)

@@ -1,0 +1,25 @@
+"""Options that several commands of the command line have, each described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ModelArgument = Annotated[
+    Path, typer.Argument(help="A model: .keras, .h5, SavedModel (folder, zip, tar), .tflite, .onnx, .pb.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+DataOption = Annotated[Path | None, typer.Option(help=".npz with one array per input by name, or x.")]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Run the code this file holds (Lambda, custom class), contained.")
+]
+MemoryOption = Annotated[str, typer.Option(help="Memory the job may add, for example 512MB or 2GB.")]
+CallOption = Annotated[str, typer.Option(help="predict, predict_on_batch, call (model(x)), function or compiled.")]
+PrecisionOption = Annotated[
+    str, typer.Option(help="as-saved, float32, mixed_float16, mixed_bfloat16, float16 or bfloat16.")
+]
+XlaOption = Annotated[bool, typer.Option("--xla", help="Compile with XLA.")]
+DeviceOption = Annotated[str, typer.Option(help="auto, cpu, gpu, or gpu:1 for the second card.")]
+TimeoutOption = Annotated[float, typer.Option(help="Seconds before the job is stopped.")]

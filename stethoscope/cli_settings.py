@@ -1,0 +1,102 @@
+"""From the options that say how a model is run to `RunSettings`, refused in our words before anything runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stethoscope.memory.run_settings import PRECISIONS, RunSettings
+from stethoscope.sizes import parse_size
+
+_OTHER_RUNTIMES = (".onnx", ".tflite")
+
+
+def run_settings(
+    *,
+    batch_size: int,
+    call: str,
+    precision: str,
+    xla: bool,
+    device: str,
+    intra_threads: int | None,
+    inter_threads: int | None,
+    memory_growth: bool,
+    gpu_memory_limit: str,
+    logical_devices: str,
+    memory_limit: str,
+) -> RunSettings:
+    """The settings that the options ask for.
+
+    Args:
+        batch_size: rows in one call.
+        call: one of `CALLS`; hyphens are underscores.
+        precision: one of `PRECISIONS`; hyphens may stand for spaces and underscores.
+        xla: whether XLA compiles the model.
+        device: "auto", "cpu", "gpu", or "gpu:1" for the second card.
+        intra_threads: threads within one operation.
+        inter_threads: operations at a time.
+        memory_growth: whether a card's memory is taken as needed.
+        gpu_memory_limit: a size, or "".
+        logical_devices: sizes separated by commas ("2GB,2GB"), or a number of devices without sizes ("2"), or "".
+        memory_limit: a size, or "".
+
+    Raises:
+        BadSetting: a value makes no sense.
+    """
+    kind, _, index = device.lower().partition(":")
+    known = {name.replace(" ", "_"): name for name in PRECISIONS}
+    chosen = precision.lower().replace("-", "_").replace(" ", "_")
+    return RunSettings(
+        batch_size=batch_size,
+        call=call.lower().replace("-", "_"),
+        precision=known.get(chosen, precision),
+        xla=xla,
+        device=kind if index.isdigit() or not index else device,
+        gpu_index=int(index) if index.isdigit() else 0,
+        intra_threads=intra_threads,
+        inter_threads=inter_threads,
+        memory_growth=memory_growth,
+        gpu_memory_limit_bytes=parse_size(gpu_memory_limit) if gpu_memory_limit else None,
+        logical_devices=_devices(logical_devices),
+        memory_limit_bytes=parse_size(memory_limit) if memory_limit else None,
+    )
+
+
+def refusal(model: Path, settings: RunSettings) -> dict[str, Any] | None:
+    """Why settings cannot be used here, and the nearest that can; None when they can.
+
+    Returns:
+        {"reason", "refusals": [{"setting", "kind", "message", "nearest"}], "nearest"}, settings as in `RunSettings.to_json`.
+    """
+    if settings == RunSettings(batch_size=settings.batch_size, memory_limit_bytes=settings.memory_limit_bytes):
+        return None  # nothing was asked that could be refused: no need to look at the machine
+    from stethoscope.devices import this_machine
+    from stethoscope.memory.refusals import hindrances, nearest_valid
+
+    machine = this_machine()
+    tensorflow = model.suffix.lower() not in _OTHER_RUNTIMES
+    found = hindrances(settings, machine, tensorflow=tensorflow)
+    if not found:
+        return None
+    return {
+        "reason": " ".join(item.message for item in found),
+        "refusals": [
+            {
+                "setting": item.setting,
+                "kind": item.kind,
+                "message": item.message,
+                "nearest": item.nearest.to_json(),
+            }
+            for item in found
+        ],
+        "nearest": nearest_valid(settings, machine, tensorflow=tensorflow).to_json(),
+    }
+
+
+def _devices(text: str) -> tuple[int, ...]:
+    text = text.strip()
+    if not text:
+        return ()
+    if text.isdigit() and int(text) <= 64:
+        return (0,) * int(text)
+    return tuple(parse_size(part) for part in text.split(","))

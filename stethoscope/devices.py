@@ -1,0 +1,235 @@
+"""What this machine has to run models on: its processor and memory, and its NVIDIA cards, with what is free right now.
+
+Cards are asked through NVML (nvidia-ml-py), which needs only their driver: whether TensorFlow can use them is another
+question, answered by a worker (the job `devices`).
+
+Source: proc_meminfo(5): MemTotal, MemAvailable; Linux cgroup v2: memory.max, memory.current, cpu.max (v1:
+memory.limit_in_bytes, cpu.cfs_quota_us); NVML API reference, docs.nvidia.com/deploy/nvml-api.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+CGROUP = Path("/sys/fs/cgroup")
+_UNLIMITED_BYTES = 1 << 60
+"""cgroup v1 writes a number near 2⁶³ for "no limit"."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One NVIDIA card. Memory in bytes; a number the driver does not give is None."""
+
+    index: int
+    name: str
+    total_bytes: int
+    free_bytes: int
+    used_bytes: int
+    utilisation_fraction: float | None = None
+    """Share of the last second in which something ran on it."""
+    driver_version: str = ""
+    compute_capability: str = ""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The host and its cards. Memory in bytes."""
+
+    processor: str
+    cores: int
+    """Processors this process may be scheduled on."""
+    core_limit: float | None
+    """Processors' worth of time its control group allows; None without a limit."""
+    total_bytes: int
+    available_bytes: int
+    """What could be had now without swapping, within the control group's limit."""
+    group_limit_bytes: int | None
+    """The memory limit of the control group (a container); None without one."""
+    gpus: tuple[Gpu, ...] = ()
+    gpus_reason: str = ""
+    """Why there are no cards in the list."""
+
+    @property
+    def usable_bytes(self) -> int:
+        """The memory that processes here can have altogether."""
+        return min(self.total_bytes, self.group_limit_bytes or self.total_bytes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Every field by name."""
+        return asdict(self) | {"gpus": [asdict(gpu) for gpu in self.gpus]}
+
+
+def this_machine(cgroup: Path = CGROUP) -> Machine:
+    """Looks at the machine now; takes a few milliseconds, more where there are cards."""
+    total, available = _memory()
+    limit, used = _group_memory(cgroup)
+    if limit is not None and limit < total:
+        available = min(available, max(0, limit - used))
+    else:
+        limit = None
+    gpus, reason = _gpus()
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Machine(_processor(), cores, _group_cores(cgroup), total, available, limit, gpus, reason)
+
+
+def device_list(seen: Sequence[Mapping[str, Any]], machine: Machine) -> list[dict[str, Any]]:
+    """The devices TensorFlow sees, each with the memory it has now; cards that only the driver knows come last.
+
+    Args:
+        seen: {"name", "type", "details"} of each, as the job `devices` answers.
+        machine: what is there.
+
+    Returns:
+        {"name", "type", "title", "details", "total_bytes", "free_bytes", "usable", "reason"} for each device; sizes
+        are None where they are not known.
+    """
+    cards = list(machine.gpus)
+    rows: list[dict[str, Any]] = []
+    for device in seen:
+        row = {**device, "title": "", "total_bytes": None, "free_bytes": None, "usable": True, "reason": ""}
+        if device.get("type") == "CPU":
+            row |= {
+                "title": f"{machine.processor}, {machine.cores} cores",
+                "total_bytes": machine.usable_bytes,
+                "free_bytes": machine.available_bytes,
+            }
+        elif device.get("type") == "GPU" and cards:
+            row |= _card(cards.pop(0))
+        rows.append(row)
+    reason = "The driver knows it, TensorFlow does not: install tensorflow[and-cuda], and a driver new enough for it."
+    for card in cards:
+        rows.append(
+            {
+                "name": f"card {card.index}",
+                "type": "GPU",
+                "details": {},
+                **_card(card),
+                "usable": False,
+                "reason": reason,
+            }
+        )
+    return rows
+
+
+def _card(card: Gpu) -> dict[str, Any]:
+    return {"title": card.name, "total_bytes": card.total_bytes, "free_bytes": card.free_bytes}
+
+
+def _memory() -> tuple[int, int]:
+    import psutil
+
+    memory = psutil.virtual_memory()
+    return int(memory.total), int(memory.available)
+
+
+def _processor() -> str:
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _group_memory(root: Path) -> tuple[int | None, int]:
+    """(tightest limit, memory in use under it) of the control groups this process is in, in bytes."""
+    found: list[tuple[int, int]] = []
+    for folder in _group_folders(root, "memory"):
+        for limit_name, used_name in (
+            ("memory.max", "memory.current"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        ):
+            limit, used = _number(folder / limit_name), _number(folder / used_name)
+            if limit is not None and limit < _UNLIMITED_BYTES:
+                found.append((limit, used or 0))
+    return min(found, key=lambda pair: pair[0] - pair[1]) if found else (None, 0)
+
+
+def _group_cores(root: Path) -> float | None:
+    found: list[float] = []
+    for folder in _group_folders(root, "cpu"):
+        with contextlib.suppress(OSError, ValueError):
+            quota, _, period = (folder / "cpu.max").read_text().partition(" ")
+            if quota != "max":
+                found.append(int(quota) / int(period))
+        quota_us, period_us = _number(folder / "cpu.cfs_quota_us"), _number(folder / "cpu.cfs_period_us")
+        if quota_us and period_us and quota_us > 0:
+            found.append(quota_us / period_us)
+    return min(found) if found else None
+
+
+def _group_folders(root: Path, controller: str) -> Iterator[Path]:
+    """The folders of this process's control group and its parents, innermost first, for both versions."""
+    own: list[Path] = []
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text().splitlines():
+            _, names, path = line.split(":", 2)
+            if not names:
+                own.append(root / path.lstrip("/"))
+            elif controller in names.split(","):
+                own.append(root / controller / path.lstrip("/"))
+    seen: set[Path] = set()
+    for folder in [*own, root, root / controller]:
+        current = folder
+        while current not in seen and (current == root or root in current.parents):
+            seen.add(current)
+            yield current
+            current = current.parent
+
+
+def _number(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _gpus() -> tuple[tuple[Gpu, ...], str]:
+    try:
+        import pynvml
+    except ImportError:
+        return (), "nvidia-ml-py is not installed."
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        return (), f"No NVIDIA driver answers: {error}."
+    try:
+        count = int(pynvml.nvmlDeviceGetCount())
+        found = tuple(_gpu(pynvml, index) for index in range(count))
+    except pynvml.NVMLError as error:
+        return (), f"The NVIDIA driver gave no list of cards: {error}."
+    finally:
+        pynvml.nvmlShutdown()
+    return found, "" if found else "The NVIDIA driver knows no card."
+
+
+def _gpu(pynvml: Any, index: int) -> Gpu:
+    handle = pynvml.nvmlDeviceGetHandleByIndex(index)
+    memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
+    busy: float | None = None
+    driver = capability = ""
+    with contextlib.suppress(pynvml.NVMLError):
+        busy = pynvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100
+    with contextlib.suppress(pynvml.NVMLError):
+        driver = _text(pynvml.nvmlSystemGetDriverVersion())
+    with contextlib.suppress(pynvml.NVMLError):
+        capability = ".".join(str(part) for part in pynvml.nvmlDeviceGetCudaComputeCapability(handle))
+    return Gpu(
+        index,
+        _text(pynvml.nvmlDeviceGetName(handle)),
+        int(memory.total),
+        int(memory.free),
+        int(memory.used),
+        busy,
+        driver,
+        capability,
+    )
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

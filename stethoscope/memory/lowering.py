@@ -1,0 +1,231 @@
+"""What would lower the peak most: other settings, each tried in a job of its own, ranked by what was measured."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from stethoscope.codec import architecture_from_json
+from stethoscope.errors import StethoscopeError
+from stethoscope.formats import all_formats
+from stethoscope.jobs.job_engine import Engine
+from stethoscope.memory.alternatives import KINDS, Alternative, alternatives, together
+from stethoscope.memory.lowering_report import Lowered, Trial
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
+
+_POLL_S = 0.03
+_DESCRIBE = Budget(4 << 30, 120)
+
+
+@dataclass(frozen=True)
+class LoweringRequest:
+    """What to try it on, and how much of what a trial may use."""
+
+    model: ModelFile
+    settings: RunSettings = field(default_factory=RunSettings)
+    """The present ones."""
+    data: ModelFile | None = None
+    beside: Mapping[str, ModelFile] = field(default_factory=dict)
+    """Files that lie beside the model, by role."""
+    kinds: tuple[str, ...] = KINDS
+    """Which changes to try."""
+    samples: int = 0
+    """Rows of random input each trial runs; 0 for one batch of the present settings."""
+    open_size: int | None = None
+    """Size of open dimensions in use now (random input only); None for what the model is first seen to take."""
+    seed: int = 0
+    trusted: bool = False
+    memory_bytes: int = 4 << 30
+    """Of each trial."""
+    timeout_s: float = 300.0
+    """Of each trial."""
+    owner: str = ""
+    entry_id: str = ""
+
+
+class Lowering:
+    """One search. `on_change` gets the report whenever it has changed; `cancelled` is asked often."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: LoweringRequest,
+        on_change: Callable[[Lowered], None] = lambda report: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._engine, self._request, self._on_change, self._cancelled = engine, request, on_change, cancelled
+        present = Alternative("present", "together", "as it is", request.settings, request.open_size)
+        self._report = Lowered(Trial(present))
+        self._started = time.time()
+        self._worker: WorkerKind = "light"
+        self._reference: Mapping[str, Path] = {}
+
+    def run(self) -> Lowered:
+        """Runs to the end and returns the report; what goes wrong in a trial is that trial's status."""
+        try:
+            architecture = self._describe()
+            if architecture is not None and self._try_present():
+                self._try_all(architecture)
+        except StethoscopeError as error:
+            self._publish(status=Status.FAILED, reason=str(error))
+        if self._report.status is None:
+            cancelled = self._cancelled()
+            self._publish(
+                status=Status.CANCELLED if cancelled else Status.OK,
+                reason="The search was cancelled." if cancelled else "",
+                progress="",
+                fraction=1.0,
+            )
+        return self._report
+
+    def _describe(self) -> Architecture | None:
+        request = self._request
+        files = {"model": request.model, **request.beside}
+        result = self._result(Job("describe", files, {}, _DESCRIBE), "reading the model")
+        if result is None:
+            return None
+        if result.status is not Status.OK:
+            self._publish(status=result.status, reason=result.reason)
+            return None
+        architecture = architecture_from_json(result.value)
+        self._worker = all_formats()[architecture.format_id].worker
+        return architecture
+
+    def _try_present(self) -> bool:
+        """Measures the present settings; trials make sense when they ran, or ran out of memory."""
+        trial = self._tried(self._report.present.alternative)
+        if trial is None:
+            return False
+        self._publish(present=trial)
+        if trial.status not in (Status.OK, Status.OUT_OF_MEMORY):
+            self._publish(status=trial.status, reason=trial.reason)
+            return False
+        return True
+
+    def _try_all(self, architecture: Architecture) -> None:
+        request = self._request
+        found, untried = alternatives(request.settings, architecture, self._open_size, request.kinds)
+        self._publish(trials=tuple(Trial(item) for item in found), untried=untried)
+        for number, item in enumerate(found):
+            self._publish(fraction=(number + 1) / (len(found) + 2))
+            trial = self._tried(item)
+            if trial is None:
+                return
+            self._publish_trial(trial)
+        combined = together(request.settings, self._winners())
+        if combined is not None:
+            self._publish_trial(Trial(combined))
+            trial = self._tried(combined)
+            if trial is not None:
+                self._publish_trial(trial)
+
+    def _winners(self) -> list[Alternative]:
+        """The best trial of each kind that keeps batch and input as they are."""
+        chosen: dict[str, Alternative] = {}
+        for trial in self._report.ranked:
+            kind = trial.alternative.kind
+            # A compiled function and another call style with XLA are the same change.
+            if kind in ("call", "xla", "precision") and self._report.lowers(trial):
+                group = "precision" if kind == "precision" else "call"
+                chosen.setdefault(group, trial.alternative)
+        return list(chosen.values())
+
+    def _tried(self, item: Alternative) -> Trial | None:
+        """Runs one job; None when cancelled."""
+        request = self._request
+        params = {
+            "settings": item.settings.to_json(),
+            "samples": request.samples or request.settings.batch_size,
+            "open_size": item.open_size if item.open_size is not None else request.open_size,
+            "seed": request.seed,
+            "trusted": request.trusted,
+        }
+        files = {"model": request.model, **request.beside} | ({"data": request.data} if request.data else {})
+        job = Job("trial", files, params, Budget(request.memory_bytes, request.timeout_s), self._worker)
+        result = self._result(job, item.title)
+        return None if result is None else self._trial(item, result)
+
+    def _trial(self, item: Alternative, result: JobResult) -> Trial:
+        value = result.value
+        if item.id == "present":
+            self._open_size = _whole(value.get("open_size"))
+        trial = Trial(item, result.status, result.reason, held_bytes=_whole(value.get("held_bytes")))
+        if result.status is not Status.OK:
+            return trial
+        difference = None
+        if item.open_size in (None, self._request.open_size):
+            outputs = {name: result.files[str(file)] for name, file in dict(value.get("outputs") or {}).items()}
+            if not self._reference:
+                # Where the present settings ran out of memory, the first run that was possible stands in for them.
+                self._reference = outputs
+            difference = _difference(self._reference, outputs)
+        return replace(
+            trial,
+            peak_bytes=_whole(value.get("peak_bytes")),
+            later_peak_bytes=_whole(value.get("later_peak_bytes")),
+            time_per_sample_s=_number(value.get("time_per_sample_s")),
+            first_pass_s=_number(value.get("first_pass_s")),
+            max_abs_diff=difference[0] if difference else None,
+            relative_diff=difference[1] if difference else None,
+        )
+
+    _open_size: int | None = None
+
+    def _result(self, job: Job, title: str) -> JobResult | None:
+        """Waits for one job; None when the search was cancelled meanwhile."""
+        request = self._request
+        self._publish(progress=title)
+        job_id = self._engine.submit(job, owner=request.owner, entry_id=request.entry_id)
+        told = ""
+        while not (state := self._engine.state(job_id)).done:
+            if self._cancelled():
+                self._engine.cancel(job_id)
+                return None
+            message = state.progress.message or state.progress.phase
+            if message != told:
+                told = message
+                self._publish(progress=f"{title}: {message}")
+            time.sleep(_POLL_S)
+        return None if self._cancelled() else state.result
+
+    def _publish_trial(self, trial: Trial) -> None:
+        self._report = self._report.with_trial(trial)
+        self._publish()
+
+    def _publish(self, **changes: Any) -> None:
+        self._report = replace(self._report, wall_s=time.time() - self._started, **changes)
+        self._on_change(self._report)
+
+
+def _difference(reference: Mapping[str, Path], outputs: Mapping[str, Path]) -> tuple[float, float] | None:
+    """(max |a − b|, the same as a share of max |a|) over outputs both have; None when nothing can be compared."""
+    import numpy as np
+
+    largest, share, compared = 0.0, 0.0, False
+    for name in reference.keys() & outputs.keys():
+        try:
+            a, b = (np.load(path, allow_pickle=False) for path in (reference[name], outputs[name]))
+        except (OSError, ValueError) as error:
+            raise StethoscopeError(f"Output {name!r}: cannot be read back ({type(error).__name__}).") from error
+        if a.shape != b.shape or a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub" or not a.size:
+            continue
+        gap = float(np.max(np.abs(a.astype(np.float64) - b.astype(np.float64))))
+        if not math.isfinite(gap):
+            return None
+        compared = True
+        largest = max(largest, gap)
+        share = max(share, gap / max(float(np.max(np.abs(a.astype(np.float64)))), 1e-30) if gap else 0.0)
+    return (largest, share) if compared else None
+
+
+def _whole(value: Any) -> int | None:
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

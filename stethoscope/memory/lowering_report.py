@@ -1,0 +1,177 @@
+"""What trying other settings gave: one trial per alternative, ranked by the peak it measured. Standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.memory.alternatives import Alternative, Untried
+from stethoscope.types import Status
+
+NOISE_FRACTION, NOISE_BYTES = 0.02, 4 << 20
+"""A peak lower by less than the larger of both is the same peak: two runs of the same settings differ by as much."""
+SAME_OUTPUTS = 1e-4
+"""Largest difference, as a share of the largest output, that rounding in another order explains in float32."""
+AS_FAST = 1.1
+"""Times the present time per sample that still counts as fast."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way of running the model, and what it measured. Sizes in bytes, times in seconds; None where not measured."""
+
+    alternative: Alternative
+    status: Status | None = None
+    """None while it waits or runs."""
+    reason: str = ""
+    peak_bytes: int | None = None
+    later_peak_bytes: int | None = None
+    """Of later passes: without tracing and compiling."""
+    held_bytes: int | None = None
+    """Before the first pass: weights and runtime."""
+    time_per_sample_s: float | None = None
+    first_pass_s: float | None = None
+    max_abs_diff: float | None = None
+    """Of outputs on the same rows, against the present settings (or the first run that was possible)."""
+    relative_diff: float | None = None
+    """The same as a share of the largest output."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    job_id: str = ""
+
+    @property
+    def ran(self) -> bool:
+        """Whether it gave a peak."""
+        return self.status is Status.OK and self.peak_bytes is not None
+
+    @property
+    def keeps_outputs(self) -> bool:
+        """Whether outputs were seen to be the same up to rounding in float32."""
+        return self.relative_diff is not None and self.relative_diff <= SAME_OUTPUTS
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """All trials so far."""
+
+    present: Trial
+    trials: tuple[Trial, ...] = ()
+    untried: tuple[Untried, ...] = ()
+    status: Status | None = None
+    """None while it is under way."""
+    reason: str = ""
+    progress: str = ""
+    fraction: float = 0.0
+    wall_s: float = 0.0
+
+    @property
+    def ranked(self) -> tuple[Trial, ...]:
+        """Those that ran by their peak, then those that did not, in the order tried."""
+        ran = sorted((trial for trial in self.trials if trial.ran), key=lambda trial: trial.peak_bytes or 0)
+        return (*ran, *(trial for trial in self.trials if not trial.ran))
+
+    def lowers(self, trial: Trial) -> bool:
+        """Whether a trial's peak is below the present one by more than noise; any peak is, where the present ran out."""
+        if not trial.ran or trial.peak_bytes is None:
+            return False
+        if self.present.peak_bytes is None:
+            return self.present.status is Status.OUT_OF_MEMORY
+        return self.present.peak_bytes - trial.peak_bytes > max(NOISE_BYTES, NOISE_FRACTION * self.present.peak_bytes)
+
+    @property
+    def best(self) -> Trial | None:
+        """What lowers the peak most."""
+        return next((trial for trial in self.ranked if self.lowers(trial)), None)
+
+    @property
+    def best_for_nothing(self) -> Trial | None:
+        """What lowers it most with the same outputs, batch and input, and no slower."""
+        for trial in self.ranked:
+            same = trial.alternative.kind in ("call", "xla", "together") and trial.alternative.open_size is None
+            if self.lowers(trial) and same and trial.keeps_outputs and self._as_fast(trial) and self._same_batch(trial):
+                return trial
+        return None
+
+    @property
+    def message(self) -> str:
+        """The answer in one or two sentences; "" while it is under way."""
+        if self.status is not Status.OK:
+            return self.reason
+        best, free = self.best, self.best_for_nothing
+        if best is None:
+            return "None of what was tried lowers the peak by more than the noise of measuring."
+        text = f"What lowers the peak most is {best.alternative.title}: {self._effect(best)}."
+        if free is not None and free is not best:
+            text += f" At no cost in outputs or time: {free.alternative.title}: {self._effect(free)}."
+        return text
+
+    def to_json(self) -> dict[str, Any]:
+        """For the page and the command line; trials by rank."""
+        best, free = self.best, self.best_for_nothing
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "status": self.status.value if self.status else None,
+            "reason": self.reason,
+            "message": self.message,
+            "progress": self.progress,
+            "fraction": self.fraction,
+            "wall_s": self.wall_s,
+            "present": self._trial_json(self.present),
+            "trials": [self._trial_json(trial) for trial in self.ranked],
+            "untried": [{"kind": item.kind, "reason": item.reason} for item in self.untried],
+            "best": best.alternative.id if best else None,
+            "best_for_nothing": free.alternative.id if free else None,
+        }
+
+    def with_trial(self, trial: Trial) -> Lowered:
+        """The report with a trial in place of the one of the same id, or at the end."""
+        ids = [known.alternative.id for known in self.trials]
+        if trial.alternative.id not in ids:
+            return replace(self, trials=(*self.trials, trial))
+        place = ids.index(trial.alternative.id)
+        return replace(self, trials=(*self.trials[:place], trial, *self.trials[place + 1 :]))
+
+    def _effect(self, trial: Trial) -> str:
+        assert trial.peak_bytes is not None
+        if self.present.peak_bytes is None:
+            return f"it runs, in {trial.peak_bytes / (1 << 20):,.0f} MiB, where the present settings ran out of memory"
+        saved = 1 - trial.peak_bytes / self.present.peak_bytes
+        return f"{saved:.0%} less, {trial.peak_bytes / (1 << 20):,.0f} instead of {self.present.peak_bytes / (1 << 20):,.0f} MiB"
+
+    def _ratio(self, trial: Trial) -> float | None:
+        now, then = trial.time_per_sample_s, self.present.time_per_sample_s
+        return now / then if now is not None and then else None
+
+    def _as_fast(self, trial: Trial) -> bool:
+        ratio = self._ratio(trial)
+        return ratio is None or ratio <= AS_FAST
+
+    def _same_batch(self, trial: Trial) -> bool:
+        return trial.alternative.settings.batch_size == self.present.alternative.settings.batch_size
+
+    def _trial_json(self, trial: Trial) -> dict[str, Any]:
+        present = self.present.peak_bytes
+        saved = present - trial.peak_bytes if present is not None and trial.peak_bytes is not None else None
+        return {
+            "id": trial.alternative.id,
+            "kind": trial.alternative.kind,
+            "title": trial.alternative.title,
+            "settings": trial.alternative.settings.to_json(),
+            "open_size": trial.alternative.open_size,
+            "status": trial.status.value if trial.status else None,
+            "reason": trial.reason,
+            "job_id": trial.job_id,
+            "peak_bytes": trial.peak_bytes,
+            "later_peak_bytes": trial.later_peak_bytes,
+            "held_bytes": trial.held_bytes,
+            "time_per_sample_s": trial.time_per_sample_s,
+            "first_pass_s": trial.first_pass_s,
+            "saved_bytes": saved,
+            "saved_fraction": saved / present if saved is not None and present else None,
+            "time_ratio": self._ratio(trial),
+            "lowers": self.lowers(trial),
+            "max_abs_diff": trial.max_abs_diff,
+            "relative_diff": trial.relative_diff,
+            "changes_outputs": trial.alternative.changes_outputs,
+        }

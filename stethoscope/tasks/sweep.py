@@ -1,0 +1,206 @@
+"""Peak memory and time over batch sizes, predicted before each run and measured by it; what cannot fit is not started."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from stethoscope.errors import BadSetting
+from stethoscope.memory.allocation import give_back
+from stethoscope.memory.calibrate import Probe, calibrate, probe
+from stethoscope.memory.call_styles import Caller
+from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.points import Point, knee, narrowed
+from stethoscope.out_of_memory import explain
+from stethoscope.tasks.configured import Configured, configured
+from stethoscope.tasks.dummy import dummy_feed
+from stethoscope.tasks.inputs import ModelInput
+from stethoscope.types import Feed, Status, TaskContext
+
+BATCH_SIZES = (1, 8, 32, 64)
+DRAWN_ROWS = 8
+"""Rows of random input; larger batches repeat them."""
+TIMED, TIMED_S = 5, 0.5
+"""A batch is timed this often, as long as it all takes no longer."""
+_SHARE = 0.95
+"""Of the bar, for the points; the rest is the check."""
+
+
+class Sweep:
+    """Runs one call style over batch sizes, and over sizes of the open dimensions where asked.
+
+    params: {"settings", "batch_sizes", "sizes" (of open dimensions; [] for what the model takes first), "check" (run just
+    below and just above the largest batch), "seed", "trusted"}. The memory budget is the job's.
+    """
+
+    kind = "sweep"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns points, the knee, and the largest batch for the budget as an interval."""
+        batch_sizes = _ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
+        sizes = _ascending(context.params.get("sizes") or (), "Sizes")
+        with configured(context) as opened:
+            seed = int(context.params.get("seed", 0))
+            given, call = opened.ready(context, DRAWN_ROWS, seed)
+            give_back()
+            context.memory.enforce()
+            fixed = given.batching.fixed
+            if fixed is not None:
+                batch_sizes = [fixed]
+            feeds = _feeds(opened, given, call, sizes, seed)
+            total = len(batch_sizes) * len(feeds)
+            state = _State(context, opened.settings.call, call, given, batch_sizes, total)
+            for size, feed in feeds:
+                state.over(size, feed)
+                if context.params.get("check") and fixed is None:
+                    state.check(size, feed)
+            return state.value()
+
+
+@dataclass
+class _State:
+    context: TaskContext
+    style: str
+    call: Caller
+    given: ModelInput
+    batch_sizes: list[int]
+    total: int
+    points: list[Point] = field(default_factory=list)
+    checks: list[Point] = field(default_factory=list)
+    fits: dict[int | None, PeakFit] = field(default_factory=dict)
+    loading_peak_bytes: int | None = None
+
+    def over(self, size: int | None, feed: Feed) -> None:
+        """All batch sizes at one size of the open dimensions."""
+        fixed = self.given.batching.fixed
+        fit = calibrate(
+            self.context,
+            self.call,
+            lambda rows: self.given.batching.take(feed, rows),
+            self.batch_sizes[-1],
+            fixed=fixed,
+        )
+        if self.loading_peak_bytes is None:
+            self.loading_peak_bytes = fit.loading_peak_bytes if fit else 0
+        fit = fit and fit.of(fit.probes, loading_peak_bytes=self.loading_peak_bytes)
+        stopped = ""
+        for batch_size in self.batch_sizes:
+            self.context.report("sweep", _SHARE * len(self.points) / self.total, _named(batch_size, size))
+            before = fit and _knowing(fit, batch_size, self.loading_peak_bytes)
+            point = self._point(size, feed, batch_size, before, stopped)
+            self.points.append(point)
+            if point.status is Status.OUT_OF_MEMORY:
+                stopped = f"Not started: a batch of {batch_size:,} ran out of memory."
+            if fit and point.measured_peak_bytes and self.given.batching.fixed is None:
+                fit = fit.with_probe(batch_size, point.measured_peak_bytes)
+            if fit:
+                self.fits[size] = fit
+            self.context.save_partial(self.value())
+
+    def check(self, size: int | None, feed: Feed) -> None:
+        """Runs just below and just above the largest batch that is said to fit."""
+        found = self._largest(size)
+        if found is None or not found["low"]:
+            return
+        for batch_size in dict.fromkeys((found["low"], found["high"] + 1)):
+            self.context.report("check", _SHARE, _named(batch_size, size))
+            expected = _knowing(self.fits[size], batch_size, self.loading_peak_bytes or 0)
+            self.checks.append(self._run(size, feed, batch_size, expected.predict_run(batch_size, batch_size), False))
+            self.context.save_partial(self.value())
+
+    def value(self) -> dict[str, Any]:
+        """The answer so far."""
+        budget = self.context.budget.memory_bytes
+        largest = [(size, self._largest(size)) for size in self.fits]
+        first = next((item for _, item in largest), None)
+        return {
+            "call": self.style,
+            "points": [point.to_json() for point in self.points],
+            "checks": [point.to_json() for point in self.checks],
+            "knee": {"batch_size": knee([p for p in self.points if p.size == next(iter(self.fits), None)])},
+            "largest_batch": None if first is None else {"budget_bytes": budget, **first},
+            "largest_batches": [
+                {"size": size, "budget_bytes": budget, **item} for size, item in largest if item is not None
+            ],
+            "loading_peak_bytes": self.loading_peak_bytes,
+            "calibrated_at": sorted({rows for fit in self.fits.values() for rows in fit.probes}),
+            "fixed_batch": self.given.batching.fixed,
+            "input": self.given.source,
+        }
+
+    def _largest(self, size: int | None) -> dict[str, int] | None:
+        if self.given.batching.fixed is not None:
+            return None
+        interval = self.fits[size].largest(self.context.budget.memory_bytes)
+        return narrowed(interval, [p for p in (*self.points, *self.checks) if p.size == size])
+
+    def _point(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit | None, stopped: str) -> Point:
+        limit = self.context.budget.memory_bytes
+        expected = None if fit is None else fit.predict_run(batch_size, batch_size)
+        reason = stopped
+        if fit is None and not stopped:
+            reason = "Not started: not even one row fits."
+        elif fit is not None and expected is not None and fit.fits(batch_size, limit) is False:
+            reason = f"Not started: {expected:,} bytes expected, {limit:,} allowed."
+        if reason:
+            return Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason, size=size)
+        calibration = fit is not None and min(fit.probes) >= batch_size
+        return self._run(size, feed, batch_size, expected, calibration)
+
+    def _run(self, size: int | None, feed: Feed, batch_size: int, expected: int | None, calibration: bool) -> Point:
+        point = Point(batch_size, self.style, expected, size=size, calibration=calibration)
+        try:
+            rows = self.given.batching.take(feed, batch_size)
+            found = probe(self.context, self.call, rows, batch_size)
+            time_s = _best_time(self.call, rows, found)
+        except Exception as error:
+            cause = explain(error)
+            if cause is None:
+                raise
+            return replace(point, status=Status.OUT_OF_MEMORY, reason=cause.sentence)
+        peak = max(found.highest_bytes, self.loading_peak_bytes or 0)
+        return replace(point, measured_peak_bytes=peak, time_per_sample_s=time_s / batch_size)
+
+
+def _best_time(call: Callable[[Feed], object], rows: Feed, found: Probe) -> float:
+    times = [found.time_s]
+    while len(times) < TIMED and sum(times) + times[-1] < TIMED_S:
+        start = time.perf_counter()
+        call(rows)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _feeds(
+    opened: Configured, given: ModelInput, call: Caller, sizes: list[int], seed: int
+) -> list[tuple[int | None, Feed]]:
+    if not sizes:
+        return [(given.dynamic_size, given.feed)]
+    if given.dynamic_size is None:
+        why = "the data has its own" if given.source != "dummy" else "all dimensions but the batch are fixed"
+        raise BadSetting(
+            f"Sizes {sizes}: expected a model with open dimensions and random input, but {why}. Leave it out."
+        )
+    specs = given.batching.free(call.inputs)
+    return [(size, dummy_feed(opened.architecture, specs, DRAWN_ROWS, seed, size)) for size in sizes]
+
+
+def _knowing(fit: PeakFit, batch_size: int, loading_peak_bytes: int) -> PeakFit:
+    """The fit as it was known before a batch of this size was ever run."""
+    smaller = {rows: peak for rows, peak in fit.probes.items() if rows < batch_size}
+    return fit.of(smaller or dict([min(fit.probes.items())]), loading_peak_bytes=loading_peak_bytes)
+
+
+def _ascending(values: Any, what: str) -> list[int]:
+    if not all(isinstance(value, int) and value > 0 for value in values):
+        raise BadSetting(f"{what}: expected whole numbers above 0, got {list(values)}.")
+    return sorted(set(values))
+
+
+def _named(batch_size: int, size: int | None) -> str:
+    return f"batch {batch_size:,}" + ("" if size is None else f" at size {size:,}")
+
+
+TASK = Sweep()

@@ -1,0 +1,130 @@
+"""Peak memory, time and first outputs of one way of running a model: what settings are compared by."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from stethoscope.errors import OutOfMemory
+from stethoscope.memory.allocation import give_back
+from stethoscope.memory.call_styles import Caller, caller
+from stethoscope.memory.precision import AS_SAVED
+from stethoscope.out_of_memory import explain
+from stethoscope.tasks.configured import Configured, configured
+from stethoscope.tasks.dummy import dummy_feed
+from stethoscope.tasks.inputs import ModelInput, model_input
+from stethoscope.tasks.resized import open_size, resized
+from stethoscope.types import Feed, TaskContext
+
+COMPARED_ROWS = 8
+"""Rows whose outputs are kept for comparing."""
+_PASSES, _PASSES_S = 3, 10.0
+
+
+class TrialRun:
+    """Runs the same rows as any other job with equal "samples" and "seed", in batches of the settings.
+
+    params: {"settings", "samples", "open_size" (None, or the size of open dimensions), "seed", "trusted"}.
+    """
+
+    kind = "trial"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns the peak of the first pass (tracing and compiling included) and of later ones, and seconds per row.
+
+        Leaves the outputs of the first rows as one .npy each, by {"outputs": {name: file}}.
+
+        Raises:
+            OutOfMemory: memory ran out while running the rows.
+        """
+        with configured(context) as opened:
+            loaded_bytes = context.memory.added_bytes()
+            given, call = _opened(context, opened)
+            feed = _sized(context, opened, given)
+            rows = given.batching.rows(feed)
+            batch_size = given.batching.fixed or min(opened.settings.batch_size, rows)
+            gc.collect()
+            give_back()
+            answer: dict[str, Any] = {
+                "settings": opened.settings.to_json() | {"batch_size": batch_size},
+                "rows": rows,
+                "open_size": open_size(feed, opened.runner.inputs),
+                "loaded_bytes": loaded_bytes,
+                "held_bytes": context.memory.added_bytes(),
+                "precision_difference": opened.precision_difference,
+            }
+            context.save_partial(answer)
+            context.memory.enforce()
+            answer |= _passes(context, call, given, feed, batch_size)
+            answer |= {"time_per_sample_s": answer["pass_s"] / max(1, rows), "traces": call.traces}
+            first = given.batching.take(feed, given.batching.fixed or min(rows, COMPARED_ROWS))
+            answer["outputs"] = {
+                name: context.save(f"rows-{place}", array[:COMPARED_ROWS] if array.ndim else array)
+                for place, (name, array) in enumerate(call(first).items())
+            }
+        return answer
+
+
+def _opened(context: TaskContext, opened: Configured) -> tuple[ModelInput, Caller]:
+    samples, seed = int(context.params.get("samples", 0)), int(context.params.get("seed", 0))
+    if opened.settings.precision != AS_SAVED:
+        return opened.ready(context, samples, seed)
+    call = caller(opened.runner, opened.settings)
+    return model_input(context, opened.architecture, call, samples, seed, opened.settings.batch_size), call
+
+
+def _sized(context: TaskContext, opened: Configured, given: ModelInput) -> Feed:
+    """The input with open dimensions of the size asked for: random input is made anew, data is cut."""
+    size = context.params.get("open_size")
+    if size is None:
+        return given.feed
+    if given.source != "dummy":
+        return resized(given.feed, opened.runner.inputs, int(size))
+    seed, rows = int(context.params.get("seed", 0)), given.batching.rows(given.feed)
+    return dummy_feed(opened.architecture, given.batching.free(opened.runner.inputs), rows, seed, int(size))
+
+
+def _passes(context: TaskContext, call: Caller, given: ModelInput, feed: Feed, batch_size: int) -> dict[str, Any]:
+    peaks: list[int] = []
+    times: list[float] = []
+    begin = time.perf_counter()
+    while len(times) <= 1 or (len(times) <= _PASSES and time.perf_counter() - begin < _PASSES_S):
+        context.report("measure", len(times) / (_PASSES + 1), f"pass {len(times) + 1}")
+        context.memory.reset()
+        start = time.perf_counter()
+        try:
+            _pass(call, given, feed, batch_size)
+        except Exception as error:
+            cause = explain(error)
+            if cause is None:
+                raise
+            raise OutOfMemory(
+                f"Batch of {batch_size:,}: {cause.sentence}",
+                {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator, "batch_size": batch_size}},
+            ) from error
+        times.append(time.perf_counter() - start)
+        peaks.append(context.memory.peak_bytes())
+        gc.collect()
+    return {
+        "peak_bytes": max(peaks),
+        "first_peak_bytes": peaks[0],
+        "later_peak_bytes": max(peaks[1:]),
+        "first_pass_s": times[0],
+        "pass_s": min(times[1:]),
+    }
+
+
+def _pass(call: Caller, given: ModelInput, feed: Feed, batch_size: int) -> None:
+    """Runs every row once, keeping all outputs until the end as a prediction does."""
+    batching = given.batching
+    if call.batches_itself and batching.fixed is None and batching.names:
+        call(feed)
+        return
+    kept = []
+    for part in batching.cut(feed, batch_size):
+        kept.append(call(part if batching.fixed is None else batching.take(part, batching.fixed)))
+
+
+TASK = TrialRun()

@@ -1,0 +1,103 @@
+"""Traces are counted against calls, and the signature that is named stops them when it is pasted."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+import pytest
+
+from stethoscope.memory.retracing import retracing
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.feeds import Batching
+from stethoscope.tasks.resized import other_shapes, resized
+from tests.memory.models import branches, opened, sequences
+
+
+@pytest.fixture(scope="module", params=["keras", "tf_keras"])
+def keras(request):
+    return importlib.import_module(request.param)
+
+
+@pytest.fixture(scope="module")
+def two_inputs(keras, tmp_path_factory):
+    return opened(branches(keras), tmp_path_factory.mktemp("two"))
+
+
+@pytest.fixture(scope="module")
+def of_any_length(keras, tmp_path_factory):
+    return opened(sequences(keras), tmp_path_factory.mktemp("length"))
+
+
+def feeds(runner, rows: int = 8, length: int = 12) -> list[dict[str, np.ndarray]]:
+    random = np.random.default_rng(0)
+    whole = {
+        spec.name: random.integers(0, 9, [rows, *(size or length for size in spec.shape[1:])]).astype(spec.dtype)
+        for spec in runner.inputs
+    }
+    return other_shapes(whole, runner.inputs, Batching.of(runner.inputs), runner.predict)
+
+
+def test_a_function_is_traced_for_every_shape_until_it_has_a_signature(two_inputs):
+    found = retracing(two_inputs, RunSettings(call="function"), feeds(two_inputs), 60)
+    by_id = {way.id: way for way in found.ways}
+    assert found.verdict == "retraced"
+    assert by_id["every shape"].traces == 8
+    assert by_id["signature"].traces == 1
+    assert found.stops is True
+    assert "8 traces over 8 shapes" in found.message
+
+
+@pytest.mark.parametrize("which", ["two_inputs", "of_any_length"])
+def test_the_code_named_stops_it(which, request):
+    runner = request.getfixturevalue(which)
+    given = feeds(runner)
+    found = retracing(runner, RunSettings(call="function"), given, 60)
+    space = {"model": runner.model}
+    exec(found.signature, space)
+    for feed in given:
+        runner.called_with(feed, space["infer"])
+    assert space["infer"].experimental_get_tracing_count() == 1
+
+
+def test_lengths_vary_too(of_any_length):
+    given = feeds(of_any_length)
+    shapes = {next(iter(feed.values())).shape for feed in given}
+    assert len({shape[1] for shape in shapes}) > 2
+    found = retracing(of_any_length, RunSettings(call="function"), given, 60)
+    assert found.ways[0].traces == len(shapes)
+    assert "(None, None, 4)" in found.signature
+
+
+def test_keras_own_calls_are_not_traced_for_every_shape(two_inputs):
+    found = retracing(two_inputs, RunSettings(call="predict_on_batch"), feeds(two_inputs), 60)
+    assert found.verdict == "stable"
+    assert found.present == "predict_on_batch"
+    assert found.ways[0].traces is not None
+    assert found.ways[0].traces <= 2
+
+
+def test_an_eager_call_is_not_traced(two_inputs):
+    assert retracing(two_inputs, RunSettings(call="call"), feeds(two_inputs)[:3], 60).verdict == "not traced"
+
+
+def test_one_shape_needs_one_trace(two_inputs):
+    assert retracing(two_inputs, RunSettings(), feeds(two_inputs)[:1], 60).verdict == "one shape"
+
+
+def test_a_compiled_function_with_a_signature_is_traced_once(two_inputs):
+    found = retracing(two_inputs, RunSettings(call="compiled"), feeds(two_inputs)[:4], 60)
+    assert found.verdict == "retraced"
+    assert found.stops is True
+    assert "jit_compile=True" in found.signature
+
+
+def test_no_way_is_begun_when_time_is_over(two_inputs):
+    found = retracing(two_inputs, RunSettings(), feeds(two_inputs), 1e-9)
+    assert all(way.reason for way in found.ways)
+
+
+def test_only_open_dimensions_are_cut(of_any_length):
+    name = of_any_length.inputs[0].name
+    cut = resized({name: np.zeros((2, 12, 4), np.float32)}, of_any_length.inputs, 5)
+    assert cut[name].shape == (2, 5, 4)

@@ -1,0 +1,125 @@
+"""A prediction under settings, through real contained jobs: each is configured before TensorFlow's first operation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stethoscope.memory.run_settings import CALLS, RunSettings
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
+from tests.tasks.test_samples import submit
+
+
+def predicted(engine, name: str = "digits_cnn", samples: int = 10, **settings) -> JobResult:
+    chosen = RunSettings(**({"batch_size": 4} | settings))
+    return submit(engine, "predict", name, settings=chosen.to_json(), samples=samples)
+
+
+def output(result: JobResult) -> np.ndarray:
+    assert result.status is Status.OK, result.reason
+    (only,) = result.value["outputs"].values()
+    return np.load(result.files[only["path"]])
+
+
+def test_every_call_style_predicts_the_same_and_says_what_it_cost(engine):
+    found = {call: predicted(engine, call=call) for call in CALLS}
+    plain = output(found["function"])
+    for call, result in found.items():
+        np.testing.assert_allclose(output(result), plain, atol=1e-5, err_msg=call)
+        assert result.value["settings"]["call"] == call
+        assert result.value["settings"]["batch_size"] == 4
+        assert result.value["batches"] == 3
+        assert result.value["predicted_peak_bytes"] > 0
+        assert result.value["measured_peak_bytes"] > 0
+        assert (result.value["traces"] is None) is (call == "call")
+
+
+def test_a_batch_size_alone_is_enough(engine):
+    result = submit(engine, "predict", "digits_cnn", batch_size=3, samples=3)
+    assert result.status is Status.OK
+    assert result.value["settings"] | {"batch_size": 3, "call": "function"} == result.value["settings"]
+    assert result.value["configured"] == []
+    assert result.value["precision_difference"] == {}
+
+
+def test_threads_and_logical_devices_are_set_before_the_first_operation(engine):
+    result = predicted(engine, intra_threads=1, inter_threads=1, device="cpu", logical_devices=(0, 0))
+    assert result.status is Status.OK, result.reason
+    said = " ".join(result.value["configured"])
+    assert "1 thread within" in said
+    assert "2 logical devices" in said
+
+
+@pytest.mark.parametrize("name", ["bert_small", "reviews_lstm", "cancer_keras2", "digit_pairs"])
+def test_a_lower_precision_runs_and_says_how_far_it_moves(engine, name):
+    result = predicted(engine, name, samples=4, precision="mixed_bfloat16", call="predict")
+    assert result.status is Status.OK, result.reason
+    gaps = result.value["precision_difference"]
+    assert set(gaps) == set(result.value["outputs"])
+    assert all(0 < gap < 0.2 for gap in gaps.values())
+
+
+def test_xla_runs(engine):
+    assert predicted(engine, xla=True).value["traces"] >= 1
+    assert output(predicted(engine, call="predict_on_batch", xla=True)).shape == (10, 10)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"memory_growth": True}, "GPU"),
+        ({"gpu_memory_limit_bytes": 1 << 30}, "memory limit of the process"),
+        ({"device": "gpu"}, "CPU"),
+        ({"call": "call", "xla": True}, "compiled"),
+    ],
+)
+def test_what_is_refused_is_a_sentence(engine, settings, words):
+    result = predicted(engine, **settings)
+    assert result.status is Status.FAILED
+    assert words in result.reason
+    assert result.error in ("BadSetting", "CannotRun")
+
+
+def test_other_formats_have_their_own_runtime(engine):
+    assert predicted(engine, "digits_cnn_onnx").status is Status.OK
+    result = predicted(engine, "digits_cnn_onnx", intra_threads=1)
+    assert (result.status, result.error) == (Status.FAILED, "BadSetting")
+    assert "TensorFlow" in result.reason
+    frozen = predicted(engine, "digits_cnn_frozen", call="predict")
+    assert frozen.error == "CannotRun"
+    assert predicted(engine, "digits_cnn_frozen", intra_threads=1).status is Status.OK
+
+
+@pytest.mark.parametrize("call", ["predict", "call"])
+def test_running_out_names_the_batch_in_every_style(engine, call):
+    settings = RunSettings(batch_size=64, call=call)
+    result = submit(engine, "predict", "memory_hungry", 700 << 20, settings=settings.to_json(), samples=64)
+    assert result.status is Status.OUT_OF_MEMORY
+    assert result.phase == "predict"
+    assert result.value["oom"]["batch_size"] == 64
+    assert "Batch 1 of 1" in result.reason
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Its outputs are large: 4 MB for each row."""
+    import keras
+
+    path = tmp_path_factory.mktemp("wide") / "wide.keras"
+    keras.Sequential([keras.Input((1,)), keras.layers.RepeatVector(1_000_000)]).save(path)
+    return ModelFile.at(path)
+
+
+@pytest.mark.parametrize("call", ["predict", "function"])
+def test_outputs_that_do_not_fit_together_are_told_from_a_batch_that_is_too_large(engine, wide, call):
+    params = {"settings": RunSettings(batch_size=10, call=call).to_json(), "samples": 100}
+    result = engine.wait(engine.submit(Job("predict", {"model": wide}, params, Budget(600 << 20, 120), "tensorflow")))
+    assert result.status is Status.OUT_OF_MEMORY
+    assert result.phase == "collect"
+    assert "fewer rows" in result.reason
+
+
+def test_an_unknown_setting_is_named(engine):
+    result = submit(engine, "predict", "digits_cnn", settings={"allow_growth": True})
+    assert result.error == "BadSetting"
+    assert "allow_growth" in result.reason
