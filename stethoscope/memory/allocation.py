@@ -19,7 +19,7 @@ from typing import Any
 
 POOL_VARIABLE = "TF_ONEDNN_USE_SYSTEM_ALLOCATOR"
 MAPPED_FROM_BYTES = 64 << 10
-"""Blocks from this size are mapped on their own: glibc's own first value, which it would raise to 32 MiB by itself."""
+"""Blocks from this size are mapped on their own; glibc starts with 128 KiB and raises it to 32 MiB by itself."""
 _M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
 
 

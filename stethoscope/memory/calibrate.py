@@ -38,10 +38,9 @@ class Probe:
     """Whether the first call traced anew."""
     time_s: float
 
-    @property
-    def highest_bytes(self) -> int:
-        """The peak of both calls."""
-        return max(self.first_peak_bytes, self.peak_bytes)
+    def peak_of(self, *, traced_anew: bool) -> int:
+        """The peak of a run of this size: with tracing, where every size is traced anew."""
+        return max(self.first_peak_bytes, self.peak_bytes) if traced_anew else self.peak_bytes
 
 
 def calibrate(
@@ -87,12 +86,13 @@ def calibrate(
         return None
     # Relaxed shapes are traced twice at most; what is traced at the third size is traced at every one.
     anew = len(probes) > 2 and probes[-1].traced
-    peaks = {p.rows: max(0, (p.highest_bytes if anew else p.peak_bytes) - held_input_bytes) for p in probes}
+    peaks = {p.rows: max(0, p.peak_of(traced_anew=anew) - held_input_bytes) for p in probes}
     return PeakFit(
         peaks,
         input_row_bytes=input_bytes / probes[-1].rows,
         output_row_bytes=probes[-1].output_bytes / probes[-1].rows,
-        loading_peak_bytes=max(0, loading_peak),
+        loading_peak_bytes=max(loading_peak, *(p.first_peak_bytes for p in probes)),
+        traced_anew=anew,
     )
 
 

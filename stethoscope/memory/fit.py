@@ -14,6 +14,10 @@ import numpy as np
 
 POINTS = 3
 """Probes the line goes through: the largest ones."""
+FLATTENING = 0.5
+"""Of the fall from the last slope but one to the last, what the slope beyond falls by again."""
+AHEAD = 2
+"""Batches that `model.predict` has ready before they are asked for."""
 _MARGIN = 0.02
 """Half width of an answer beyond the error seen at the measured points."""
 _SLOPE_SHARE = 0.25
@@ -27,7 +31,8 @@ class PeakFit:
         probes: peak memory in bytes by batch size, of a process that holds the input of that batch only; at least one.
         input_row_bytes: bytes of one row of input.
         output_row_bytes: bytes of one row of output.
-        loading_peak_bytes: peak of loading the model and of its first call, below which no run stays.
+        loading_peak_bytes: peak of loading the model and of tracing it, below which no run stays.
+        traced_anew: whether every new batch size is traced or compiled again, which then counts for its peak.
     """
 
     def __init__(
@@ -37,10 +42,11 @@ class PeakFit:
         input_row_bytes: float = 0.0,
         output_row_bytes: float = 0.0,
         loading_peak_bytes: int = 0,
+        traced_anew: bool = False,
     ) -> None:
         self.probes = dict(sorted(probes.items()))
         self.input_row_bytes, self.output_row_bytes = input_row_bytes, output_row_bytes
-        self.loading_peak_bytes = loading_peak_bytes
+        self.loading_peak_bytes, self.traced_anew = loading_peak_bytes, traced_anew
         sizes, peaks = np.array(list(self.probes), float), np.array(list(self.probes.values()), float)
         sizes, peaks = sizes[-POINTS:], peaks[-POINTS:]
         self.bytes_per_row, line = input_row_bytes, peaks
@@ -49,38 +55,48 @@ class PeakFit:
             slope, start = np.polyfit(sizes, peaks, 1, w=sizes)
             self.bytes_per_row = max(float(slope), 0.0)
             line = start + slope * sizes
+        slopes = np.diff(peaks) / np.diff(sizes) if len(sizes) > 1 else np.zeros(0)
+        if len(slopes) > 1 and 0 <= slopes[-1] < slopes[-2]:
+            # Still flattening: what the batch does not multiply is shared by ever more rows.
+            self.bytes_per_row = float(max(slopes[-1] - FLATTENING * (slopes[-2] - slopes[-1]), slopes[-1] / 2))
         self.start_bytes = float(peaks[-1] - self.bytes_per_row * sizes[-1])
         self.largest_probe = int(sizes[-1])
         self.error_fraction = float(np.max(np.abs(peaks - line)) / max(1.0, float(peaks.max())))
-        slopes = np.diff(peaks) / np.diff(sizes) if len(sizes) > 1 else np.zeros(0)
         self._slope_spread = float(abs(slopes[-1] - slopes[-2])) if len(slopes) > 1 else 0.0
 
-    def of(self, probes: Mapping[int, int], *, loading_peak_bytes: int | None = None) -> PeakFit:
+    def of(self, probes: Mapping[int, int], loading_peak_bytes: int | None = None) -> PeakFit:
         """The same model through other probes."""
-        loading = self.loading_peak_bytes if loading_peak_bytes is None else loading_peak_bytes
         return PeakFit(
             probes,
             input_row_bytes=self.input_row_bytes,
             output_row_bytes=self.output_row_bytes,
-            loading_peak_bytes=loading,
+            loading_peak_bytes=self.loading_peak_bytes if loading_peak_bytes is None else loading_peak_bytes,
+            traced_anew=self.traced_anew,
         )
 
-    def with_probe(self, batch_size: int, peak_bytes: int) -> PeakFit:
-        """The same with one more measured batch."""
-        return self.of({**self.probes, batch_size: peak_bytes})
+    def before(self, batch_size: int) -> PeakFit:
+        """As it was known before a batch of this size was run; the smallest probe has nothing before it."""
+        smaller = {rows: peak for rows, peak in self.probes.items() if rows < batch_size}
+        return self.of(smaller or dict([min(self.probes.items())]))
 
     def predict(self, batch_size: int) -> int:
         """The peak expected of one call at a batch size, in bytes."""
         return max(0, int(self.start_bytes + self.bytes_per_row * batch_size))
 
-    def predict_run(self, batch_size: int, samples: int) -> int:
+    def predict_run(self, batch_size: int, samples: int, *, batches_itself: bool = False) -> int:
         """The peak expected of a whole run: loading, every batch, and collecting the outputs of all, in bytes.
 
         The input of all samples is held throughout, the outputs of the batches done until they are joined, and while
-        they are joined twice.
+        they are joined twice. `batches_itself` is for `model.predict`, which copies all input into a tensor of its own and
+        prepares batches ahead.
+
+        Source: keras/src/trainers/data_adapters/array_data_adapter.py (`from_tensors`, `prefetch`).
         """
         batch_size = max(1, min(batch_size, samples))
         peak = self.predict(batch_size)
+        if batches_itself:
+            ahead = min(math.ceil(samples / batch_size) - 1, AHEAD) * batch_size
+            peak += int((samples - batch_size + ahead) * self.input_row_bytes)
         if samples > batch_size:
             peak += int((samples - batch_size) * (self.input_row_bytes + self.output_row_bytes))
             peak = max(

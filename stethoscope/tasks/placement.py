@@ -10,6 +10,7 @@ from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.placement.placement_report import Attempt, Clash, PlacementReport, summed_up
 from stethoscope.placement.xla_use import XlaUse, xla_use
+from stethoscope.tasks.made_training import setup_or_made
 from stethoscope.types import TaskContext
 
 STEPS, BATCH = 4, 16
@@ -34,7 +35,7 @@ class Placement:
         """
         configure(RunSettings(device="cpu", logical_devices=(0, 0)))
         from stethoscope.placement.clash import PREDICT, TRAIN, Trial
-        from stethoscope.placement.live_program import LiveProgram, setup_or_made
+        from stethoscope.placement.live_program import LiveProgram
 
         deadline = time.monotonic() + TIME_SHARE * context.budget.timeout_s
         architecture, setup, assumed = setup_or_made(context, STEPS * BATCH)

@@ -68,7 +68,9 @@ class Predict:
                     for name, array in given.feed.items()
                 },
                 "loaded_bytes": loaded_bytes,
-                "predicted_peak_bytes": fit.predict_run(batch_size, rows) if fit else None,
+                "predicted_peak_bytes": fit.predict_run(batch_size, rows, batches_itself=call.batches_itself)
+                if fit
+                else None,
                 "loading_peak_bytes": fit.loading_peak_bytes if fit else context.memory.peak_bytes(),
                 "probes": fit.probes if fit else {},
             }

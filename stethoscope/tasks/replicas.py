@@ -14,6 +14,7 @@ from stethoscope.memory.run_settings import RunSettings
 from stethoscope.placement import config_changes
 from stethoscope.placement.replica_code import program as printed_program
 from stethoscope.placement.replica_report import NOISE_FACTOR, ROUNDING, ReplicaReport, distance, told
+from stethoscope.tasks.made_training import setup_or_made
 from stethoscope.types import TaskContext
 
 DEVICES, EPOCHS, MAX_ROWS = 2, 6, 1024
@@ -42,7 +43,7 @@ class Replicas:
         """
         devices, epochs, most, per_replica = _asked(context.params)
         configure(RunSettings(device="cpu", logical_devices=(0,) * devices))
-        from stethoscope.placement.live_program import LiveProgram, setup_or_made
+        from stethoscope.placement.live_program import LiveProgram
         from stethoscope.placement.replica_trial import ReplicaTrial
 
         deadline = time.monotonic() + TIME_SHARE * context.budget.timeout_s

@@ -54,8 +54,11 @@ class Sweep:
             state = _State(context, opened.settings.call, call, given, batch_sizes, total)
             for size, feed in feeds:
                 state.over(size, feed)
-                if context.params.get("check") and fixed is None:
-                    state.check(size, feed)
+            if context.params.get("check") and fixed is None:
+                for size, feed in feeds:
+                    state.check(size, feed, above=False)
+                for size, feed in feeds:
+                    state.check(size, feed, above=True)
             return state.value()
 
 
@@ -84,31 +87,41 @@ class _State:
         )
         if self.loading_peak_bytes is None:
             self.loading_peak_bytes = fit.loading_peak_bytes if fit else 0
-        fit = fit and fit.of(fit.probes, loading_peak_bytes=self.loading_peak_bytes)
+        fit = fit and fit.of(fit.probes, self.loading_peak_bytes)
         stopped = ""
         for batch_size in self.batch_sizes:
             self.context.report("sweep", _SHARE * len(self.points) / self.total, _named(batch_size, size))
-            before = fit and _knowing(fit, batch_size, self.loading_peak_bytes)
+            before = fit and fit.before(batch_size)
             point = self._point(size, feed, batch_size, before, stopped)
             self.points.append(point)
             if point.status is Status.OUT_OF_MEMORY:
                 stopped = f"Not started: a batch of {batch_size:,} ran out of memory."
             if fit and point.measured_peak_bytes and self.given.batching.fixed is None:
-                fit = fit.with_probe(batch_size, point.measured_peak_bytes)
+                fit = fit.of({**fit.probes, batch_size: point.measured_peak_bytes})
             if fit:
                 self.fits[size] = fit
             self.context.save_partial(self.value())
 
-    def check(self, size: int | None, feed: Feed) -> None:
-        """Runs just below and just above the largest batch that is said to fit."""
-        found = self._largest(size)
+    def check(self, size: int | None, feed: Feed, *, above: bool) -> None:
+        """Runs just below, or just above, the largest batch that is said to fit.
+
+        What runs out of memory may end the process: the answer then is the one kept before, which expects just that.
+        """
+        found = self._largest(size) if size in self.fits else None
         if found is None or not found["low"]:
             return
-        for batch_size in dict.fromkeys((found["low"], found["high"] + 1)):
-            self.context.report("check", _SHARE, _named(batch_size, size))
-            expected = _knowing(self.fits[size], batch_size, self.loading_peak_bytes or 0)
-            self.checks.append(self._run(size, feed, batch_size, expected.predict_run(batch_size, batch_size), False))
-            self.context.save_partial(self.value())
+        batch_size = found["high"] + 1 if above else found["low"]
+        fit = self.fits[size].before(batch_size)
+        ending = "The process ended: memory ran out."
+        self.checks.append(
+            Point(
+                batch_size, self.style, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending, size=size
+            )
+        )
+        self.context.report("check", _SHARE, _named(batch_size, size))
+        self.context.save_partial(self.value())
+        self.checks[-1] = self._run(size, feed, batch_size, fit)
+        self.context.save_partial(self.value())
 
     def value(self) -> dict[str, Any]:
         """The answer so far."""
@@ -138,19 +151,20 @@ class _State:
 
     def _point(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit | None, stopped: str) -> Point:
         limit = self.context.budget.memory_bytes
-        expected = None if fit is None else fit.predict_run(batch_size, batch_size)
+        expected = None if fit is None else fit.predict(batch_size)
         reason = stopped
-        if fit is None and not stopped:
-            reason = "Not started: not even one row fits."
-        elif fit is not None and expected is not None and fit.fits(batch_size, limit) is False:
-            reason = f"Not started: {expected:,} bytes expected, {limit:,} allowed."
-        if reason:
+        if fit is None:
+            reason = stopped or "Not started: not even one row fits."
+        elif not stopped and fit.fits(batch_size, limit) is False:
+            needed = max(fit.predict(batch_size), fit.loading_peak_bytes)
+            reason = f"Not started: {needed:,} bytes expected, {limit:,} allowed."
+        if fit is None or reason:
             return Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason, size=size)
-        calibration = fit is not None and min(fit.probes) >= batch_size
-        return self._run(size, feed, batch_size, expected, calibration)
+        return self._run(size, feed, batch_size, fit)
 
-    def _run(self, size: int | None, feed: Feed, batch_size: int, expected: int | None, calibration: bool) -> Point:
-        point = Point(batch_size, self.style, expected, size=size, calibration=calibration)
+    def _run(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit) -> Point:
+        calibration = min(fit.probes) >= batch_size
+        point = Point(batch_size, self.style, fit.predict(batch_size), size=size, calibration=calibration)
         try:
             rows = self.given.batching.take(feed, batch_size)
             found = probe(self.context, self.call, rows, batch_size)
@@ -160,7 +174,7 @@ class _State:
             if cause is None:
                 raise
             return replace(point, status=Status.OUT_OF_MEMORY, reason=cause.sentence)
-        peak = max(found.highest_bytes, self.loading_peak_bytes or 0)
+        peak = found.peak_of(traced_anew=fit.traced_anew)
         return replace(point, measured_peak_bytes=peak, time_per_sample_s=time_s / batch_size)
 
 
@@ -185,12 +199,6 @@ def _feeds(
         )
     specs = given.batching.free(call.inputs)
     return [(size, dummy_feed(opened.architecture, specs, DRAWN_ROWS, seed, size)) for size in sizes]
-
-
-def _knowing(fit: PeakFit, batch_size: int, loading_peak_bytes: int) -> PeakFit:
-    """The fit as it was known before a batch of this size was ever run."""
-    smaller = {rows: peak for rows, peak in fit.probes.items() if rows < batch_size}
-    return fit.of(smaller or dict([min(fit.probes.items())]), loading_peak_bytes=loading_peak_bytes)
 
 
 def _ascending(values: Any, what: str) -> list[int]:

@@ -16,7 +16,9 @@ RANDOM = np.random.default_rng(0)
 
 def held(heap: Callable[[int], float], resident: Callable[[int], float] | None = None, calls: int = 100) -> Repeated:
     pages = resident or heap
-    return Repeated(10, tuple(Held(int(pages(k)) // 4096 * 4096, int(heap(k)), None) for k in range(calls)), (0.1,) * calls)
+    return Repeated(
+        10, tuple(Held(int(pages(k)) // 4096 * 4096, int(heap(k)), None) for k in range(calls)), (0.1,) * calls
+    )
 
 
 def test_steady_growth_is_a_leak_and_its_size_is_right():

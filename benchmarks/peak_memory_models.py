@@ -1,0 +1,127 @@
+"""The architectures that peak memory is predicted for, with fresh weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sample_models.bert import encoder
+
+
+def build(name: str, path: str) -> None:
+    """Builds an architecture and saves it."""
+    import keras
+
+    keras.utils.set_random_seed(0)
+    ARCHITECTURES[name]().save(path)
+
+
+def _application(name: str) -> Any:
+    def make() -> Any:
+        import keras
+
+        return getattr(keras.applications, name)(weights=None)
+
+    return make
+
+
+def _bert(blocks: int, hidden: int) -> Any:
+    return lambda: encoder(blocks=blocks, hidden=hidden, heads=hidden // 64, vocabulary=30_522, positions=512)
+
+
+def _dense() -> Any:
+    from keras import Sequential, layers
+
+    hidden = [layers.Dense(2048, "relu"), layers.Dropout(0.5), layers.Dense(1024, "relu")]
+    return Sequential([layers.Input((784,)), *hidden, layers.Dense(10, "softmax")])
+
+
+def _lstm() -> Any:
+    from keras import Sequential, layers
+
+    both = layers.Bidirectional(layers.LSTM(128, return_sequences=True))
+    return Sequential([layers.Input((100,)), layers.Embedding(20_000, 128), both, layers.LSTM(64), layers.Dense(1)])
+
+
+def _gru() -> Any:
+    from keras import Sequential, layers
+
+    stack = [layers.GRU(256, return_sequences=True), layers.GRU(256)]
+    return Sequential([layers.Input((200, 32)), *stack, layers.Dense(10, "softmax")])
+
+
+def _convolution(x: Any, filters: int, **options: Any) -> Any:
+    from keras import layers
+
+    return layers.Conv2D(filters, options.pop("kernel", 3), padding="same", activation="relu", **options)(x)
+
+
+def _unet() -> Any:
+    import keras
+    from keras import layers
+
+    x = start = layers.Input((128, 128, 3))
+    skipped = []
+    for filters in (16, 32, 64, 128):
+        x = _convolution(_convolution(x, filters), filters)
+        skipped.append(x)
+        x = layers.MaxPooling2D()(x)
+    x = _convolution(x, 256)
+    for filters, other in zip((128, 64, 32, 16), reversed(skipped), strict=True):
+        x = layers.Concatenate()([layers.Conv2DTranspose(filters, 2, strides=2)(x), other])
+        x = layers.BatchNormalization()(_convolution(x, filters))
+    return keras.Model(start, layers.Conv2D(1, 1, activation="sigmoid")(x))
+
+
+def _branches() -> Any:
+    import keras
+    from keras import layers
+
+    image, numbers = layers.Input((64, 64, 3)), layers.Input((32,))
+    x = layers.Concatenate()([_convolution(image, 32, kernel=size) for size in (1, 3, 5, 7)])
+    x = layers.GlobalAveragePooling2D()(_convolution(x, 64, strides=2))
+    joined = layers.Concatenate()([x, layers.Dense(64)(layers.Dense(256, "relu")(numbers))])
+    return keras.Model([image, numbers], [layers.Dense(5, name="kind")(joined), layers.Dense(1, name="age")(joined)])
+
+
+def _vit() -> Any:
+    import keras
+    from keras import layers
+
+    start = layers.Input((128, 128, 3))
+    x = layers.Reshape((256, 192))(layers.Conv2D(192, 8, strides=8)(start))
+    for _ in range(4):
+        normed = layers.LayerNormalization()(x)
+        x = layers.Add()([x, layers.MultiHeadAttention(6, 32)(normed, normed)])
+        wide = layers.Dense(768, "gelu")(layers.LayerNormalization()(x))
+        x = layers.Add()([x, layers.Dense(192)(wide)])
+    return keras.Model(start, layers.Dense(10)(layers.GlobalAveragePooling1D()(x)))
+
+
+def _autoencoder() -> Any:
+    import keras
+    from keras import layers
+
+    x = start = layers.Input((64, 64, 32))
+    for filters in (64, 128):
+        x = _convolution(x, filters, strides=2)
+    for filters in (64, 32):
+        x = layers.Conv2DTranspose(filters, 3, strides=2, padding="same", activation="relu")(x)
+    return keras.Model(start, x)
+
+
+ARCHITECTURES: dict[str, Any] = {
+    "dense": _dense,
+    "branches": _branches,
+    "lstm": _lstm,
+    "gru": _gru,
+    "unet": _unet,
+    "vit": _vit,
+    "autoencoder": _autoencoder,
+    "mobilenet": _application("MobileNetV2"),
+    "resnet50": _application("ResNet50"),
+    "densenet": _application("DenseNet121"),
+    "efficientnet": _application("EfficientNetB0"),
+    "bert_tiny": _bert(2, 128),
+    "bert_mini": _bert(4, 256),
+    "bert_base": _bert(12, 768),
+}

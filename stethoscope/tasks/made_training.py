@@ -1,0 +1,67 @@
+"""The training of a job that may have no data: then of random rows, with targets that the model's loss takes."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.data.binding import Bound
+from stethoscope.errors import CannotRun
+from stethoscope.evidence.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, SPARSE_LOSSES, canonical_loss
+from stethoscope.tasks.inputs import model_input
+from stethoscope.training.compile_assumed import named_loss, outputs_in_order
+from stethoscope.training.from_job import fit_settings, make_setup, setup_from_job
+from stethoscope.training.setup import Setup
+from stethoscope.types import Architecture, TaskContext
+
+MADE = "No data was given: random inputs and random targets, which show where a program runs and not whether it learns."
+
+
+def setup_or_made(context: TaskContext, rows: int) -> tuple[Architecture, Setup, tuple[str, ...]]:
+    """The training of a job; where the job has no data, of random rows with targets that its loss takes.
+
+    Raises:
+        CannotRun: the file is no Keras model that can be trained.
+        BadInput: the data does not fit.
+    """
+    if "data" in context.files:
+        return setup_from_job(context)
+    architecture, opened = context.open_model()
+    with opened as runner:
+        model = getattr(runner, "model", None)
+        if model is None or not hasattr(model, "trainable_variables"):
+            raise CannotRun(
+                f"{context.files['model'].name}: expected a Keras model to train, got "
+                f"{architecture.display_format or architecture.format_id}. Upload the .keras or .h5 file."
+            )
+        given = model_input(context, architecture, runner, rows, 0, rows)
+        outputs = runner.predict(given.feed)
+        modern = not any(kind.__module__.startswith("tf_keras.") for kind in type(model).__mro__)
+        fit = fit_settings(context.params.get("fit"))
+        names = outputs_in_order(model, architecture)
+        losses = named_loss(architecture, fit, names, modern)
+        random = np.random.default_rng(0)
+        found = dict(zip(names, (outputs.get(name) for name in names), strict=True))
+        flat = list(outputs.values())
+        targets = {
+            name: _target(canonical_loss(loss)[0], flat[place] if array is None else array, random)
+            for place, (loss, (name, array)) in enumerate(zip(losses, found.items(), strict=True))
+        }
+        input_names = tuple(spec.name for spec in runner.inputs)
+    bound = Bound({name: given.feed[name] for name in input_names}, targets)
+    setup, assumed = make_setup(model, architecture, bound, dataclasses.replace(fit, epochs=1), input_names)
+    return architecture, setup, (MADE, *(text for text in assumed if "epochs" not in text))
+
+
+def _target(loss: str, output: npt.NDArray[Any], random: np.random.Generator) -> npt.NDArray[Any]:
+    if loss in SPARSE_LOSSES:
+        return random.integers(0, max(1, output.shape[-1]), output.shape[:-1])
+    if loss in BINARY_LOSSES:
+        return random.integers(0, 2, output.shape).astype(np.float32)
+    if loss in CATEGORICAL_LOSSES:
+        picked = random.integers(0, max(1, output.shape[-1]), output.shape[:-1])
+        return np.eye(max(1, output.shape[-1]), dtype=np.float32)[picked]
+    return random.standard_normal(output.shape).astype(np.float32)

@@ -1,0 +1,73 @@
+"""The line through measured peaks: what it says of larger batches, of a whole run, and of the largest batch."""
+
+from __future__ import annotations
+
+import pytest
+
+from stethoscope.memory.fit import PeakFit
+
+MIB = 1 << 20
+
+
+def line(start: float, row: float, *sizes: int) -> dict[int, int]:
+    return {size: int((start + row * size) * MIB) for size in sizes}
+
+
+def test_a_straight_line_is_followed():
+    fit = PeakFit(line(100, 5, 1, 2, 4, 8, 16))
+    assert fit.predict(64) == pytest.approx(420 * MIB, rel=0.001)
+    assert fit.margin_bytes(64) < 0.03 * fit.predict(64)
+
+
+def test_the_smallest_batches_do_not_bend_the_line():
+    probes = line(100, 5, 4, 8, 16) | {1: 60 * MIB, 2: 80 * MIB}
+    assert PeakFit(probes).predict(128) == pytest.approx(740 * MIB, rel=0.001)
+
+
+def test_a_flattening_curve_flattens_on():
+    fit = PeakFit({4: 100 * MIB, 8: 150 * MIB, 16: 240 * MIB})
+    straight_on = 240 + 16 * (240 - 150) / 8
+    assert fit.predict(32) < straight_on * MIB
+    assert fit.predict(32) > 0.9 * straight_on * MIB
+
+
+def test_memory_that_does_not_grow_has_no_largest_batch():
+    assert PeakFit({1: MIB, 2: MIB, 4: MIB}).largest(10 * MIB) is None
+
+
+@pytest.mark.parametrize("limit", [150, 400, 1000, 5000])
+def test_the_largest_batch_lies_in_the_interval(limit):
+    found = PeakFit(line(100, 5, 2, 4, 8)).largest(limit * MIB)
+    assert found is not None
+    truth = (limit - 100) // 5
+    assert found["low"] <= truth <= found["high"]
+    assert found["high"] - found["low"] <= 0.2 * truth + 2
+
+
+def test_nothing_fits_below_what_loading_takes():
+    fit = PeakFit(line(100, 5, 1, 2, 4), loading_peak_bytes=300 * MIB)
+    assert fit.largest(250 * MIB) is None
+    assert fit.fits(2, 250 * MIB) is False
+    assert fit.fits(2, 310 * MIB) is True
+    assert fit.predict_run(2, 2) == 300 * MIB
+
+
+def test_near_the_limit_there_is_no_answer():
+    fit = PeakFit(line(100, 5, 2, 4, 8))
+    assert fit.fits(64, fit.predict(64)) is None
+    assert fit.fits(64, 2 * fit.predict(64)) is True
+    assert fit.fits(64, fit.predict(64) // 2) is False
+
+
+def test_outputs_are_collected_and_joined():
+    fit = PeakFit(line(10, 1, 1, 2, 4), input_row_bytes=0.5 * MIB, output_row_bytes=2 * MIB)
+    assert fit.predict_run(8, 8) == fit.predict(8)
+    one_by_one = fit.predict(8) + 92 * 2.5 * MIB
+    joined = (10 + 100 * 0.5 + 2 * 100 * 2) * MIB
+    assert fit.predict_run(8, 100) == pytest.approx(max(one_by_one, joined), rel=0.01)
+
+
+def test_what_was_known_before_a_batch_ran():
+    fit = PeakFit(line(100, 5, 1, 2, 4, 8))
+    assert set(fit.before(4).probes) == {1, 2}
+    assert set(fit.before(1).probes) == {1}
