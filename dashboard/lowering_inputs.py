@@ -5,8 +5,8 @@ from __future__ import annotations
 from dashboard import lowering_parts, study_panel
 from dashboard.session import View
 from stethoscope.jobs import engine
+from stethoscope.lab.lowering import Lowering, LoweringRequest
 from stethoscope.lab.studies import Cancelled, Publish, Work
-from stethoscope.memory.lowering import Lowering, LoweringRequest
 from stethoscope.memory.run_settings import RunSettings
 
 KIND = "lowering"

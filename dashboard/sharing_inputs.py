@@ -9,8 +9,8 @@ from dashboard.session import View
 from stethoscope.errors import BadSetting
 from stethoscope.jobs import engine
 from stethoscope.lab.studies import Cancelled, Publish, Work
+from stethoscope.lab.together import Tenant, Together, TogetherRequest
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.together import Tenant, Together, TogetherRequest
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
 from stethoscope.store import Entry

@@ -25,8 +25,8 @@ from stethoscope.cli_options import (
 )
 from stethoscope.cli_settings import refusal, run_settings
 from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
+from stethoscope.lab.lowering import Lowering, LoweringRequest
 from stethoscope.memory.alternatives import KINDS
-from stethoscope.memory.lowering import Lowering, LoweringRequest
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import JobResult, Status

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stethoscope.jobs.endings import human_bytes
+from stethoscope.sizes import human_bytes
 
 
 def sweep(value: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Sizes of memory as people write them."""
+"""Sizes of memory as people write and read them."""
 
 from __future__ import annotations
 
@@ -23,3 +23,12 @@ def parse_size(text: str) -> int:
     if size <= 0:
         raise BadSetting(f"Size {text!r}: expected more than 0 bytes.")
     return size
+
+
+def human_bytes(size: float) -> str:
+    """Returns `size` in bytes, KiB, MiB, GiB or TiB with three significant digits."""
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if abs(size) < 1024 or unit == "TiB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}" if size < 1000 else f"{size:,.0f} {unit}"

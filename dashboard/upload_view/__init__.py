@@ -12,7 +12,8 @@ from dashboard.routes.owner_cookie import owner_of, upload_token
 from dashboard.routes.replies import base_path
 from dashboard.routes.upload import TOKEN_HEADER
 from stethoscope.settings import settings
-from stethoscope.store import human, is_id
+from stethoscope.sizes import human_bytes
+from stethoscope.store import is_id
 
 FOLDER = Path(__file__).parent
 HINT = ".keras, .h5, .tflite, .onnx, .pb, a SavedModel as zip, tar or folder. Up to {limit}. It stays on this server."
@@ -45,7 +46,7 @@ def show(key: str, title: str = "Drop a model here", hint: str = "", *, folders:
             "token": upload_token(owner),
             "title": title,
             "folders": folders,
-            "hint": hint or HINT.format(limit=human(int(settings().max_upload_bytes))),
+            "hint": hint or HINT.format(limit=human_bytes(int(settings().max_upload_bytes))),
         },
         on_uploaded_change=_nothing,
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from stethoscope import protocol
 from stethoscope.out_of_memory import mentions
+from stethoscope.sizes import human_bytes
 from stethoscope.types import Job, Status
 
 _SIGNALS_OF_MEMORY = {signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL, signal.SIGBUS}
@@ -75,15 +76,6 @@ def tell(ending: Ending) -> Told:
         f"The worker crashed {where} ({how}). Nothing else was affected. The file may be damaged or hit a runtime bug."
     )
     return Told(Status.CRASHED, partial, reason, "", ending.peak_bytes)
-
-
-def human_bytes(size: float) -> str:
-    """Returns `size` in KiB, MiB or GiB with three significant digits."""
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if abs(size) < 1024 or unit == "GiB":
-            break
-        size /= 1024
-    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.3g} {unit}" if size < 1000 else f"{size:,.0f} {unit}"
 
 
 def _from_answer(ending: Ending, answer: Mapping[str, Any], partial: Mapping[str, Any]) -> Told:

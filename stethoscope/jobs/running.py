@@ -14,8 +14,9 @@ from pathlib import Path
 import psutil
 
 from stethoscope import protocol
-from stethoscope.jobs.endings import Ending, Verdict, human_bytes
+from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.workers import WorkerServer
+from stethoscope.sizes import human_bytes
 from stethoscope.types import Job, Progress, Status
 
 _LOG_TAIL_BYTES = 64 << 10

@@ -20,7 +20,7 @@ STEADY_FRACTION = 0.06
 """Probing goes on while the last two slopes differ by more than this."""
 BUDGET_FRACTION = 0.6
 """Probing stops before the batch expected to need more than this share of the memory limit."""
-PROBE_S, TOTAL_S = 5.0, 25.0
+PROBE_S, TOTAL_S = 5.0, 40.0
 """Probing stops when one batch, or all together, took longer."""
 
 

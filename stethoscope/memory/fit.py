@@ -14,7 +14,7 @@ import numpy as np
 
 POINTS = 3
 """Probes the line goes through: the largest ones."""
-FLATTENING = 0.5
+FLATTENING = 0.25
 """Of the fall from the last slope but one to the last, what the slope beyond falls by again."""
 AHEAD = 2
 """Batches that `model.predict` has ready before they are asked for."""
@@ -99,9 +99,8 @@ class PeakFit:
             peak += int((samples - batch_size + ahead) * self.input_row_bytes)
         if samples > batch_size:
             peak += int((samples - batch_size) * (self.input_row_bytes + self.output_row_bytes))
-            peak = max(
-                peak, int(self.start_bytes + samples * self.input_row_bytes + 2 * samples * self.output_row_bytes)
-            )
+            inputs = (2 if batches_itself else 1) * samples * self.input_row_bytes
+            peak = max(peak, int(self.start_bytes + inputs + 2 * samples * self.output_row_bytes))
         return max(self.loading_peak_bytes, peak)
 
     def margin_bytes(self, batch_size: int) -> int:

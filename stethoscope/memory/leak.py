@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from stethoscope.errors import OutOfMemory
-from stethoscope.jobs.endings import human_bytes
 from stethoscope.memory.held import Held, Holdings
 from stethoscope.memory.slope import Slope, slope
 from stethoscope.out_of_memory import explain
+from stethoscope.sizes import human_bytes
 from stethoscope.types import Feed
 
 Verdict = Literal["leak", "steady", "framework", "unsure"]

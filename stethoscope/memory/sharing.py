@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stethoscope.errors import BadSetting
-from stethoscope.jobs.endings import human_bytes
+from stethoscope.sizes import human_bytes
 
 HEADROOM_FRACTION = 0.1
 """For fragmentation and for what no estimate sees."""

@@ -3,6 +3,6 @@
 from stethoscope.store.entry import SAMPLES_OWNER, Entry, is_id
 from stethoscope.store.samples import register_samples
 from stethoscope.store.store import Store, Usage, store
-from stethoscope.store.upload import Upload, human
+from stethoscope.store.upload import Upload
 
-__all__ = ["SAMPLES_OWNER", "Entry", "Store", "Upload", "Usage", "human", "is_id", "register_samples", "store"]
+__all__ = ["SAMPLES_OWNER", "Entry", "Store", "Upload", "Usage", "is_id", "register_samples", "store"]

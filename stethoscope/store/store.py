@@ -14,10 +14,11 @@ import sqlalchemy as sa
 
 from stethoscope.errors import NotFound, QuotaExceeded, TooLarge
 from stethoscope.settings import Settings, settings
+from stethoscope.sizes import human_bytes
 from stethoscope.store.entry import SAMPLES_OWNER, Entry, clean_name, is_id, new_id
 from stethoscope.store.folder_tar import write_folder_tar
 from stethoscope.store.schema import connect, entries, writing
-from stethoscope.store.upload import Upload, check_free_disk, human, partial_bytes, remove_dead_uploads
+from stethoscope.store.upload import Upload, check_free_disk, partial_bytes, remove_dead_uploads
 
 _CHUNK_BYTES = 4 << 20
 _NO_LIMIT = 1 << 62
@@ -107,13 +108,13 @@ class Store:
         limit = int(self._settings.max_upload_bytes)
         if size_bytes > limit:
             raise TooLarge(
-                f"The file: expected at most {human(limit)}, got {human(size_bytes)}. "
+                f"The file: expected at most {human_bytes(limit)}, got {human_bytes(size_bytes)}. "
                 "Leave out the optimizer state, or raise STETHOSCOPE_MAX_UPLOAD_BYTES."
             )
         usage = self.usage(owner)
         if size_bytes > usage.room_bytes or usage.room_bytes <= 0:
             raise QuotaExceeded(
-                f"Your space on this server: {human(usage.room_bytes)} left, got {human(size_bytes)}. "
+                f"Your space on this server: {human_bytes(usage.room_bytes)} left, got {human_bytes(size_bytes)}. "
                 "Remove models you no longer need."
             )
         check_free_disk(self._uploads, size_bytes, int(self._settings.min_free_disk_bytes))
@@ -166,7 +167,7 @@ class Store:
                 usage = self._usage(connection, owner, unfinished=False)
                 if not row["sample"] and upload.size_bytes > usage.room_bytes:
                     raise QuotaExceeded(
-                        f"Your space on this server: {human(usage.room_bytes)} left, got {human(upload.size_bytes)}. "
+                        f"Your space on this server: {human_bytes(usage.room_bytes)} left, got {human_bytes(upload.size_bytes)}. "
                         "Remove models you no longer need."
                     )
             old = connection.execute(sa.select(entries.c.sha256).where(entries.c.id == row["id"])).scalar()

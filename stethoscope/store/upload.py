@@ -14,19 +14,10 @@ from types import TracebackType
 from typing import Self
 
 from stethoscope.errors import QuotaExceeded, TooLarge
+from stethoscope.sizes import human_bytes
 from stethoscope.store.entry import Entry, new_id
 
 _CHECK_EVERY_BYTES = 64 << 20
-
-
-def human(size_bytes: int) -> str:
-    """`size_bytes` with three significant digits and a binary unit."""
-    size, unit = float(size_bytes), "bytes"
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if size < 1024 or unit == "TiB":
-            break
-        size /= 1024
-    return f"{size_bytes} bytes" if unit == "bytes" else f"{size:.3g} {unit}"
 
 
 def check_free_disk(folder: Path, needed_bytes: int, keep_bytes: int) -> None:
@@ -38,7 +29,7 @@ def check_free_disk(folder: Path, needed_bytes: int, keep_bytes: int) -> None:
     free = shutil.disk_usage(folder).free
     if free - needed_bytes < keep_bytes:
         raise QuotaExceeded(
-            f"The server's disk: expected {human(needed_bytes + keep_bytes)} free, got {human(free)}. "
+            f"The server's disk: expected {human_bytes(needed_bytes + keep_bytes)} free, got {human_bytes(free)}. "
             "Remove models you no longer need, or ask whoever runs this server."
         )
 
@@ -86,12 +77,12 @@ class Upload:
             size = self.size_bytes + len(chunk)
             if size > self._limit:
                 raise TooLarge(
-                    f"The file: expected at most {human(self._limit)}, got more. "
+                    f"The file: expected at most {human_bytes(self._limit)}, got more. "
                     "Leave out the optimizer state, or raise STETHOSCOPE_MAX_UPLOAD_BYTES."
                 )
             if size > self._room:
                 raise QuotaExceeded(
-                    f"Your space on this server: {human(self._room)} left, the file needs more. "
+                    f"Your space on this server: {human_bytes(self._room)} left, the file needs more. "
                     "Remove models you no longer need."
                 )
             self._unchecked += len(chunk)
@@ -103,7 +94,7 @@ class Upload:
             except OSError as error:
                 if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                     raise QuotaExceeded(
-                        f"The server's disk is full after {human(self.size_bytes)} of this file. "
+                        f"The server's disk is full after {human_bytes(self.size_bytes)} of this file. "
                         "Remove models you no longer need, or ask whoever runs this server."
                     ) from error
                 raise

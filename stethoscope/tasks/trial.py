@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
@@ -59,10 +61,9 @@ class TrialRun:
             context.memory.enforce()
             answer |= _passes(context, call, given, feed, batch_size)
             answer |= {"time_per_sample_s": answer["pass_s"] / max(1, rows), "traces": call.traces}
-            first = given.batching.take(feed, given.batching.fixed or min(rows, COMPARED_ROWS))
             answer["outputs"] = {
-                name: context.save(f"rows-{place}", array[:COMPARED_ROWS] if array.ndim else array)
-                for place, (name, array) in enumerate(call(first).items())
+                name: context.save(f"rows-{place}", array)
+                for place, (name, array) in enumerate(_first_rows(call, given, feed, batch_size).items())
             }
         return answer
 
@@ -84,6 +85,25 @@ def _sized(context: TaskContext, opened: Configured, given: ModelInput) -> Feed:
         return resized(given.feed, opened.runner.inputs, int(size))
     seed, rows = int(context.params.get("seed", 0)), given.batching.rows(given.feed)
     return dummy_feed(opened.architecture, given.batching.free(opened.runner.inputs), rows, seed, int(size))
+
+
+def _first_rows(call: Caller, given: ModelInput, feed: Feed, batch_size: int) -> Feed:
+    """Outputs of the first rows, in batches no larger than those measured."""
+    batching = given.batching
+    if batching.fixed is not None:
+        return call(batching.take(feed, batching.fixed))
+    parts = [
+        call(part) for part in batching.cut(batching.take(feed, min(batching.rows(feed), COMPARED_ROWS)), batch_size)
+    ]
+    if len(parts) == 1 or any(array.ndim == 0 for array in parts[0].values()):
+        return parts[0]
+    # Where batches come out in different shapes, the first has to do.
+    return {
+        name: np.concatenate([part[name] for part in parts])
+        if len({part[name].shape[1:] for part in parts}) == 1
+        else array
+        for name, array in parts[0].items()
+    }
 
 
 def _passes(context: TaskContext, call: Caller, given: ModelInput, feed: Feed, batch_size: int) -> dict[str, Any]:

@@ -26,6 +26,11 @@ FORBIDDEN = {
     "stethoscope/memory": {
         f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "formats", "data")
     },
+    "stethoscope/planner": {
+        f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "formats", "data", "memory")
+    },
+    "stethoscope/placement": {f"stethoscope.{name}" for name in ("jobs", "worker", "store", "cli")},
+    "stethoscope/lab": {f"stethoscope.{name}" for name in ("worker", "cli")},
     "stethoscope/tasks": {f"stethoscope.{name}" for name in ("jobs", "worker", "store", "cli")},
     "stethoscope/jobs": {f"stethoscope.{name}" for name in ("tasks", "worker", "store", "cli", "formats")},
     "stethoscope/worker": {f"stethoscope.{name}" for name in ("jobs", "store", "cli")},

@@ -108,5 +108,5 @@ def test_running_out_says_how_much_was_gathered():
             raise MemoryError("unable to allocate")
         meter.kept.append(bytearray(1 << 20))
 
-    with pytest.raises(OutOfMemory, match="equal calls.*grew by"):
+    with pytest.raises(OutOfMemory, match=r"equal calls.*grew by"):
         repeat(call, {}, Holdings(meter), 50, 10.0)

@@ -48,16 +48,21 @@ def test_a_function_is_traced_for_every_shape_until_it_has_a_signature(two_input
     assert "8 traces over 8 shapes" in found.message
 
 
-@pytest.mark.parametrize("which", ["two_inputs", "of_any_length"])
-def test_the_code_named_stops_it(which, request):
-    runner = request.getfixturevalue(which)
-    given = feeds(runner)[:5]
-    found = retracing(runner, RunSettings(call="function"), given, 600)
+def assert_pasted_code_is_traced_once(runner):
+    given = feeds(runner)[:4]
     space = {"model": runner.model}
-    exec(found.signature, space)
+    exec(retracing(runner, RunSettings(call="function"), given, 600).signature, space)
     for feed in given:
         runner.called_with(feed, space["infer"])
     assert space["infer"].experimental_get_tracing_count() == 1
+
+
+def test_the_code_named_stops_it_for_several_inputs(two_inputs):
+    assert_pasted_code_is_traced_once(two_inputs)
+
+
+def test_the_code_named_stops_it_for_open_lengths(of_any_length):
+    assert_pasted_code_is_traced_once(of_any_length)
 
 
 def test_lengths_vary_too(of_any_length):

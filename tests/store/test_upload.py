@@ -10,7 +10,7 @@ from collections import namedtuple
 import pytest
 
 from stethoscope.errors import QuotaExceeded, TooLarge
-from stethoscope.store import human
+from stethoscope.sizes import human_bytes
 from tests.store.conftest import files_in
 
 
@@ -83,7 +83,7 @@ def test_uploads_of_a_killed_process_are_removed_and_living_ones_kept(make_store
 
 
 def test_sizes_are_said_with_three_digits():
-    assert [human(size) for size in (0, 1023, 1024, 1_500_000, 2 << 30)] == [
+    assert [human_bytes(size) for size in (0, 1023, 1024, 1_500_000, 2 << 30)] == [
         "0 bytes",
         "1023 bytes",
         "1 KiB",

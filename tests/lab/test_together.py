@@ -8,8 +8,8 @@ import pytest
 
 from stethoscope.errors import BadSetting
 from stethoscope.evidence.decode import decode
+from stethoscope.lab.together import Tenant, Together, TogetherRequest
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.together import Tenant, Together, TogetherRequest
 from stethoscope.memory.together_report import TogetherReport, at_once
 from stethoscope.types import ModelFile
 from tests.memory.test_sharing import BUILT, GIB

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from pathlib import Path
 
 import pytest
 
-from stethoscope.memory.lowering import Lowering, LoweringRequest
+from stethoscope.lab.lowering import Lowering, LoweringRequest
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import ModelFile, Status
@@ -83,6 +84,9 @@ def test_cancelling_ends_it_soon(engine, wide):
     report = Lowering(engine, request, seen.append, lambda: any(one.present.ran for one in seen)).run()
     assert report.status is Status.CANCELLED
     assert not any(trial.ran for trial in report.trials)
+    deadline = time.monotonic() + 10
+    while engine.jobs(active=True) and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert engine.jobs(active=True) == []
 
 
@@ -111,7 +115,7 @@ def test_nothing_of_the_report_needs_a_framework():
     import sys
 
     code = (
-        "import sys; import stethoscope.memory.lowering; "
+        "import sys; import stethoscope.lab.lowering; "
         "print(sorted({'tensorflow', 'keras', 'numpy'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())

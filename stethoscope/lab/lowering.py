@@ -64,6 +64,7 @@ class Lowering:
         self._started = time.time()
         self._worker: WorkerKind = "light"
         self._reference: Mapping[str, Path] = {}
+        self._open_size: int | None = None
 
     def run(self) -> Lowered:
         """Runs to the end and returns the report; what goes wrong in a trial is that trial's status."""
@@ -174,11 +175,11 @@ class Lowering:
             relative_diff=difference[1] if difference else None,
         )
 
-    _open_size: int | None = None
-
     def _result(self, job: Job, title: str) -> JobResult | None:
         """Waits for one job; None when the search was cancelled meanwhile."""
         request = self._request
+        if self._cancelled():
+            return None
         self._publish(progress=title)
         job_id = self._engine.submit(job, owner=request.owner, entry_id=request.entry_id)
         told = ""
