@@ -37,6 +37,11 @@ def trial(
     return analysis.model_job(kind, entry, architecture.format_id, params, data=data)
 
 
+def sweep(entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int) -> Job:
+    """The job behind the growth of memory with the batch. `params`: settings, batch_sizes."""
+    return analysis.model_job("sweep", entry, architecture.format_id, params, memory_bytes=memory_bytes)
+
+
 def endurance(entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int) -> Job:
     """The job behind the test of repeated calls. `params`: settings, tests, calls."""
     return analysis.model_job("endurance", entry, architecture.format_id, params, memory_bytes=memory_bytes)

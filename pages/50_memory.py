@@ -4,60 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import (
-    cards,
-    described,
-    endurance_parts,
-    lowering_inputs,
-    recipes,
-    render,
-    run_panel,
-    runs,
-    session,
-)
-from stethoscope.memory.call_styles import TITLES
-from stethoscope.memory.run_settings import CALLS, RunSettings
+from dashboard import cards, described, memory_inputs, render, run_panel, session
 from stethoscope.settings import settings as configured
-from stethoscope.types import Architecture, Job
+from stethoscope.types import Architecture
 
-VIEWS = ("What lowers it", "Repeated calls")
+VIEWS = ("How it grows", "What lowers it", "Repeated calls")
 PAGE = {"title": "Memory", "section": "Cost", "url_path": "memory", "icon": ""}
 MIB = 1 << 20
-
-
-def lowering(view: session.View, batch: int, limit: int, *, allowed: bool) -> None:
-    """Other settings, each tried and ranked by what it measured."""
-    lowering_inputs.button(view, batch, limit, disabled=not allowed)
-    if not lowering_inputs.shown(view):
-        st.caption(
-            "Tries other call styles, batches, precisions, XLA and shorter inputs, each in a process of its own, and ranks them by "
-            "the peak they had. Where the outputs change, it says by how much."
-        )
-
-
-def repeated(view: session.View, architecture: Architecture, batch: int, limit: int, *, allowed: bool) -> None:
-    """Leaks, retracing, and the first call against later ones."""
-    assert view.entry is not None
-    entry = view.entry
-    row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
-    call = row.cell().selectbox(
-        "Call style", CALLS, index=CALLS.index("function"), format_func=lambda name: TITLES[name], key="call"
-    )
-    calls = row.cell().number_input("Calls", 20, 10_000, 100, key="calls", bind="query-params")
-
-    def job() -> Job:
-        params = {"settings": RunSettings(batch_size=batch, call=call).to_json(), "calls": int(calls)}
-        return runs.endurance(entry, architecture, params, limit)
-
-    with row.cell():
-        run_panel.button("Call it again and again", job, view, disabled=not allowed)
-    state = run_panel.state("endurance", view)
-    if state is not None:
-        endurance_parts.answer(
-            state, recipes.command_line("endurance", entry.name, {"call": call, "calls": int(calls)})
-        )
-    elif not run_panel.busy("endurance", view):
-        st.caption("Many equal calls show a leak; calls with many shapes show how often the function is traced anew.")
 
 
 def ready(view: session.View, architecture: Architecture) -> None:
@@ -78,14 +31,18 @@ def ready(view: session.View, architecture: Architecture) -> None:
     )
     with st.container(border=True):
         row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
-        batch = int(row.cell().number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params"))
+        batch = 32
+        if asked != VIEWS[0]:
+            batch = int(row.cell().number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params"))
         limit = int(
             row.cell().number_input("Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params")
         )
-    if asked == VIEWS[1]:
-        repeated(view, architecture, batch, limit * MIB, allowed=allowed)
+    if asked == VIEWS[0]:
+        memory_inputs.growth(view, architecture, limit * MIB, allowed=allowed)
+    elif asked == VIEWS[2]:
+        memory_inputs.repeated(view, architecture, batch, limit * MIB, allowed=allowed)
     else:
-        lowering(view, batch, limit * MIB, allowed=allowed)
+        memory_inputs.lowering(view, batch, limit * MIB, allowed=allowed)
 
 
 def page() -> None:

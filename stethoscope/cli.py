@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope import cli_predict, cli_run, cli_sweep
+from stethoscope import cli_endurance, cli_predict, cli_run, cli_sweep
 from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary, value_or_exit
 from stethoscope.cli_options import DataOption, JsonOption, MemoryOption, ModelArgument, TimeoutOption, TrustOption
 from stethoscope.types import JobResult
@@ -62,6 +62,7 @@ def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
 
 app.command()(cli_predict.predict)
 app.command()(cli_sweep.sweep)
+app.command()(cli_endurance.endurance)
 
 
 @app.command()

@@ -14,6 +14,7 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import Point, knee, narrowed
 from stethoscope.out_of_memory import explain
+from stethoscope.sizes import human_bytes
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import dummy_feed
 from stethoscope.tasks.inputs import ModelInput
@@ -157,7 +158,7 @@ class _State:
             reason = stopped or "Not started: not even one row fits."
         elif not stopped and fit.fits(batch_size, limit) is False:
             needed = max(fit.predict(batch_size), fit.loading_peak_bytes)
-            reason = f"Not started: {needed:,} bytes expected, {limit:,} allowed."
+            reason = f"Not started: {human_bytes(needed)} expected, {human_bytes(limit)} allowed."
         if fit is None or reason:
             return Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason, size=size)
         return self._run(size, feed, batch_size, fit)
