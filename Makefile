@@ -2,6 +2,7 @@
 UV := .uv/bin/uv
 PORT ?= 8501
 ADDRESS ?= localhost
+WORKERS ?= auto
 
 help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -18,9 +19,9 @@ help:  ## Show this list
 run: .venv/.run  ## Set up, then start the app on http://localhost:8501 (PORT=, ADDRESS=)
 	@.venv/bin/stethoscope serve --address $(ADDRESS) --port $(PORT)
 
-test: .venv/.dev  ## Set up, then run every test, browser tests included
+test: .venv/.dev  ## Set up, then run every test, browser tests included (WORKERS=)
 	@sh tools/chromium.sh
-	@.venv/bin/python -m pytest
+	@.venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile
 
 check: .venv/.dev  ## Lint, formatting, types
 	@.venv/bin/ruff check .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -10,9 +11,9 @@ import streamlit as st
 from dashboard import cards, escape, figures, words
 from stethoscope.devices import Machine
 from stethoscope.errors import CannotRun
-from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes
+from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes, wants_gpu
 from stethoscope.memory.recipes import python_code
-from stethoscope.memory.refusals import Refusal
+from stethoscope.memory.refusals import refusals
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture
 
@@ -41,7 +42,7 @@ def machine_now(look: object) -> None:
 
 def used(rows: Sequence[tuple[str, int, int]]) -> go.Figure:
     """One bar for each device: in use, and what is left."""
-    figure = figures.base(92 + 30 * len(rows), barmode="stack")
+    figure = figures.base(70 + 26 * len(rows), barmode="stack")
     names = [escape.figure(name, 32) for name, _, _ in rows]
     for title, values, colour in (
         ("in use", [taken for _, taken, _ in rows], figures.BLUE),
@@ -53,26 +54,44 @@ def used(rows: Sequence[tuple[str, int, int]]) -> go.Figure:
             hovertemplate=f"%{{y}}: %{{customdata}} {title}<extra></extra>",
         )  # fmt: skip
     figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title_text="Memory in use (GiB)")
+    most = max((total for _, _, total in rows), default=1)
+    figure.update_xaxes(ticksuffix=" GiB", range=[0, most / 2**30])
     return figure
 
 
-def code(name: str, architecture: Architecture, chosen: RunSettings, hindering: Sequence[Refusal], cores: int) -> None:
-    """The chosen settings as Python, for Docker and for Kubernetes."""
+def code(name: str, architecture: Architecture, chosen: RunSettings, machine: Machine) -> None:
+    """The chosen settings as Python, for Docker and for Kubernetes; what TensorFlow refuses anywhere is put right first."""
     keras_2 = architecture.framework_version.startswith("Keras 2")
+    accepted = put_right(chosen, machine)
+    if accepted != chosen:
+        st.caption("Written for the nearest settings that TensorFlow accepts.")
+    on_card = replace(accepted, device="gpu") if wants_gpu(accepted) else accepted
+    missing = [refusal.message for refusal in refusals(on_card, machine) if refusal.kind == "not here"]
     python, docker, kube = st.tabs(["Python", "Docker", "Kubernetes"])
     with python:
         try:
             text = python_code(
-                name, chosen, architecture.inputs, format_id=architecture.format_id, keras_2=keras_2,
-                not_run=[refusal.message for refusal in hindering],
-            )  # fmt: skip
+                name, accepted, architecture.inputs, format_id=architecture.format_id, keras_2=keras_2, not_run=missing
+            )
             st.code(text, language="python", wrap_lines=True)
         except CannotRun as error:
             st.caption(escape.sentences(error))
     with docker:
         st.caption("Memory and processors are limited by the container; the limit includes TensorFlow itself.")
-        st.code(dockerfile(name, chosen, keras_2=keras_2), language="docker", wrap_lines=True)
-        st.code(docker_run(name, chosen, cores=cores), language="bash", wrap_lines=True)
+        st.code(dockerfile(name, accepted, keras_2=keras_2), language="docker", wrap_lines=True)
+        st.code(docker_run(name, accepted, cores=machine.cores), language="bash", wrap_lines=True)
     with kube:
-        st.code(kubernetes(name, chosen, cores=cores), language="yaml", wrap_lines=True)
+        st.code(kubernetes(name, accepted, cores=machine.cores), language="yaml", wrap_lines=True)
+
+
+def put_right(chosen: RunSettings, machine: Machine) -> RunSettings:
+    """The settings without what TensorFlow refuses on any machine; what only this machine lacks stays."""
+    for _ in range(20):
+        device = "gpu" if wants_gpu(chosen) else chosen.device
+        found = refusals(replace(chosen, device=device), machine)
+        refused = next((refusal for refusal in found if refusal.kind == "refused"), None)
+        if refused is None:
+            return chosen
+        nearest = refused.nearest
+        chosen = replace(nearest, device=chosen.device) if nearest.device == device else nearest
+    return chosen

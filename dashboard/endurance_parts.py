@@ -8,8 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import cards, escape, figures, render, words
+from dashboard import cards, escape, figures, recipes, render, words
 from stethoscope.jobs.state import JobState
+from stethoscope.memory.call_styles import TITLES
 from stethoscope.types import Status
 
 _LEAK = {
@@ -21,8 +22,8 @@ _LEAK = {
 _SERIES = (("heap_bytes", "Heap"), ("device_bytes", "Device"), ("resident_bytes", "Resident"))
 
 
-def answer(state: JobState, command: str) -> None:
-    """Everything about one finished test."""
+def answer(state: JobState, name: str) -> None:
+    """Everything about one finished test of the file `name`."""
     assert state.result is not None
     value = state.result.value
     if state.result.status is not Status.OK:
@@ -34,45 +35,58 @@ def answer(state: JobState, command: str) -> None:
     if value.get("latency"):
         _latency(value["latency"])
     if value:
-        with st.expander("The same from the command line"):
-            st.code(command, language="bash", wrap_lines=True)
+        given = state.params.get("settings") or {}
+        options = {
+            "call": given.get("call"),
+            "calls": state.params.get("calls"),
+            "batch-size": given.get("batch_size"),
+        }
+        with st.expander("How this was done"):
+            st.markdown(
+                f"Called as {escape.code(TITLES.get(str(given.get('call')), 'the file'))} with random input, in a process of its own. "
+                "What a model that does nothing leaks when called the same way is TensorFlow's own and not held against this one."
+            )
+            st.markdown("The same from the command line:")
+            st.code(recipes.command_line("endurance", name, options), language="bash", wrap_lines=True)
 
 
 def _leak(found: Mapping[str, Any]) -> None:
+    st.markdown("**Memory over many calls**")
     tone, label = _LEAK.get(str(found["verdict"]), ("plain", str(found["verdict"]).capitalize()))
     render.verdict(tone, label, escape.markdown(str(found["message"]), 500))  # type: ignore[arg-type]
     series = found.get("series") or {}
     if series:
         st.plotly_chart(held(series), config=figures.CONFIG, key="leak", alt="Memory held after each call")
-    if found.get("bytes_per_call") is not None:
+    if found.get("calls"):
         st.caption(
-            f"{_signed(found['bytes_per_call'])} a call, {100 * (found.get('confidence') or 0.95):.0f} % between "
-            f"{_signed(found['low'])} and {_signed(found['high'])}, over {words.plural(int(found['calls']), 'call')} after "
-            f"{words.plural(int(found['warm_up']), 'call')} to warm up."
+            f"{words.plural(int(found['calls']), 'equal call')}, after {words.plural(int(found['warm_up']), 'call')} to warm up."
         )
 
 
 def held(series: Mapping[str, Any]) -> go.Figure:
     """What the process held after each call, beyond what it held after the first counted one."""
     figure = figures.base(260)
+    low, high = 0.0, 1.0  # below a MiB everything is noise, and is drawn small
     for (name, title), colour in zip(_SERIES, (figures.BLUE, figures.GREEN, figures.GREY), strict=True):
         values = series.get(name)
         if not values:
             continue
         grown = [(value - values[0]) / 2**20 for value in values]
+        low, high = min(low, *grown), max(high, *grown)
         figure.add_scatter(
             x=list(range(1, len(grown) + 1)), y=grown, mode="lines", name=title, line={"color": colour, "width": 1.8},
             hovertemplate=f"{title}, call %{{x}}: %{{y:+.2f}} MiB<extra></extra>",
         )  # fmt: skip
     figure.update_xaxes(title_text="Call")
-    figure.update_yaxes(title_text="Growth since the first (MiB)")
+    figure.update_yaxes(title_text="Growth since the first (MiB)", range=[low - 0.05 * (high - low), 1.05 * high])
     return figure.update_layout(
         showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=34
     )
 
 
 def _retracing(found: Mapping[str, Any]) -> None:
-    st.markdown(f"**Retracing.** {escape.sentences(str(found['message']))}")
+    st.markdown("**Retracing**")
+    st.markdown(escape.sentences(str(found["message"])))
     ways = [way for way in found.get("ways") or () if not way.get("reason")]
     if ways:
         st.dataframe(
@@ -85,7 +99,7 @@ def _retracing(found: Mapping[str, Any]) -> None:
             hide_index=True,
         )
     if found.get("signature"):
-        st.markdown("Stops it" + (", as was seen:" if found.get("stops") else ":"))
+        st.markdown("This stops it; it was tried:" if found.get("stops") else "This may stop it:")
         st.code(str(found["signature"]), language="python", wrap_lines=True)
 
 
@@ -107,8 +121,3 @@ def _latency(found: Mapping[str, Any]) -> None:
     )
     if found.get("note"):
         st.caption(escape.sentences(str(found["note"])))
-
-
-def _signed(value: float) -> str:
-    sign = "−" if value < 0 else "+"
-    return f"{sign}{words.size(abs(value))}"

@@ -21,7 +21,9 @@ def button(view: View, batch_size: int, memory_bytes: int, *, disabled: bool) ->
 
 def shown(view: View) -> bool:
     """Draws the search under way, or the last one; returns whether there is one."""
-    return study_panel.shown(KIND, view, lowering_parts.progress, lowering_parts.answer)
+    assert view.entry is not None
+    name = view.entry.name
+    return study_panel.shown(KIND, view, lowering_parts.progress, lambda value: lowering_parts.answer(value, name))
 
 
 def _work(view: View, batch_size: int, memory_bytes: int) -> Work:

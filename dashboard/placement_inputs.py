@@ -16,8 +16,6 @@ def page(view: View, architecture: Architecture, *, several: bool, allowed: bool
     """The form, the button, and the answer of the last trial."""
     assert view.entry is not None
     entry = view.entry
-    if not run_panel.runnable(architecture.runnable):
-        return
     if not trainable(architecture):
         render.empty("Only Keras models (.keras, .h5) can be trained; this format holds a finished computation.")
         return

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import streamlit as st
 
@@ -11,6 +12,9 @@ from dashboard import escape, evidence_figures, figures, render, words
 from stethoscope.findings import Curves, Line
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
+
+_DEFINED: Final = re.compile(r" \(defined @ [^()]*(?:\([^()]*\))?[^()]*\)")
+"""Where TensorFlow says a variable was made: always a line of Keras' own."""
 
 
 def clash(state: JobState) -> None:
@@ -20,29 +24,44 @@ def clash(state: JobState) -> None:
         return
     found, attempts = value.get("clash"), list(value.get("attempts") or ())
     happened = bool(found and found["happened"])
-    render.verdict(
-        "careful" if happened else "good",
-        "It clashes" if happened else "No clash",
-        escape.markdown(value["sentence"], 600),
-    )
+    _verdict("careful" if happened else "good", "It clashes" if happened else "No clash", value["sentence"])
     if found and found.get("message"):
         st.caption("What TensorFlow says:")
-        st.code(str(found["message"]), language=None, wrap_lines=True)
-    for attempt in attempts:
-        works = attempt["works"] and attempt.get("equal")
-        with st.container(border=True):
-            tone = "plain" if not attempt["tried"] else "good" if works else "bad"
-            label = "Not tried" if not attempt["tried"] else "Works" if works else "Does not work"
-            render.verdict(tone, label, escape.markdown(attempt["title"], 120))  # type: ignore[arg-type]
-            if attempt.get("reason"):
-                st.markdown(escape.sentences(attempt["reason"]))
-            if works:
-                st.caption(f"Outputs differ by at most {words.difference(attempt.get('max_abs_diff'))}.")
-            if attempt.get("note"):
-                st.caption(escape.sentences(attempt["note"]))
-            if attempt.get("code"):
-                st.code(attempt["code"], language="python", wrap_lines=True)
+        st.code(_DEFINED.sub("", str(found["message"])), language=None, wrap_lines=True)
+    first = next((place for place, attempt in enumerate(attempts) if _works(attempt)), 0)
+    for place, attempt in enumerate(attempts):
+        _attempt(attempt, expanded=place == first)
     _assumed(value.get("assumed") or ())
+
+
+def _works(attempt: Mapping[str, Any]) -> bool:
+    return bool(attempt["works"] and attempt.get("equal"))
+
+
+def _attempt(attempt: Mapping[str, Any], *, expanded: bool) -> None:
+    works = _works(attempt)
+    with st.container(border=True):
+        tone: render.Tone = "plain" if not attempt["tried"] else "good" if works else "bad"
+        label = "Not tried" if not attempt["tried"] else "Works" if works else "Does not work"
+        render.verdict(tone, label, escape.markdown(attempt["title"], 120))
+        if attempt.get("reason"):
+            st.markdown(escape.sentences(attempt["reason"]))
+        said = [_outputs(attempt.get("max_abs_diff"))] if works else []
+        if attempt.get("note"):
+            said.append(escape.sentences(attempt["note"]))
+        if said:
+            st.caption(" ".join(said))
+        if attempt.get("code"):
+            with st.expander("Code", expanded=expanded):
+                st.code(attempt["code"], language="python", wrap_lines=True)
+
+
+def _outputs(difference: Any) -> str:
+    if difference is None:
+        return "The outputs are the same."
+    if float(difference) == 0:
+        return "The outputs are identical."
+    return f"The outputs differ by at most {words.difference(difference)}."
 
 
 def replicas(state: JobState) -> None:
@@ -51,10 +70,10 @@ def replicas(state: JobState) -> None:
     if value is None:
         return
     agree = value.get("agree")
-    tone, label = (
-        ("good", "They agree") if agree else ("plain", "No answer") if agree is None else ("careful", "They differ")
-    )
-    render.verdict(tone, label, escape.markdown(value["sentence"], 700))  # type: ignore[arg-type]
+    if agree is None:
+        _verdict("plain", "No answer", value["sentence"])
+    else:
+        _verdict("good" if agree else "careful", "They agree" if agree else "They differ", value["sentence"])
     lines = [
         Line(str(curve["title"]), tuple(range(1, len(curve["losses"]) + 1)), tuple(curve["losses"]))
         for curve in value.get("curves") or ()
@@ -64,7 +83,7 @@ def replicas(state: JobState) -> None:
         st.plotly_chart(
             evidence_figures.curves(Curves("Training loss", "Epoch", "Loss", tuple(lines))),
             config=figures.CONFIG,
-            key="replicas",
+            key="replica-losses",
             alt="Training loss on one device and on several",
         )
     for suspect in value.get("suspects") or ():
@@ -79,6 +98,14 @@ def replicas(state: JobState) -> None:
         with st.expander("The program for several devices"):
             st.code(value["code"], language="python", wrap_lines=True)
     _assumed(value.get("assumed") or ())
+
+
+def _verdict(tone: render.Tone, label: str, sentences: str) -> None:
+    """The first sentence beside the badge, the others below."""
+    first, _, rest = words.readable(sentences).partition(". ")
+    render.verdict(tone, label, escape.markdown(first if not rest else f"{first}.", 400))
+    if rest:
+        st.markdown(escape.sentences(rest))
 
 
 def _value(state: JobState) -> Mapping[str, Any] | None:

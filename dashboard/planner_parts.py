@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import escape, figures, render, words
+from dashboard import escape, figures, linked, render, session, words
 from stethoscope.errors import BadSetting
 from stethoscope.planner.plan import Plan, Settings, Zero
 from stethoscope.planner.presets import DEVICES, device
 from stethoscope.planner.states import OPTIMIZERS, PRECISIONS
 from stethoscope.planner.strategy_code import StrategyCode
 
-OWN = "another size"
+OWN = "other"
 _PARTS = (
     ("weights", "Weights", figures.BLUE),
     ("gradients", "Gradients", figures.ORANGE),
@@ -30,41 +30,43 @@ _NAMES = {
 }  # fmt: skip
 
 
-def settings() -> tuple[Settings, int | None] | None:
-    """Draws the form; returns the settings and the sequence length, or None after saying what is wrong."""
+def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
+    """Draws the form; returns the settings and the sequence length, or None after saying what is wrong.
+
+    Args:
+        open_sizes: whether the model leaves dimensions besides the batch open, so that a length must be assumed.
+    """
     first = st.grid(4, min_column_width=150, vertical_alignment="bottom")
     with first.cell():
-        names = [*DEVICES, OWN]
-        chosen = st.selectbox(
-            "Device", names, index=names.index("a100-40"), format_func=lambda name: DEVICES[name].title if name in DEVICES else OWN.capitalize(),
-            key="device", bind="query-params",
-        )  # fmt: skip
-    with first.cell():
-        own = st.text_input("Its memory", "16GB", key="device-memory", bind="query-params", disabled=chosen != OWN)
+        titles = {key: preset.title for key, preset in DEVICES.items()} | {OWN: "Another size"}
+        chosen = linked.select("Device", titles, "a100-40", "device")
+    if chosen == OWN:
+        with first.cell():
+            own = st.text_input("Its memory", "16GB", key="device-memory", bind="query-params")
+    else:
+        own = ""
     with first.cell():
         count = st.number_input("Devices", 1, 65_536, 8, key="devices", bind="query-params")
     with first.cell():
-        training = st.selectbox("For", ["training", "inference"], key="mode", bind="query-params") == "training"
-    second = st.grid(4, min_column_width=150, vertical_alignment="bottom")
-    with second.cell():
+        modes = {"training": "training", "inference": "inference"}
+        training = linked.select("For", modes, "training", "mode") == "training"
+    with first.cell():
         batch = st.number_input(
             "Batch size", 1, 1_000_000, 32, key="plan-batch", bind="query-params", help="Over all devices together"
         )
-    with second.cell():
-        precision = st.selectbox(
-            "Precision", ["auto", *PRECISIONS], key="precision", bind="query-params",
-            format_func=lambda name: "as in the file" if name == "auto" else name,
-        )  # fmt: skip
-    with second.cell():
-        optimizer = st.selectbox(
-            "Optimizer", ["auto", *OPTIMIZERS], key="optimizer", bind="query-params", disabled=not training,
-            format_func=lambda name: "as in the file" if name == "auto" else name,
-        )  # fmt: skip
-    with second.cell():
-        length = st.number_input(
-            "Sequence length", 0, 10_000_000, 0, key="sequence", bind="query-params",
-            help="For inputs whose length is open; 0 assumes 128",
-        )  # fmt: skip
+    with first.cell():
+        precision = linked.select("Precision", _or_as_in_the_file(PRECISIONS), "auto", "precision")
+    optimizer = "auto"
+    if training:
+        with first.cell():
+            optimizer = linked.select("Optimizer", _or_as_in_the_file(OPTIMIZERS), "auto", "optimizer")
+    length = None
+    if open_sizes:
+        with first.cell():
+            length = st.number_input(
+                "Sequence length", 1, 10_000_000, None, key="sequence", bind="query-params", placeholder="128",
+                help="For inputs whose length is open",
+            )  # fmt: skip
     with st.popover("More"):
         zero = st.segmented_control(
             "ZeRO stage", ["auto", "0", "1", "2", "3"], default="auto", key="zero", bind="query-params", required=True,
@@ -79,7 +81,11 @@ def settings() -> tuple[Settings, int | None] | None:
     except BadSetting as error:
         st.warning(escape.sentences(error))
         return None
-    return asked, int(length) or None
+    return asked, int(length) if length else None
+
+
+def _or_as_in_the_file(names: Iterable[str]) -> dict[str, str]:
+    return {"auto": "as in the file"} | {name: name for name in names}
 
 
 def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
@@ -91,10 +97,12 @@ def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
     best = fitting[0] if fitting else min(plans, key=lambda plan: plan.bytes_per_device.total)
     room = words.size(asked.device.usable_bytes)
     need = words.size(best.bytes_per_device.total)
-    if fitting:
-        where = "one device" if best.devices == 1 else f"{best.devices:,} devices"
+    if fitting and best.devices == 1:
+        render.verdict("good", "It fits", f"One device is enough: {need} of its {room}. {_cost(best)}")
+    elif fitting:
+        where = f"on each of {best.devices:,} devices"
         render.verdict(
-            "good", "It fits", f"The cheapest plan, {name(best.kind)}, needs {need} of {room} on {where}. {_cost(best)}"
+            "good", "It fits", f"The cheapest plan, {name(best.kind)}, needs {need} of {room} {where}. {_cost(best)}"
         )
     else:
         render.verdict(
@@ -103,10 +111,12 @@ def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
     st.plotly_chart(
         picture(plans, asked.device.usable_bytes), config=figures.CONFIG, key="plans", alt="Memory of each plan"
     )
-    names = [plan.kind for plan in plans]
-    chosen = st.selectbox(
-        "Plan", names, index=names.index(best.kind), key="plan", format_func=lambda kind: _line(kind, plans)
-    )
+    titles = {plan.kind: _line(plan.kind, plans) for plan in plans}
+    if st.session_state.get("_plan-best") not in (None, best.kind):
+        st.session_state.pop("plan", None)  # other settings, another best plan
+        session.remember("plan", None)
+    st.session_state["_plan-best"] = best.kind
+    chosen = linked.select("Plan", titles, best.kind, "plan")
     return next(plan for plan in plans if plan.kind == chosen)
 
 
@@ -147,7 +157,7 @@ def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
         text=f"usable {words.size(usable_bytes)}{' →' if far else ''}", font={"color": figures.LIMIT},
     )  # fmt: skip
     figure.update_yaxes(
-        tickvals=list(range(len(shown))), ticktext=[escape.figure(name(plan.kind), 40) for plan in shown]
+        tickvals=list(range(len(shown))), ticktext=[escape.figure(name(plan.kind), 60) for plan in shown]
     )
     figure.update_xaxes(title_text=f"Memory of the fullest device ({unit})")
     return figure.update_layout(

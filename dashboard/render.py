@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal
 
@@ -42,6 +42,7 @@ _ERRORS: Mapping[str, tuple[Tone, str, str]] = {
 }
 
 
+_MOST_ROWS = 20
 _ABOUT_THE_FILE = {"UnreadableFile", "UnsafeFile", "TooLarge", "NeedsTrust", "BadInput"}
 
 
@@ -113,6 +114,18 @@ def empty(sentence: str) -> None:
     """What would be here, and why it is not."""
     with st.container(border=True):
         st.markdown(sentence)
+
+
+def outcomes(columns: Mapping[str, Sequence[str]]) -> None:
+    """A table of runs whose last column, Ended, may say more than "done"."""
+    rows = len(columns["Ended"])
+    said = any(len(text) > 30 for text in columns["Ended"])
+    st.dataframe(
+        columns,
+        hide_index=True,
+        height="content" if rows <= _MOST_ROWS else 40 * _MOST_ROWS,
+        column_config={"Ended": st.column_config.TextColumn(width="large")} if said else None,
+    )
 
 
 def go_to(url_path: str, label: str, *, width: Literal["content", "stretch"] = "content", **params: str) -> None:

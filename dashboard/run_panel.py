@@ -49,6 +49,12 @@ def busy(kind: str, view: View) -> bool:
     return view.entry is not None and progress.active(kind, view.entry.id) is not None
 
 
+def finished(kind: str, view: View) -> JobState | None:
+    """The last run of this tab, if it is done; nothing is drawn."""
+    found = _last(kind, view)
+    return found if found is not None and found.done else None
+
+
 def _from_address(kind: str, view: View) -> JobState | None:
     job_id = session.recalled("job")
     if job_id is None or view.entry is None:

@@ -42,6 +42,11 @@ def sweep(entry: Entry, architecture: Architecture, params: Mapping[str, Any], m
     return analysis.model_job("sweep", entry, architecture.format_id, params, memory_bytes=memory_bytes)
 
 
+def estimate(entry: Entry, architecture: Architecture, params: Mapping[str, Any]) -> Job:
+    """The job behind an estimate without a run. `params`: settings, batch_sizes, sizes."""
+    return analysis.model_job("estimate", entry, architecture.format_id, params)
+
+
 def endurance(entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int) -> Job:
     """The job behind the test of repeated calls. `params`: settings, tests, calls."""
     return analysis.model_job("endurance", entry, architecture.format_id, params, memory_bytes=memory_bytes)

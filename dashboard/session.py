@@ -15,7 +15,7 @@ from stethoscope.store import SAMPLES_OWNER, Entry, store
 from stethoscope.store.samples import MANIFEST
 
 _MODEL = "model"
-_OF_ONE_MODEL = ("layer", "job", "data", "logs", "diagnosis", "compare")
+_OF_ONE_MODEL = ("layer", "job", "data", "logs", "diagnosis", "compare", "study")
 """Parts of the address that mean nothing for another model."""
 DATA_SUFFIXES = (".npz", ".npy")
 """Uploads with these suffixes are input data, never the current model."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import streamlit as st
 
-from dashboard import escape, session, sharing_parts, study_panel
+from dashboard import escape, linked, session, sharing_parts, study_panel
 from dashboard.session import View
-from stethoscope.errors import BadSetting
+from stethoscope.errors import BadSetting, NotFound
 from stethoscope.jobs import engine
 from stethoscope.lab.studies import Cancelled, Publish, Work
 from stethoscope.lab.together import Tenant, Together, TogetherRequest
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
-from stethoscope.store import Entry
+from stethoscope.store import Entry, store
 
 KIND = "together"
 _MOST = 6
@@ -22,13 +25,11 @@ _MOST = 6
 def page(view: View) -> None:
     """The form, and what running them together came to."""
     assert view.entry is not None
-    known = {entry.id: entry for entry in (*session.recent_models(view.owner), *session.sample_models())}
+    known = {entry.id: entry for entry in (*session.recent_models(view.owner), *session.sample_models(), *_linked())}
     known.pop(view.entry.id, None)
     with st.container(border=True):
-        chosen = st.multiselect(
-            "With these models", list(known), format_func=lambda key: escape.clip(known[key].title or known[key].name, 60),
-            max_selections=_MOST, key="others", bind="query-params", placeholder="Choose one or more",
-        )  # fmt: skip
+        titles = {entry.id: escape.clip(entry.title or entry.name, 60) for entry in known.values()}
+        chosen = linked.several("With these models", titles, "with", most=_MOST, placeholder="Choose one or more")
         row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
         size = row.cell().text_input("Memory of the card", "2GB", key="card", bind="query-params")
         batch = row.cell().number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params")
@@ -48,9 +49,7 @@ def page(view: View) -> None:
             st.caption(
                 f"Run here within {most / 2**30:.1f} GiB, what one job may have; the split is for the card as given."
             )
-        tenants = tuple(
-            _tenant(entry, int(batch)) for entry in (view.entry, *(known[key] for key in chosen if key in known))
-        )
+        tenants = _tenants((view.entry, *(known[key] for key in chosen)), int(batch))
         with row.cell():
             study_panel.button(
                 "Run them together", KIND, lambda: _work(tenants, card, view, over), view, disabled=not chosen
@@ -62,10 +61,27 @@ def page(view: View) -> None:
         )
 
 
-def _tenant(entry: Entry, batch_size: int) -> Tenant:
-    return Tenant(
-        f"{entry.name} ({entry.id[-4:]})", entry.file, RunSettings(batch_size=batch_size), trusted=entry.trusted
-    )
+def _linked() -> list[Entry]:
+    """The models that the address names: whoever has the link may see them, as with the model itself."""
+    found = []
+    for entry_id in (session.recalled("with") or "").split(",")[:_MOST]:
+        try:
+            found.append(store().get(entry_id))
+        except NotFound:
+            continue
+    return [entry for entry in found if not session.is_data(entry)]
+
+
+def _tenants(entries: Sequence[Entry], batch_size: int) -> tuple[Tenant, ...]:
+    """One for each model, under the name of its file; equal names are numbered."""
+    found: dict[str, Tenant] = {}
+    for entry in entries:
+        path, number, name = Path(entry.name), 1, entry.name
+        while name in found:
+            number += 1
+            name = f"{path.stem} ({number}){path.suffix}"
+        found[name] = Tenant(name, entry.file, RunSettings(batch_size=batch_size), trusted=entry.trusted)
+    return tuple(found.values())
 
 
 def _work(tenants: tuple[Tenant, ...], card: int, view: View, over: bool) -> Work:

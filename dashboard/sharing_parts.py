@@ -17,6 +17,7 @@ _VERDICTS: Mapping[str, tuple[Literal["good", "bad", "careful", "plain"], str]] 
     "not run": ("careful", "Not run"),
     "cancelled": ("plain", "Cancelled"),
 }
+_DOING = {"waiting": "waiting", "alone": "measured alone", "together": "running", "done": "done"}
 _STATES = {"waiting": 0.0, "alone": 0.3, "together": 0.7, "done": 1.0}
 
 
@@ -45,7 +46,10 @@ def answer(value: Mapping[str, Any]) -> None:
             picture(split, runs), config=figures.CONFIG, key="split", alt="The card divided between the models"
         )
     if runs:
-        st.dataframe(_table(runs), hide_index=True)
+        render.outcomes(_table(runs))
+    for run in runs:
+        if run.get("reason"):
+            st.markdown(f"**{escape.markdown(run['name'])}** {escape.sentences(run['reason'])}")
     if int(value.get("at_once") or 0) > 1:
         st.caption(f"{words.count(int(value['at_once']))} processes were running at the same moment.")
     for place, code in enumerate(value.get("codes") or ()):
@@ -93,11 +97,11 @@ def _table(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 def _ended(run: Mapping[str, Any]) -> str:
     if not run.get("status"):
-        return str(run["state"])
+        return _DOING.get(str(run["state"]), str(run["state"]))
     if run["status"] == "ok":
         same = run.get("same_as_alone")
         return "done" + (", outputs as alone" if same else ", outputs differ" if same is False else "")
-    return escape.clip(str(run.get("reason") or run["status"]), 160)
+    return str(run["status"]).replace("_", " ")
 
 
 def _size(value: Any) -> str:

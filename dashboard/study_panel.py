@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, render
+from dashboard import escape, render, session
 from dashboard.session import View
 from stethoscope.lab.studies import Study, Work, studies
 
@@ -16,15 +16,17 @@ Draw = Callable[[Mapping[str, Any]], None]
 
 
 def button(label: str, kind: str, work: Callable[[], Work], view: View, *, disabled: bool = False) -> None:
-    """The button that starts a study of the current model."""
+    """The button that starts a study of the current model and puts it into the address; one at a time."""
     assert view.entry is not None
-    if st.button(label, type="primary", key=f"study-{kind}", width="stretch", disabled=disabled):
-        studies().start(kind, view.entry.id, view.owner, work())
+    latest = studies().latest(kind, view.entry.id)
+    busy = latest is not None and not latest.done
+    if st.button(label, type="primary", key=f"study-{kind}", width="stretch", disabled=disabled or busy):
+        session.remember("study", studies().start(kind, view.entry.id, view.owner, work()))
         st.rerun()
 
 
 def shown(kind: str, view: View, progress: Callable[[Mapping[str, Any]], tuple[float, str]], draw: Draw) -> bool:
-    """Draws the study under way (moving, with cancel) or the last one; returns whether there is one.
+    """Draws the study under way (moving, with cancel), else that of the address or the last; returns whether there is one.
 
     Args:
         kind: of the study.
@@ -33,13 +35,15 @@ def shown(kind: str, view: View, progress: Callable[[Mapping[str, Any]], tuple[f
         draw: draws a report, finished or not.
     """
     assert view.entry is not None
-    study = studies().latest(kind, view.entry.id)
+    study = _to_show(kind, view.entry.id)
     if study is None:
         return False
+    session.remember("study", study.id)
     if study.done:
         _ended(study, draw)
         return True
     entry_id, study_id = view.entry.id, study.id
+    may_cancel = study.owner == view.owner or view.mine
 
     @st.fragment(run_every=REFRESH_S)
     def moving() -> None:
@@ -50,13 +54,22 @@ def shown(kind: str, view: View, progress: Callable[[Mapping[str, Any]], tuple[f
         line, stop = st.columns([6, 1], vertical_alignment="center")
         share, text = progress(now.value)
         line.progress(min(1.0, max(0.0, share)), text=escape.markdown(text, 160) or "Starting")
-        if stop.button("Cancel", key=f"cancel-page-{study_id}", width="stretch"):
+        if may_cancel and stop.button("Cancel", key=f"cancel-page-{study_id}", width="stretch"):
             studies().cancel(study_id)
         if now.value:
             draw(now.value)
 
     moving()
     return True
+
+
+def _to_show(kind: str, entry_id: str) -> Study | None:
+    latest = studies().latest(kind, entry_id)
+    asked = session.recalled("study")
+    if asked is None or latest is None or not latest.done:
+        return latest
+    found = studies().find(asked, entry_id)
+    return found if found is not None and found.kind == kind else latest
 
 
 def _ended(study: Study, draw: Draw) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import cards, described, memory_inputs, render, run_panel, session
-from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture
 
-VIEWS = ("How it grows", "What lowers it", "Repeated calls")
+VIEWS = ("Before running", "How it grows", "What lowers it", "Repeated calls")
 PAGE = {"title": "Memory", "section": "Cost", "url_path": "memory", "icon": ""}
-MIB = 1 << 20
 
 
 def ready(view: session.View, architecture: Architecture) -> None:
@@ -19,30 +17,23 @@ def ready(view: session.View, architecture: Architecture) -> None:
     allowed = cards.hazards(view, architecture.hazards)
     if not run_panel.runnable(architecture.runnable):
         return
-    most = int(configured().job_memory_bytes) // MIB
     asked = st.segmented_control(
         "Question",
         VIEWS,
-        default=VIEWS[0],
+        default=VIEWS[1],
         key="question",
         bind="query-params",
         required=True,
         label_visibility="collapsed",
     )
-    with st.container(border=True):
-        row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
-        batch = 32
-        if asked != VIEWS[0]:
-            batch = int(row.cell().number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params"))
-        limit = int(
-            row.cell().number_input("Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params")
-        )
     if asked == VIEWS[0]:
-        memory_inputs.growth(view, architecture, limit * MIB, allowed=allowed)
+        memory_inputs.before(view, architecture, allowed=allowed)
+    elif asked == VIEWS[1]:
+        memory_inputs.growth(view, architecture, allowed=allowed)
     elif asked == VIEWS[2]:
-        memory_inputs.repeated(view, architecture, batch, limit * MIB, allowed=allowed)
+        memory_inputs.lowering(view, allowed=allowed)
     else:
-        memory_inputs.lowering(view, batch, limit * MIB, allowed=allowed)
+        memory_inputs.repeated(view, architecture, allowed=allowed)
 
 
 def page() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from dashboard import (
@@ -19,6 +21,7 @@ from dashboard import (
 )
 from stethoscope.devices import this_machine
 from stethoscope.formats import all_formats
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
 
@@ -32,6 +35,8 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = cards.hazards(view, architecture.hazards)
+    if not run_panel.runnable(architecture.runnable):
+        return
     chosen_view = st.segmented_control(
         "What", VIEWS, default=VIEWS[0], key="what", bind="query-params", required=True, label_visibility="collapsed"
     )
@@ -48,11 +53,11 @@ def ready(view: session.View, architecture: Architecture) -> None:
             help="What the run may add to its process; holds on the CPU too",
         )  # fmt: skip
         go = row.cell()
-        chosen = settings_form.draw(int(batch))
+        chosen = settings_form.draw(int(batch), architecture)
     if chosen is None:
         return
     machine = this_machine()
-    hindering = settings_form.objections(chosen, machine, tensorflow=tensorflow)
+    hindering = settings_form.objections(chosen, machine, tensorflow=tensorflow, most_mebibytes=most)
 
     def job() -> Job:
         params = {"samples": int(batch), "batch_size": int(batch), "seed": 0, "settings": chosen.to_json()}
@@ -63,9 +68,13 @@ def ready(view: session.View, architecture: Architecture) -> None:
         run_panel.button("Run with these settings", job, view, disabled=not runnable)
     state = run_panel.state("predict", view)
     if state is not None:
+        ran = RunSettings.from_json(state.params.get("settings") or {})
+        st.caption(f"Ran with {settings_form.in_words(ran)}.")
         prediction_parts.answer(state, *recipes.of_run(entry.name, architecture, state, int(limit) * MIB))
-    st.markdown("**These settings as code**")
-    devices_parts.code(entry.name, architecture, chosen, hindering, machine.cores)
+    if tensorflow:
+        st.markdown("**These settings as code**")
+        limited = replace(chosen, memory_limit_bytes=int(limit) * MIB if limit < most else None)
+        devices_parts.code(entry.name, architecture, limited, machine)
 
 
 def page() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import described, escape, planner_parts, recipes, render, session, sharing_inputs
+from dashboard import described, escape, memory_inputs, planner_parts, recipes, render, session, sharing_inputs
 from stethoscope.errors import StethoscopeError
 from stethoscope.planner.file_settings import for_model
 from stethoscope.planner.model_shape import model_shape
@@ -20,13 +20,19 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """The form, and the plans for it: arithmetic, so there is nothing to wait for."""
     assert view.entry is not None
     asked_for = st.segmented_control(
-        "Plan for", KINDS, default=KINDS[0], key="plan-for", bind="query-params", required=True
+        "Plan for",
+        KINDS,
+        default=KINDS[0],
+        key="plan-for",
+        bind="query-params",
+        required=True,
+        label_visibility="collapsed",
     )
     if asked_for == KINDS[1]:
         sharing_inputs.page(view)
         return
     with st.container(border=True):
-        given = planner_parts.settings()
+        given = planner_parts.settings(open_sizes=memory_inputs.has_open_sizes(architecture))
     if given is None:
         return
     asked, length = given

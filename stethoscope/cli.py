@@ -174,6 +174,18 @@ def plan(
     sequence_parallel: Annotated[
         bool, typer.Option("--sequence-parallel", help="With tensor parallelism, split by position as Megatron does.")
     ] = False,
+    really_run: Annotated[
+        bool,
+        typer.Option(
+            "--run", help="Also predict with all models at once, each within its share of one device's memory."
+        ),
+    ] = False,
+    exceed: Annotated[
+        str, typer.Option(help="With --run, the model (file name) that is given more work than its share holds.")
+    ] = "",
+    run_time: Annotated[float, typer.Option(min=0.1, help="With --run, seconds they run beside each other.")] = 3.0,
+    timeout: TimeoutOption = 300.0,
+    trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say which ways of using the devices fit the model, cheapest first, with the code."""
@@ -195,12 +207,18 @@ def plan(
         value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
         if isinstance(value, JobResult):
             value_or_exit(value, as_json)
-        elif as_json:
-            sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
-        else:
-            from stethoscope.cli_text_plan import plans
+            return
+        if not really_run:
+            cli_plan.write(value, as_json)
+            return
+        from stethoscope import cli_plan_run
 
-            plans(value)
+        card = asked.device.usable_bytes
+        report = cli_plan_run.run(
+            models, card, batch_size, exceed=exceed, seconds=run_time, trusted=trust, timeout_s=timeout
+        )
+        cli_plan.write({**value, "run": report.to_json()}, as_json)
+        cli_plan_run.exit_for(report)
 
 
 @app.command()

@@ -47,10 +47,15 @@ def value_or_exit(result: JobResult, as_json: bool) -> Mapping[str, Any]:
 
 def exit_for(result: JobResult) -> None:
     """Ends with 0 for an answer, 3 for a refusal, 2 for anything that could not run (the reason on standard error)."""
-    if result.status is Status.OK:
+    exit_for_status(result.status, result.reason)
+
+
+def exit_for_status(status: Status | None, reason: str) -> None:
+    """The same for what is more than one job."""
+    if status is Status.OK:
         return
-    sys.stderr.write(f"{result.reason}\n")
-    raise typer.Exit(UnsafeFile.exit_code if result.status is Status.REFUSED else StethoscopeError.exit_code)
+    sys.stderr.write(f"{reason}\n")
+    raise typer.Exit(UnsafeFile.exit_code if status is Status.REFUSED else StethoscopeError.exit_code)
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.cli_advice import advised, known_kinds
+from stethoscope.cli_answers import exit_for, exit_for_status, failing_well, print_answer, summary
 from stethoscope.cli_options import (
     CallOption,
     DataOption,
@@ -24,10 +24,8 @@ from stethoscope.cli_options import (
     XlaOption,
 )
 from stethoscope.cli_settings import refusal, run_settings
-from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
-from stethoscope.lab.lowering import Lowering, LoweringRequest
+from stethoscope.errors import BadSetting
 from stethoscope.memory.alternatives import KINDS
-from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import JobResult, Status
 
@@ -68,14 +66,14 @@ def endurance(
                 model,
                 chosen[0],
                 data=data,
-                kinds=tuple(part.strip() for part in changes.split(",") if part.strip()),
+                kinds=known_kinds(changes),
                 seed=seed,
                 trusted=trust,
                 memory_limit=memory_limit,
                 timeout_s=timeout,
             )
             _print(found.to_json(), as_json, "lowering")
-            _exit_for_status(found.status, found.reason)
+            exit_for_status(found.status, found.reason)
             return
         budget = cli_run.budget(memory_limit, timeout)
         results: dict[str, JobResult] = {}
@@ -89,55 +87,13 @@ def endurance(
                 "trusted": trust,
             }
             results[settings.call], _ = cli_run.model_job("endurance", model, data, params, budget)
+            if results[settings.call].status is Status.CANCELLED:
+                break
         value = answer(results)
         _print(value, as_json, "endurance")
         exit_for(_worst(results))
         if any((item.get("leak") or {}).get("verdict") == "leak" for item in value["calls"]):
             raise typer.Exit(LEAKS)
-
-
-def advised(
-    model: Path,
-    settings: RunSettings,
-    *,
-    data: Path | None = None,
-    kinds: tuple[str, ...] = KINDS,
-    open_size: int | None = None,
-    seed: int = 0,
-    trusted: bool = False,
-    memory_limit: str = "",
-    timeout_s: float = 600.0,
-) -> Lowered:
-    """Tries other settings than these, each in a contained job; progress goes to a terminal's standard error.
-
-    Raises:
-        BadSetting: an unknown kind of change.
-        UnreadableFile: a file is not there.
-    """
-    for kind in kinds:
-        if kind not in KINDS:
-            raise BadSetting(f"--changes {kind!r}: expected some of {', '.join(KINDS)}.")
-    files = cli_run.input_files(model, data)
-    limits = cli_run.budget(memory_limit, timeout_s)
-    request = LoweringRequest(
-        files["model"],
-        settings,
-        files.get("data"),
-        cli_run.beside_files(files),
-        kinds,
-        open_size=open_size,
-        seed=seed,
-        trusted=trusted,
-        memory_bytes=limits.memory_bytes,
-        timeout_s=timeout_s,
-    )
-    with cli_run.short_engine() as engine:
-        if not sys.stderr.isatty():
-            return Lowering(engine, request).run()
-        from rich.console import Console
-
-        with Console(stderr=True).status("starting") as status:
-            return Lowering(engine, request, lambda report: status.update(report.progress or "done")).run()
 
 
 def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
@@ -191,9 +147,3 @@ def _print(value: Mapping[str, Any], as_json: bool, what: str) -> None:
         from stethoscope import cli_text_endurance
 
         getattr(cli_text_endurance, what)(value)
-
-
-def _exit_for_status(status: Status | None, reason: str) -> None:
-    if status is not Status.OK:
-        sys.stderr.write(f"{reason}\n")
-        raise typer.Exit(UnsafeFile.exit_code if status is Status.REFUSED else StethoscopeError.exit_code)

@@ -21,5 +21,8 @@ PrecisionOption = Annotated[
     str, typer.Option(help="as-saved, float32, mixed_float16, mixed_bfloat16, float16 or bfloat16.")
 ]
 XlaOption = Annotated[bool, typer.Option("--xla", help="Compile with XLA.")]
+AllocatorOption = Annotated[
+    str, typer.Option(help="On the CPU: system (gives freed memory back) or pool (TensorFlow's own, as it comes).")
+]
 DeviceOption = Annotated[str, typer.Option(help="auto, cpu, gpu, or gpu:1 for the second card.")]
 TimeoutOption = Annotated[float, typer.Option(help="Seconds before the job is stopped.")]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -91,7 +93,7 @@ def run(
         found.append(to_json(path.name, shape, own, plan(shape, own), loss if isinstance(loss, str) else ""))
     answer: dict[str, Any] = {"schema_version": SCHEMA_VERSION, **found[0]}
     if len(found) > 1:
-        names = _distinct([path.name for path in models])
+        names = distinct([path.name for path in models])
         needs = {
             name: next(item for item in one["plans"] if item["devices"] == 1)["bytes_per_device"]["total"]
             for name, one in zip(names, found, strict=True)
@@ -101,7 +103,18 @@ def run(
     return answer
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
+def write(value: Mapping[str, Any], as_json: bool) -> None:
+    """Prints the answer of `run` as one JSON object, or for people."""
+    if as_json:
+        sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+    else:
+        from stethoscope.cli_text_plan import plans
+
+        plans(value)
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """The names, with a number where one occurs more than once."""
     return [name if names.count(name) == 1 else f"{name} ({number + 1})" for number, name in enumerate(names)]
 
 

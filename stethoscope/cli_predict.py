@@ -11,6 +11,7 @@ import typer
 from stethoscope import cli_run
 from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
 from stethoscope.cli_options import (
+    AllocatorOption,
     CallOption,
     DataOption,
     DeviceOption,
@@ -44,6 +45,7 @@ def predict(
     precision: PrecisionOption = "as saved",
     xla: XlaOption = False,
     device: DeviceOption = "auto",
+    allocator: AllocatorOption = "system",
     intra_threads: Annotated[int | None, typer.Option(min=1, help="Threads within one operation.")] = None,
     inter_threads: Annotated[int | None, typer.Option(min=1, help="Operations at a time.")] = None,
     memory_growth: Annotated[bool, typer.Option("--memory-growth", help="GPU: take memory as needed.")] = False,
@@ -68,6 +70,7 @@ def predict(
             gpu_memory_limit=gpu_memory_limit,
             logical_devices=logical_devices,
             memory_limit=memory_limit,
+            allocator=allocator,
         )
         refused = refusal(model, settings)
         if refused is not None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
+from stethoscope.devices import default_floor_bytes
+from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.formats import all_formats
+from stethoscope.jobs.host_memory import HostMemory
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.sizes import parse_size
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
@@ -100,26 +105,74 @@ def short_engine(slots_each: int = 1) -> Iterator[Engine]:
     """An engine for one command, stopped at its end; nothing is kept."""
     slots: dict[WorkerKind, int] = {"light": slots_each, "tensorflow": slots_each}
     with tempfile.TemporaryDirectory(prefix="stethoscope-") as folder:
-        engine = Engine(Path(folder), slots, 1 << 62, reuse=False)
+        engine = Engine(Path(folder), slots, 1 << 62, host=HostMemory(_kept_free_bytes()), reuse=False)
         try:
             yield engine
         finally:
             engine.stop()
 
 
-def _run(engine: Engine, job: Job) -> JobResult:
-    job_id = engine.submit(job)
-    if not sys.stderr.isatty():
-        return engine.wait(job_id)
-    from rich.console import Console
+def _kept_free_bytes() -> int:
+    name = "STETHOSCOPE_MIN_FREE_MEMORY_BYTES"
+    if name not in os.environ:
+        return default_floor_bytes()
+    from stethoscope.settings import settings  # not at every start: it takes longer than describing a model
 
-    console = Console(stderr=True)
-    with console.status("starting") as status:
-        try:
-            while not (state := engine.state(job_id)).done:
-                status.update(f"{state.progress.phase}  {state.progress.message}")
-                time.sleep(0.05)
-        except KeyboardInterrupt:
-            engine.cancel(job_id)
-            raise StethoscopeError("Cancelled.") from None
+    return int(settings().min_free_memory_bytes)
+
+
+class _Interrupt:
+    """What the signal of Ctrl-C does: it is noted once, and ends the command the second time."""
+
+    def __init__(self) -> None:
+        self.pressed = threading.Event()
+
+    def __call__(self, _number: int, _frame: object) -> None:
+        if self.pressed.is_set():
+            raise KeyboardInterrupt
+        self.pressed.set()
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """While open, Ctrl-C is an answer instead of an end: yields what says whether it was pressed; the second ends as ever.
+
+    Within another, it is the same question.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if isinstance(before, _Interrupt) or threading.current_thread() is not threading.main_thread():
+        yield before.pressed.is_set if isinstance(before, _Interrupt) else lambda: False
+        return
+    noted = _Interrupt()
+    signal.signal(signal.SIGINT, noted)
+    try:
+        yield noted.pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextlib.contextmanager
+def progress_line() -> Iterator[Callable[[str], None]]:
+    """A line on standard error that says what is done now and for how long, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    start = time.monotonic()
+    with Console(stderr=True).status("starting") as status:
+        yield lambda text: status.update(f"{escape(text)}  {time.monotonic() - start:.0f} s")
+
+
+def _run(engine: Engine, job: Job) -> JobResult:
+    """Waits for a job; Ctrl-C cancels it, and the result is what it had found until then."""
+    job_id = engine.submit(job)
+    with interruptible() as stopped, progress_line() as say:
+        while not (state := engine.state(job_id)).done:
+            if stopped():
+                engine.cancel(job_id)
+            say(f"{state.progress.phase}  {state.progress.message}")
+            with contextlib.suppress(TimeoutError):
+                engine.wait(job_id, 0.1)
     return engine.wait(job_id)

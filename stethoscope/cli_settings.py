@@ -24,6 +24,7 @@ def run_settings(
     gpu_memory_limit: str,
     logical_devices: str,
     memory_limit: str,
+    allocator: str = "system",
 ) -> RunSettings:
     """The settings that the options ask for.
 
@@ -39,6 +40,7 @@ def run_settings(
         gpu_memory_limit: a size, or "".
         logical_devices: sizes separated by commas ("2GB,2GB"), or a number of devices without sizes ("2"), or "".
         memory_limit: a size, or "".
+        allocator: one of `ALLOCATORS`.
 
     Raises:
         BadSetting: a value makes no sense.
@@ -51,6 +53,7 @@ def run_settings(
         call=call.lower().replace("-", "_"),
         precision=known.get(chosen, precision),
         xla=xla,
+        allocator=allocator.lower(),
         device=kind if index.isdigit() or not index else device,
         gpu_index=int(index) if index.isdigit() else 0,
         intra_threads=intra_threads,

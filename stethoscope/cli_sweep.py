@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.cli_advice import advised, known_kinds
+from stethoscope.cli_answers import exit_for, exit_for_status, failing_well, print_answer, summary
 from stethoscope.cli_options import (
+    AllocatorOption,
     CallOption,
     DataOption,
     DeviceOption,
@@ -23,6 +24,9 @@ from stethoscope.cli_options import (
 )
 from stethoscope.cli_settings import refusal, run_settings
 from stethoscope.errors import BadSetting
+from stethoscope.lab.checked_sweep import as_checked
+from stethoscope.memory.alternatives import KINDS
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import JobResult, Status
 
 
@@ -37,9 +41,20 @@ def sweep(
     precision: PrecisionOption = "as saved",
     xla: XlaOption = False,
     device: DeviceOption = "auto",
+    allocator: AllocatorOption = "system",
     check: Annotated[
         bool, typer.Option("--check", help="Run just below and just above the largest batch that is said to fit.")
     ] = False,
+    estimate_only: Annotated[
+        bool, typer.Option("--estimate-only", help="Run nothing: what the graph says about the peak, and where it is.")
+    ] = False,
+    advise: Annotated[
+        bool,
+        typer.Option(
+            "--advise", help="Then try what would lower the peak of the largest batch, ranked by measurement."
+        ),
+    ] = False,
+    changes: Annotated[str, typer.Option(help="With --advise, which changes to try.")] = ",".join(KINDS),
     memory_limit: MemoryOption = "",
     timeout: Annotated[float, typer.Option(help="Seconds before a call style is stopped.")] = 900.0,
     seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
@@ -51,7 +66,9 @@ def sweep(
         rows, lengths = numbers(batch_sizes, "--batch-sizes"), numbers(sizes, "--sizes")
         if not rows:
             raise BadSetting("--batch-sizes: expected at least one number, for example 1,8,64.")
+        kinds = known_kinds(changes)
         budget = cli_run.budget(memory_limit, timeout)
+        chosen: list[RunSettings] = []
         results: dict[str, JobResult] = {}
         for style in dict.fromkeys(part.strip() for part in call.split(",") if part.strip()):
             settings = run_settings(
@@ -66,21 +83,50 @@ def sweep(
                 gpu_memory_limit="",
                 logical_devices="",
                 memory_limit=memory_limit,
+                allocator=allocator,
             )
             refused = refusal(model, settings)
             if refused is not None:
                 raise BadSetting(refused["reason"])
-            params = {
-                "settings": settings.to_json(),
-                "batch_sizes": rows,
-                "sizes": lengths,
-                "check": check,
-                "seed": seed,
-                "trusted": trust,
-            }
-            result, _ = cli_run.model_job("sweep", model, data, params, budget)
-            results[settings.call] = _as_checked(result)
+            chosen.append(settings)
+        if not chosen:
+            raise BadSetting("--call: expected at least one call style, for example function.")
+        if estimate_only:
+            from stethoscope import cli_estimate
+
+            guess, ended = cli_estimate.estimated(model, chosen, rows, lengths, budget, trust=trust)
+            print_answer(guess, as_json, "sweep") if as_json else cli_estimate.show(guess)
+            exit_for(ended)
+            return
+        with cli_run.interruptible() as stopped:
+            for settings in chosen:
+                params = {
+                    "settings": settings.to_json(),
+                    "batch_sizes": rows,
+                    "sizes": lengths,
+                    "check": check,
+                    "seed": seed,
+                    "trusted": trust,
+                }
+                result, _ = cli_run.model_job("sweep", model, data, params, budget)
+                results[settings.call] = as_checked(result)
+                if result.status is Status.CANCELLED or stopped():
+                    break
         value = answer(results)
+        advice = None
+        if advise and worst(results).status in (Status.OK, Status.OUT_OF_MEMORY):
+            advice = advised(
+                model,
+                chosen[0],
+                data=data,
+                kinds=kinds,
+                open_size=lengths[0] if lengths else None,
+                seed=seed,
+                trusted=trust,
+                memory_limit=memory_limit,
+                timeout_s=timeout,
+            )
+            value["advice"] = advice.to_json()
         if as_json:
             print_answer(value, as_json, "sweep")
         else:
@@ -88,6 +134,8 @@ def sweep(
 
             cli_text_sweep.sweep(value)
         exit_for(worst(results))
+        if advice is not None:
+            exit_for_status(advice.status, advice.reason)
 
 
 def numbers(text: str, option: str) -> list[int]:
@@ -122,13 +170,6 @@ def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
             for call, result in results.items()
         ],
     }
-
-
-def _as_checked(result: JobResult) -> JobResult:
-    """A process that ended while a batch too large was tried on purpose has answered the question."""
-    if result.status is Status.OUT_OF_MEMORY and result.phase == "check" and result.value.get("checks"):
-        return replace(result, status=Status.OK, reason="", error="")
-    return result
 
 
 def worst(results: Mapping[str, JobResult]) -> JobResult:

@@ -136,9 +136,23 @@ def shape(sizes: Sequence[int | None] | None) -> str:
 
 def _print_oom(console: Console, value: Mapping[str, Any]) -> None:
     oom = value.get("oom") or {}
-    console.print(f"peak {human_bytes(value['peak_rss_bytes'])}")
-    if oom.get("tensor_shape"):
-        console.print(f"tensor {shape(oom['tensor_shape'])}")
+    if value["status"] not in ("out_of_memory", "crashed") or not oom:
+        return
+    limit = f" of {human_bytes(oom['limit_bytes'])}" if oom.get("limit_bytes") else ""
+    console.print(f"peak {human_bytes(value['peak_rss_bytes'])}{limit}")
+    if oom.get("tensor_shape") or oom.get("operator"):
+        what = "tensor" if oom.get("tensor_from") == "error" else "largest tensor expected"
+        dimensions = shape(oom["tensor_shape"]) if oom.get("tensor_shape") else ""
+        console.print(f"{what} {dimensions} {escape(oom.get('operator') or '')}".rstrip())
+    host = oom.get("host")
+    if host:
+        console.print(
+            f"memory of the machine: this job {human_bytes(host['this_job_bytes'])}, {host['other_jobs']} other jobs "
+            f"{human_bytes(host['other_jobs_bytes'])}, other programs {human_bytes(host['rest_bytes'])}, "
+            f"available {human_bytes(host['available_bytes'])}"
+        )
     estimate = oom.get("largest_batch_estimate")
     if estimate:
         console.print(f"what would fit: a batch of {estimate['low']:,} to {estimate['high']:,} (estimated)")
+    if oom.get("advice"):
+        console.print(f"what to do: {escape(oom['advice'])}", soft_wrap=True)

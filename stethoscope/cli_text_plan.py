@@ -31,6 +31,29 @@ def plans(value: Mapping[str, Any]) -> None:
         console.print(f"{verdict} on one device, headroom included: {human_bytes(shared['total_bytes'])}, {rest}")
         for name, size in shared["shares_bytes"].items():
             console.print(f"  {escape(name)}  {human_bytes(size)}")
+    if value.get("run"):
+        _together(console, value["run"])
+
+
+def _together(console: Console, run: Mapping[str, Any]) -> None:
+    """What came of running the models at once."""
+    columns = ("run together", "batch", "predicted", "alone", "share", "peak", "calls", "outputs as alone", "")
+    table = Table(*columns, box=None, pad_edge=False)
+    for one in run["runs"]:
+        sizes = [one[name] for name in ("predicted_bytes", "alone_bytes", "share_bytes", "peak_bytes")]
+        same = one["same_as_alone"]
+        table.add_row(
+            escape(one["name"]),
+            f"{one['asked_batch_size'] or one['batch_size']:,}",
+            *("" if size is None else human_bytes(size) for size in sizes),
+            f"{one['calls']:,}",
+            "" if same is None else "yes" if same else "no",
+            escape(one["status"].replace("_", " ")),
+        )
+    console.print(table)
+    if run["split"]:
+        console.print(escape(run["split"]["sentence"]), soft_wrap=True)
+    console.print(escape(run["sentence"]), soft_wrap=True)
 
 
 def _model(console: Console, one: Mapping[str, Any]) -> None:

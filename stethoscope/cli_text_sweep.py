@@ -35,6 +35,10 @@ def sweep(value: Mapping[str, Any]) -> None:
             console.print(f"{name}: largest batch within {budget}{at}: {found['low']:,} to {found['high']:,}")
         for point in call.get("checks", []):
             console.print(f"{name}: checked batch {point['batch_size']:,}: {point['status'].replace('_', ' ')}")
+    if value.get("advice"):
+        from stethoscope.cli_text_endurance import lowering
+
+        lowering(value["advice"])
 
 
 def _row(point: Mapping[str, Any]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ memory.limit_in_bytes, cpu.cfs_quota_us); NVML API reference, docs.nvidia.com/de
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 CGROUP = Path("/sys/fs/cgroup")
+_MOST_FLOOR_BYTES = 512 << 20
 _UNLIMITED_BYTES = 1 << 60
 """cgroup v1 writes a number near 2⁶³ for "no limit"."""
 
@@ -76,6 +78,28 @@ def this_machine(cgroup: Path = CGROUP) -> Machine:
     gpus, reason = _gpus()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return Machine(_processor(), cores, _group_cores(cgroup), total, available, limit, gpus, reason)
+
+
+def available_bytes(cgroup: Path = CGROUP) -> int:
+    """Memory that could be had now without swapping, within the control group's limit.
+
+    Quick, as it is asked often: which control groups have a limit is looked up once.
+    """
+    total, available = _memory()
+    limit, used = _tightest(_limited_groups(cgroup))
+    return available if limit is None or limit >= total else min(available, max(0, limit - used))
+
+
+def usable_bytes(cgroup: Path = CGROUP) -> int:
+    """The memory that processes here can have altogether: the machine's, or the control group's limit where that is lower."""
+    limit, _ = _group_memory(cgroup)
+    total = _memory()[0]
+    return total if limit is None else min(total, limit)
+
+
+def default_floor_bytes() -> int:
+    """What is kept free of the usable memory where nothing else was set: 512 MiB, or a twentieth if that is less."""
+    return min(_MOST_FLOOR_BYTES, usable_bytes() // 20)
 
 
 def device_list(seen: Sequence[Mapping[str, Any]], machine: Machine) -> list[dict[str, Any]]:
@@ -137,17 +161,45 @@ def _processor() -> str:
 
 
 def _group_memory(root: Path) -> tuple[int | None, int]:
-    """(tightest limit, memory in use under it) of the control groups this process is in, in bytes."""
+    """(tightest limit, memory in use under it) of the control groups this process is in, in bytes.
+
+    Cached files that the kernel would drop before it runs out do not count as used.
+    """
+    return _tightest(_groups_with_limit(root))
+
+
+def _tightest(groups: Sequence[tuple[Path, Path]]) -> tuple[int | None, int]:
     found: list[tuple[int, int]] = []
+    for limit_file, used_file in groups:
+        limit, used = _number(limit_file), _number(used_file)
+        if limit is not None:
+            found.append((limit, max(0, (used or 0) - _droppable(used_file.with_name("memory.stat")))))
+    return min(found, key=lambda pair: pair[0] - pair[1]) if found else (None, 0)
+
+
+def _groups_with_limit(root: Path) -> tuple[tuple[Path, Path], ...]:
+    """Of each control group with a limit: the files with the limit and with what is used."""
+    found: list[tuple[Path, Path]] = []
     for folder in _group_folders(root, "memory"):
         for limit_name, used_name in (
             ("memory.max", "memory.current"),
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),
         ):
-            limit, used = _number(folder / limit_name), _number(folder / used_name)
+            limit = _number(folder / limit_name)
             if limit is not None and limit < _UNLIMITED_BYTES:
-                found.append((limit, used or 0))
-    return min(found, key=lambda pair: pair[0] - pair[1]) if found else (None, 0)
+                found.append((folder / limit_name, folder / used_name))
+    return tuple(found)
+
+
+_limited_groups = functools.cache(_groups_with_limit)
+
+
+def _droppable(statistics: Path) -> int:
+    """Bytes of files in the cache that nobody has used lately, of a control group and those below it."""
+    with contextlib.suppress(OSError, ValueError):
+        rows = dict(line.split() for line in statistics.read_text().splitlines())
+        return int(rows.get("total_inactive_file", rows.get("inactive_file", 0)))
+    return 0
 
 
 def _group_cores(root: Path) -> float | None:

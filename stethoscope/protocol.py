@@ -3,6 +3,7 @@
 job.json        parent → worker    the job
 result.json     worker → parent    {"status", "value", "reason", "error", "peak_rss_bytes", "log"}
 partial.json    worker → parent    what was known when the worker was killed
+foretold.json   worker → parent    the largest tensors the model will need
 out/            worker → parent    arrays and blobs
 """
 

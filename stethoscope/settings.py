@@ -14,6 +14,7 @@ from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from stethoscope.devices import default_floor_bytes
 from stethoscope.errors import BadSetting
 
 PREFIX = "STETHOSCOPE_"
@@ -88,6 +89,13 @@ class Settings(BaseSettings):
         "Memory a job may add to its worker before it is stopped.",
         shown="8 GiB, or half of the memory if that is less",
         gt=0,
+    )
+    min_free_memory_bytes: ByteSize = _setting(
+        lambda: ByteSize(default_floor_bytes()),
+        "When less of the machine's memory than this is available, the job that holds most of it is stopped, with a "
+        "report; 0 turns that off.",
+        shown="512 MiB, or a twentieth of the memory if that is less",
+        ge=0,
     )
     job_timeout_s: float = _setting(300.0, "Seconds a job may take.", gt=0)
     require_containment: bool = _setting(

@@ -316,6 +316,10 @@ class TaskContext:
 class MemoryMeter(Protocol):
     """Measures and limits the memory of the process it lives in."""
 
+    def watch(self) -> None:
+        """Measures more exactly from now on, at a little cost in time."""
+        ...
+
     def reset(self) -> None:
         """Starts a new measurement."""
         ...

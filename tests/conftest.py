@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,28 @@ import pytest
 from stethoscope.jobs.job_engine import Engine
 
 PROJECT = Path(__file__).resolve().parents[1]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Keeps the other workers of pytest-xdist waiting while a test runs that is marked `alone`."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return (yield)
+    with _turn(item.config.cache.mkdir("turns"), alone=item.get_closest_marker("alone") is not None):
+        return (yield)
+
+
+@contextmanager
+def _turn(folder: Path, *, alone: bool) -> Iterator[None]:
+    with (folder / "door").open("w") as door, (folder / "room").open("w") as room:
+        # Who waits for an empty room keeps the door shut, so that the others cannot go on taking turns.
+        fcntl.flock(door, fcntl.LOCK_EX)
+        fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        fcntl.flock(door, fcntl.LOCK_UN)
+        try:
+            yield
+        finally:
+            fcntl.flock(room, fcntl.LOCK_UN)
 
 
 @pytest.fixture(scope="session")

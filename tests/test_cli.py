@@ -78,8 +78,29 @@ def test_running_out_of_memory_is_a_report_with_exit_code_2(tmp_path):
     assert done.returncode == 2
     value = json.loads(done.stdout)
     assert value["status"] == "out_of_memory"
-    assert value["oom"]["largest_batch_estimate"]["low"] >= 1
+    oom = value["oom"]
+    assert oom["largest_batch_estimate"]["low"] >= 1
+    assert (oom["mechanism"], oom["phase"], oom["limit_bytes"]) == ("limit", value["phase"], 1 << 30)
+    assert oom["peak_bytes"] == value["peak_rss_bytes"] > 0
+    assert oom["change"][0]["setting"] == "batch_size"
     assert done.stderr.count("\n") == 1
+
+
+def test_a_machine_that_runs_out_is_a_report_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("STETHOSCOPE_MIN_FREE_MEMORY_BYTES", "1000TiB")
+    model = hungry_onnx(tmp_path / "hungry.onnx")
+    words = ("predict", model, "--memory-limit", "4GiB", "--batch-size", 16, "--samples", 320)
+    done = run(*words, "--json")
+    assert done.returncode == 2
+    value = json.loads(done.stdout)
+    assert (value["status"], value["oom"]["mechanism"]) == ("out_of_memory", "host")
+    assert value["oom"]["host"]["available_bytes"] > 0
+    assert done.stderr.count("\n") == 1
+    printed = run(*words)
+    assert printed.returncode == 2
+    assert "what to do: " in printed.stdout
+    assert "memory of the machine" in printed.stdout
+    assert "the machine ran out of memory" in printed.stderr
 
 
 def test_consistency_tells_what_was_tested(tiny):

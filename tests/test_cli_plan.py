@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.models import hungry_onnx, tiny_onnx
 from tests.test_cli import answer, run
 
 BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
@@ -85,3 +86,42 @@ def test_json_is_strict():
     done = run("plan", BERT, "--device", "16GB", "--json")
     assert len(done.stdout.strip().splitlines()) == 1
     json.loads(done.stdout, parse_constant=pytest.fail)
+
+
+def test_models_are_really_run_together(tmp_path):
+    models = (BUILT / "digits_cnn.onnx", tiny_onnx(tmp_path / "tiny.onnx"))
+    words = ("plan", *models, "--device", "1GiB", "--inference", "--run", "--run-time", 1, "--batch-size", 4)
+    value = answer(*words)
+    assert value.keys() >= {"schema_version", "plans", "code", "together", "models"}
+    run_together = value["run"]
+    assert run_together["verdict"] == "fit"
+    assert run_together["at_once"] == 2
+    for one in run_together["runs"]:
+        assert one["status"] == "ok"
+        assert one["same_as_alone"] is True
+        assert one["peak_bytes"] <= one["share_bytes"]
+    printed = run(*words)
+    assert printed.returncode == 0, printed.stderr
+    assert "ran at once, each within its share" in printed.stdout
+
+
+def test_one_that_exceeds_its_share_dies_alone(tmp_path):
+    hungry = hungry_onnx(tmp_path / "hungry.onnx", 8)
+    words = ("plan", BUILT / "digits_cnn.onnx", hungry, "--device", "1GiB", "--inference", "--run", "--batch-size", 4)
+    value = answer(*words, "--exceed", "hungry.onnx")
+    assert value["run"]["verdict"] == "contained"
+    assert {one["name"]: one["status"] for one in value["run"]["runs"]} == {
+        "digits_cnn.onnx": "ok",
+        "hungry.onnx": "out_of_memory",
+    }
+    wrong = run(*words, "--exceed", "absent.onnx")
+    assert wrong.returncode == 2
+    assert "--exceed" in wrong.stderr
+
+
+def test_what_cannot_run_alone_is_not_run_together(tmp_path):
+    hungry = hungry_onnx(tmp_path / "hungry.onnx", 8)
+    done = run("plan", hungry, BUILT / "digits_cnn.onnx", "--device", "200MiB", "--run", "--batch-size", 64, "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["run"]["verdict"] == "not run"
+    assert len(done.stderr.strip().splitlines()) == 1

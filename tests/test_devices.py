@@ -8,7 +8,15 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from stethoscope.devices import Gpu, Machine, device_list, this_machine
+from stethoscope.devices import (
+    Gpu,
+    Machine,
+    available_bytes,
+    default_floor_bytes,
+    device_list,
+    this_machine,
+    usable_bytes,
+)
 
 GIB = 1 << 30
 
@@ -42,6 +50,16 @@ def test_no_limit_and_the_older_control_groups(tmp_path):
     assert machine.core_limit is None
     (tmp_path / "memory" / "memory.limit_in_bytes").write_text(str(2 * GIB))
     assert this_machine(tmp_path).group_limit_bytes == 2 * GIB
+
+
+def test_what_is_asked_often_agrees_and_files_in_the_cache_are_not_used_memory(tmp_path):
+    (tmp_path / "memory.max").write_text(f"{GIB}\n")
+    (tmp_path / "memory.current").write_text(f"{GIB}\n")
+    assert available_bytes(tmp_path) == 0 == this_machine(tmp_path).available_bytes
+    (tmp_path / "memory.stat").write_text(f"anon {GIB // 2}\ninactive_file {GIB // 4}\nactive_file {GIB // 4}\n")
+    assert available_bytes(tmp_path) == GIB // 4 == this_machine(tmp_path).available_bytes
+    assert usable_bytes(tmp_path) == GIB
+    assert 0 < default_floor_bytes() <= GIB // 2
 
 
 @pytest.fixture

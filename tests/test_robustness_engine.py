@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import shutil
@@ -51,22 +52,44 @@ def until(condition, timeout_s: float = 20.0) -> bool:
 def test_seventy_jobs_in_a_row_leave_no_process_descriptor_memory_or_file(engine, tiny):
     devices = Job("devices", {}, {}, Budget(1 << 30, 120), "tensorflow")
 
-    def work(light: int, heavy: int) -> None:
+    def work(light: int, heavy: int) -> list[str]:
         wanted = [engine.submit(predict(tiny, batch_size=2, seed=seed), owner=f"o{seed % 4}") for seed in range(light)]
         wanted += [engine.submit(devices) for _ in range(heavy)]
         assert {engine.wait(job_id, 180).status for job_id in wanted} == {Status.OK}
+        return wanted
 
     work(10, 2)
+    assert until(lambda: not engine.jobs(active=True), 60), "an earlier test left a job running"
     pids = [os.getpid(), *engine.server_pids().values()]
-    before = {pid: (descriptors(pid), psutil.Process(pid).memory_info().rss) for pid in pids}
-    work(60, 10)
-    assert [os.getpid(), *engine.server_pids().values()] == pids, "a worker server was lost on the way"
-    assert until(lambda: not any(psutil.Process(pid).children() for pid in pids[1:])), "workers or zombies are left"
-    for pid in pids:
-        assert descriptors(pid) <= before[pid][0] + 2
-        assert psutil.Process(pid).memory_info().rss <= before[pid][1] + 16 * MIB
-    for folder in (engine._folder / "jobs").iterdir():
-        assert {path.name for path in folder.iterdir()} <= LEFT
+    # This process has run other tests: its heap may grow once for reasons of its own. What leaks grows in every round.
+    for rounds_left in (2, 1, 0):
+        gc.collect()
+        before = {pid: (descriptors(pid), psutil.Process(pid).memory_info().rss) for pid in pids}
+        jobs = work(60, 10)
+        gc.collect()
+        assert [os.getpid(), *engine.server_pids().values()] == pids, "a worker server was lost on the way"
+        assert until(lambda: not any(psutil.Process(pid).children() for pid in pids[1:])), "workers or zombies are left"
+        more = {pid: descriptors(pid) - before[pid][0] for pid in pids}
+        grown = {pid: psutil.Process(pid).memory_info().rss - before[pid][1] for pid in pids}
+        if max(more.values()) <= 2 and max(grown.values()) <= 16 * MIB:
+            break
+        assert rounds_left, f"descriptors {more}, bytes {grown} in every round of 70 jobs"
+    for job_id in jobs:
+        assert {path.name for path in (engine._folder / "jobs" / job_id).iterdir()} <= LEFT
+
+
+def test_whatever_a_killed_worker_was_writing_is_removed(engine, tmp_path):
+    job_id = engine.submit(predict(endless_onnx(tmp_path / "endless.onnx"), batch_size=1))
+    assert until(lambda: engine.state(job_id).progress.phase not in ("starting", "queued"))
+    folder = engine._folder / "jobs" / job_id
+    (folder / "partial.tmp").write_text('{"half')
+    (folder / "junk").mkdir()
+    (folder / "junk" / "link").symlink_to(tmp_path)
+    (folder / "elsewhere").symlink_to(tmp_path)
+    engine.cancel(job_id)
+    assert engine.wait(job_id, 5).status is Status.CANCELLED
+    assert {path.name for path in folder.iterdir()} <= LEFT
+    assert (tmp_path / "endless.onnx").exists()
 
 
 class Flooding:
@@ -130,7 +153,7 @@ engine = Engine(Path(sys.argv[1]), {"light": 1, "tensorflow": 1}, 1 << 62)
 path = Path(sys.argv[2])
 job = Job("predict", {"model": ModelFile(path, path.name)}, {"batch_size": 1}, Budget(1 << 30, 60))
 ids = [engine.submit(job) for _ in range(2)]
-while engine.state(ids[0]).progress.phase not in ("predict", "measure", "warm up"):
+while engine.state(ids[0]).progress.phase not in ("predict", "measure", "trace"):
     pass
 print(engine.server_pids()["light"], *ids, flush=True)
 sys.stdin.read()

@@ -51,11 +51,32 @@ def diagnosis(page: Page) -> None:
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
 
 
+def memory(page: Page) -> None:
+    """A sweep over batch sizes: predicted and measured peaks, time per sample."""
+    page.get_by_role("button", name="Sweep", exact=True).click()
+    expect(page.get_by_text("Worth its memory")).to_be_visible(timeout=240_000)
+    expect(page.locator(".js-plotly-plot").nth(1)).to_be_visible()
+
+
+def devices(page: Page) -> None:
+    """Settings that TensorFlow refuses, said before anything runs."""
+    expect(page.get_by_role("button", name="Use the nearest settings that run here")).to_be_visible()
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+def planner(page: Page) -> None:
+    """What each device holds under each plan, some of which fit."""
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
 PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "architecture": ("/architecture?model=sample-bert-small&layer=block_0_attention", architecture),
     "overview": ("/?model=sample-digits-cnn", overview),
     "consistency": ("/consistency?model=sample-dropout-at-inference", consistency),
     "diagnosis": ("/diagnosis?model=sample-cancer-softmax-one-unit", diagnosis),
+    "devices": ("/devices?model=sample-bert-small&growth=true&card-limit=4GB", devices),
+    "memory": ("/memory?model=sample-memory-hungry&sizes=1%2C+4%2C+8%2C+12%2C+24&limit=1024", memory),
+    "planner": ("/planner?model=sample-bert-small&device=other&device-memory=84MB&devices=8&plan-batch=256", planner),
     "prediction": ("/prediction?model=sample-memory-hungry&limit=512", prediction),
 }
 

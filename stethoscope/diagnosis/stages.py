@@ -119,14 +119,19 @@ def _fit_params(request: Request, _evidence: EvidenceSet) -> dict[str, Any]:
     return {"trusted": request.trusted, "fit": fit, "time_s": request.train_s}
 
 
+def _beside_s(request: Request) -> float:
+    """Seconds for each stage that trains something beside the short training run: 8, and more where that may take long."""
+    return max(min(8.0, request.train_s), 0.8 * request.train_s)
+
+
 def _baseline_params(request: Request, evidence: EvidenceSet) -> dict[str, Any]:
-    return _fit_params(request, evidence) | {"time_s": min(8.0, request.train_s)}
+    return _fit_params(request, evidence) | {"time_s": _beside_s(request)}
 
 
 def _score_params(request: Request, evidence: EvidenceSet) -> dict[str, Any]:
     assert evidence.baseline is not None
     return _fit_params(request, evidence) | {
-        "time_s": min(8.0, request.train_s),
+        "time_s": _beside_s(request),
         "test_index": list(evidence.baseline.test_index),
     }
 
@@ -208,13 +213,17 @@ STAGES: tuple[Stage, ...] = (
           _with_behaviour, _consistency_params, files=("model", "data"), after=("describe", "profile"), runs_model=True,
           order=1),
     Stage("baseline", "Simple models on the same data", "baseline", (Evidence.BASELINE,), _needs_targets,
-          _with_baseline, _baseline_params, files=("model", "data"), after=("describe", "profile"), order=2),
+          _with_baseline, _baseline_params, files=("model", "data"), after=("describe", "profile"), order=2,
+          extra_s=_beside_s),
     Stage("overfit", "Overfitting a few samples", "overfit", (Evidence.OVERFIT,), _needs_training, _with_overfit,
-          lambda request, evidence: _fit_params(request, evidence) | {"time_s": min(8.0, request.train_s)},
-          files=("model", "data"), after=("describe", "profile"), runs_model=True, order=2),
+          lambda request, evidence: _fit_params(request, evidence) | {"time_s": _beside_s(request)},
+          files=("model", "data"), after=("describe", "profile"), runs_model=True, order=2,
+          extra_s=_beside_s),
     Stage("score", "This network beside the simple models", "score", (), _needs_scoring, _with_scores, _score_params,
-          files=("model", "data"), after=("describe", "profile", "baseline"), runs_model=True, order=3),
+          files=("model", "data"), after=("describe", "profile", "baseline"), runs_model=True, order=3,
+          extra_s=_beside_s),
     Stage("second", "The second model beside them", "score", (), _needs_second, _with_scores, _second_params,
-          files=("second", "data"), after=("describe", "profile", "baseline"), runs_model=True, order=4),
+          files=("second", "data"), after=("describe", "profile", "baseline"), runs_model=True, order=4,
+          extra_s=_beside_s),
 )  # fmt: skip
 """In the order in which they are shown."""

@@ -6,10 +6,11 @@ import errno
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope import protocol
+from stethoscope.jobs.shortage import Mechanism, Shortage, report_on, tensor_sentence
 from stethoscope.out_of_memory import mentions
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Job, Status
@@ -23,6 +24,10 @@ class Verdict:
 
     status: Status
     reason: str
+    mechanism: Mechanism = "limit"
+    """What had run out, for one that was out of memory."""
+    host: Mapping[str, Any] | None = None
+    """Who had the machine's memory, when that ran out."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,12 @@ class Ending:
     killed: Verdict | None
     answer: Mapping[str, Any] | None
     partial: Mapping[str, Any] | None
+    foretold: Mapping[str, Any] = field(default_factory=dict)
+    """The largest tensors that the worker expected."""
+    kernel_killed: bool = False
+    """Whether the kernel counted a kill for memory while the job ran."""
+    host_short: bool = False
+    """Whether the machine had next to no memory left when it was last looked at."""
 
 
 @dataclass(frozen=True)
@@ -55,27 +66,77 @@ def tell(ending: Ending) -> Told:
     """Returns what to say about `ending`: the worker's own answer if it gave a valid one, else what its death means."""
     partial = ending.partial or {}
     if ending.killed is not None:
-        return Told(ending.killed.status, partial, ending.killed.reason, "", ending.peak_bytes)
+        told = Told(ending.killed.status, partial, ending.killed.reason, "", ending.peak_bytes)
+        if told.status is not Status.OUT_OF_MEMORY:
+            return told
+        return _reported(ending, replace(told, error="OutOfMemory"), ending.killed.mechanism, advise=True)
     if ending.answer is not None and ending.exit_code == 0 and ending.signal_number == 0:
-        return _from_answer(ending, ending.answer, partial)
+        told = _from_answer(ending, ending.answer, partial)
+        return _reported(ending, told, "limit") if told.status is Status.OUT_OF_MEMORY else told
     where = f"while in phase “{ending.phase}”"
-    peak = human_bytes(ending.peak_bytes)
     limit = human_bytes(ending.job.budget.memory_bytes)
     if ending.signal_number == signal.SIGXCPU:
         reason = (
             f"Stopped {where}: it used more processor time than its {ending.job.budget.timeout_s:g} s limit allows."
         )
         return Told(Status.TIMED_OUT, partial, reason, "", ending.peak_bytes)
-    if _looks_out_of_memory(ending):
+    held = replace(ending, peak_bytes=_highest(ending.peak_bytes, partial))
+    peak = human_bytes(held.peak_bytes)
+    if _killed_for_the_machine(ending):
+        reason = (
+            f"The machine ran out of memory {where}, and its kernel ended the worker: it had added {peak} of the {limit} "
+            "it may."
+        )
+        told = Told(Status.OUT_OF_MEMORY, partial, reason, "OutOfMemory", held.peak_bytes)
+        return _reported(held, told, "kill", advise=True)
+    if _looks_out_of_memory(held):
         reason = f"Memory ran out {where}: it had added {peak} when it ended; the limit is {limit}."
-        return Told(Status.OUT_OF_MEMORY, partial, reason, "OutOfMemory", ending.peak_bytes)
+        told = Told(Status.OUT_OF_MEMORY, partial, reason, "OutOfMemory", held.peak_bytes)
+        return _reported(held, told, "limit", advise=True)
     if ending.exit_code and os.strerror(errno.ENOSPC) in ending.log_tail:
         return Told(Status.FAILED, partial, protocol.DISK_FULL, "QuotaExceeded", ending.peak_bytes)
     how = _signal_name(ending.signal_number) if ending.signal_number else f"exit code {ending.exit_code}"
-    reason = (
-        f"The worker crashed {where} ({how}). Nothing else was affected. The file may be damaged or hit a runtime bug."
-    )
-    return Told(Status.CRASHED, partial, reason, "", ending.peak_bytes)
+    reason = f"The worker crashed {where} ({how}). Nothing else was affected. "
+    if ending.signal_number not in _SIGNALS_OF_MEMORY:
+        reason += "The file may be damaged or hit a runtime bug."
+        return Told(Status.CRASHED, partial, reason, "", ending.peak_bytes)
+    if ending.signal_number == signal.SIGKILL:
+        reason += (
+            f"Something outside ended it; that is done when memory runs out, but it had added only {peak} of {limit}."
+        )
+    else:
+        reason += (
+            "The file may be damaged or hit a runtime bug; frameworks also end like this when memory runs out, but it "
+            f"had added only {peak} of {limit}."
+        )
+    told = Told(Status.CRASHED, partial, reason, "", held.peak_bytes)
+    return _reported(held, told, "kill" if ending.signal_number == signal.SIGKILL else "limit", certain=False)
+
+
+def _reported(ending: Ending, told: Told, mechanism: Mechanism, *, certain: bool = True, advise: bool = False) -> Told:
+    """Adds the report under "oom", and its tensor and advice to the reason where the worker could not give its own."""
+    host = ending.killed.host if ending.killed else None
+    report = report_on(
+        Shortage(
+            ending.job, mechanism, certain, ending.phase, told.peak_bytes, told.value, ending.foretold, host
+        )
+    )  # fmt: skip
+    reason = told.reason
+    if advise:
+        tensor = tensor_sentence(report)
+        reason = " ".join(part for part in (reason, f"{tensor}." if tensor else "", report["advice"]) if part)
+    return replace(told, value={**told.value, "oom": report}, reason=reason)
+
+
+def _highest(seen_bytes: int, partial: Mapping[str, Any]) -> int:
+    """The peak as looked at from outside, or as the worker had measured it by then, between two looks."""
+    probes = partial.get("probes")
+    measured = [partial.get("loading_peak_bytes"), *(probes.values() if isinstance(probes, Mapping) else ())]
+    return max([seen_bytes, *(size for size in measured if isinstance(size, int) and size < 1 << 60)])
+
+
+def _killed_for_the_machine(ending: Ending) -> bool:
+    return ending.signal_number == signal.SIGKILL and (ending.kernel_killed or ending.host_short)
 
 
 def _from_answer(ending: Ending, answer: Mapping[str, Any], partial: Mapping[str, Any]) -> Told:
@@ -98,9 +159,11 @@ def _looks_out_of_memory(ending: Ending) -> bool:
     if ending.signal_number not in _SIGNALS_OF_MEMORY and ending.exit_code == 0:
         return False
     limit = ending.job.budget.memory_bytes
-    foretold = (ending.partial or {}).get("predicted_peak_bytes")
+    partial = ending.partial or {}
+    foretold, running = partial.get("predicted_peak_bytes"), partial.get("running")
     # A framework whose allocation is refused may die at once, long before its memory shows.
     expected = isinstance(foretold, int) and foretold > limit
+    expected = expected or (isinstance(running, Mapping) and running.get("above") is True)
     died = ending.signal_number in _SIGNALS_OF_MEMORY
     return mentions(ending.log_tail) or (died and (expected or ending.peak_bytes >= 0.8 * limit))
 

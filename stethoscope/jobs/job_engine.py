@@ -20,13 +20,15 @@ from pathlib import Path
 from stethoscope import __version__, protocol
 from stethoscope.errors import NotFound, QuotaExceeded
 from stethoscope.jobs.endings import Ending, tell
-from stethoscope.jobs.leftovers import Alive, remove_unfinished, unmark
+from stethoscope.jobs.host_memory import HostMemory
+from stethoscope.jobs.leftovers import MARK, Alive, remove_unfinished, unmark
 from stethoscope.jobs.state import JobState
 from stethoscope.jobs.supervisor import Hooks, Queued, Supervisor
 from stethoscope.types import Job, JobResult, Progress, Status, WorkerKind
 
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
-_LEFT_BEHIND = ("tmp", "job.json", "result.json", "partial.json")
+_KEPT_FILES = ("out", MARK)
+"""Of what a worker may have left, wherever it was ended; the mark is taken away last."""
 _KEPT_STATES = 2000
 _log = logging.getLogger(__name__)
 
@@ -39,6 +41,7 @@ class Engine:
         slots: jobs at once, by worker kind.
         memory_bytes: the budgets of all running jobs together stay below this.
         require_containment: refuse files that are programs where the kernel cannot contain them.
+        host: what is kept free of the machine's memory; without it, nothing is watched but each job's own.
         spawn: a fresh Python for each job instead of a fork, as macOS needs.
         reuse: whether a finished result answers a later equal job (same content, kind, parameters, version).
     """
@@ -49,6 +52,7 @@ class Engine:
         slots: dict[WorkerKind, int],
         memory_bytes: int,
         *,
+        host: HostMemory | None = None,
         reuse: bool = True,
         spawn: bool = sys.platform == "darwin",
         require_containment: bool = False,
@@ -62,7 +66,9 @@ class Engine:
         self._states: dict[str, JobState] = {}
         self._changed = threading.Condition()
         hooks = Hooks(self._on_started, self._on_moved, self._on_queued, self._on_ended)
-        self._supervisor = Supervisor(folder, slots, memory_bytes, hooks, spawn=spawn, strict=require_containment)
+        self._supervisor = Supervisor(
+            folder, slots, memory_bytes, hooks, host or HostMemory(0), spawn=spawn, strict=require_containment
+        )
 
     def submit(self, job: Job, *, owner: str = "", entry_id: str = "", fresh: bool = False) -> str:
         """Queues `job` and returns its id at once.
@@ -237,12 +243,7 @@ class Engine:
             error=told.error,
             incident=incident,
         )
-        for name in _LEFT_BEHIND:
-            path = folder / name
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
+        _tidy(folder)
         with self._changed:
             state = self._states.get(job_id)
             if state is None:
@@ -260,6 +261,18 @@ class Engine:
         with self._changed:
             self._states[job_id] = state
             self._changed.notify_all()
+
+
+def _tidy(folder: Path) -> None:
+    """Removes everything from a job's folder that is not an answer."""
+    with contextlib.suppress(FileNotFoundError):
+        for path in list(folder.iterdir()):
+            if path.name in _KEPT_FILES:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def _cache_key(job: Job) -> str:

@@ -14,7 +14,8 @@ import shutil
 import time
 from pathlib import Path
 
-_MARK = "engine"
+MARK = "engine"
+"""The file in a job's folder that names its engine."""
 _NAME = re.compile(r"[0-9a-f]{32}\.alive")
 _UNMARKED_FOR_S = 3600.0
 
@@ -30,7 +31,7 @@ class Alive:
 
     def mark(self, job_folder: Path) -> None:
         """Notes in a job's folder that this engine runs it."""
-        (job_folder / _MARK).write_text(self._path.name)
+        (job_folder / MARK).write_text(self._path.name)
 
     def close(self) -> None:
         """Gives the lock up; what still has no ending may then be removed."""
@@ -43,7 +44,7 @@ class Alive:
 def unmark(job_folder: Path) -> None:
     """Takes the note away once the job has ended."""
     with contextlib.suppress(OSError):
-        (job_folder / _MARK).unlink(missing_ok=True)
+        (job_folder / MARK).unlink(missing_ok=True)
 
 
 def remove_unfinished(jobs: Path, alive: Path) -> int:
@@ -61,7 +62,7 @@ def remove_unfinished(jobs: Path, alive: Path) -> int:
 
 def _abandoned(folder: Path, alive: Path) -> bool:
     try:
-        name = (folder / _MARK).read_text()
+        name = (folder / MARK).read_text()
     except (OSError, UnicodeDecodeError):
         # Just made and not marked yet, or marked by something else: only its age can tell.
         with contextlib.suppress(OSError):

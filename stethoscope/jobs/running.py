@@ -15,6 +15,7 @@ import psutil
 
 from stethoscope import protocol
 from stethoscope.jobs.endings import Ending, Verdict
+from stethoscope.jobs.host_memory import oom_kills
 from stethoscope.jobs.workers import WorkerServer
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Job, Progress, Status
@@ -22,6 +23,7 @@ from stethoscope.types import Job, Progress, Status
 _LOG_TAIL_BYTES = 64 << 10
 _PIPE_CHUNK_BYTES = 64 << 10
 _DISK_LOOK_S = 1.0
+_MOST_FORETOLD_BYTES = 64 << 10
 _MAX_FILES = 20_000
 
 
@@ -34,7 +36,8 @@ class RunningJob:
         self.progress = Progress("starting")
         self.started_s = time.monotonic()
         self.killed: Verdict | None = None
-        self.peak_bytes = 0
+        self.peak_bytes = self.held_bytes = 0
+        self._kernel_kills = oom_kills()
         self._base_bytes: int | None = None
         self._log = bytearray()
         self._progress_rest = b""
@@ -79,9 +82,10 @@ class RunningJob:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     end(self.pid, signal.SIGKILL)
 
-    def ended(self, exit_code: int, signal_number: int) -> Ending:
-        """What is known once the process has ended."""
+    def ended(self, exit_code: int, signal_number: int, *, host_short: bool = False) -> Ending:
+        """What is known once the process has ended; `host_short` says that the machine had next to no memory left."""
         self._drain(until_empty=True)
+        kills = oom_kills() if signal_number == signal.SIGKILL and self.killed is None else None
         return Ending(
             job=self.job,
             exit_code=exit_code,
@@ -92,6 +96,9 @@ class RunningJob:
             killed=self.killed,
             answer=protocol.read_json(self.folder / "result.json"),
             partial=protocol.read_json(self.folder / "partial.json"),
+            foretold=protocol.read_json(self.folder / "foretold.json", _MOST_FORETOLD_BYTES) or {},
+            kernel_killed=kills is not None and self._kernel_kills is not None and kills > self._kernel_kills,
+            host_short=host_short,
         )
 
     def log_tail(self) -> str:
@@ -141,9 +148,11 @@ class RunningJob:
         if held is None:
             return
         if self._base_bytes is None:
-            self._base_bytes = held
+            # A fork starts with what its server holds; it may have grown by the time it is first looked at.
+            server = _anonymous_bytes(self.server.process.pid)
+            self._base_bytes = held if server is None else min(held, server)
         added = held - self._base_bytes
-        self.peak_bytes = max(self.peak_bytes, added)
+        self.held_bytes, self.peak_bytes = added, max(self.peak_bytes, added)
         limit = self.job.budget.memory_bytes
         if added > limit + max(limit // 50, 32 << 20):
             self.kill(

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from stethoscope import protocol
 from stethoscope.jobs.endings import Ending, Verdict
+from stethoscope.jobs.host_memory import WORTH_ENDING_BYTES, HostMemory
 from stethoscope.jobs.running import RunningJob
+from stethoscope.jobs.shortage import host_sentence
 from stethoscope.jobs.workers import WorkerServer
 from stethoscope.types import Job, Progress, Status, WorkerKind
 
@@ -52,15 +54,24 @@ class Supervisor:
         slots: jobs at once, by worker kind.
         memory_bytes: the budgets of all running jobs together stay below this (one job may always run).
         hooks: whom to tell.
+        host: watches the machine's memory; when that runs out, the job that holds most is ended before anything else suffers.
         spawn: a fresh Python for each job instead of a fork.
         strict: files that are programs run only where the kernel contains them.
     """
 
     def __init__(
-        self, folder: Path, slots: dict[WorkerKind, int], memory_bytes: int, hooks: Hooks, *, spawn: bool, strict: bool
+        self,
+        folder: Path,
+        slots: dict[WorkerKind, int],
+        memory_bytes: int,
+        hooks: Hooks,
+        host: HostMemory,
+        *,
+        spawn: bool,
+        strict: bool,
     ) -> None:
         self._folder, self._slots, self._memory_bytes, self._hooks = folder, slots, memory_bytes, hooks
-        self._spawn, self._strict = spawn, strict
+        self._host, self._spawn, self._strict = host, spawn, strict
         self._lock = threading.Lock()
         self._queue: list[Queued] = []
         self._cancelled: set[str] = set()
@@ -146,11 +157,28 @@ class Supervisor:
                 self._hooks.moved(running.id, running.progress)
             if running.pid is None and time.monotonic() - running.started_s > _REPLY_S:
                 self._lost(running.server, "did not answer")
+        if self._running and self._host.look():
+            self._make_room()
         with self._lock:
             wanted, self._wanted = self._wanted, set()
         for kind in wanted:
             self._server(kind)
         self._start_waiting()
+
+    def _make_room(self) -> None:
+        """Ends the job that holds most of the machine's memory, unless one is ending already; of equals the youngest."""
+        running = list(self._running.values())
+        if any(one.killed is not None for one in running):
+            return
+        largest = max(running, key=lambda one: (one.held_bytes, one.started_s))
+        if largest.held_bytes < WORTH_ENDING_BYTES:
+            return
+        others = [one.held_bytes for one in running if one is not largest]
+        own = [os.getpid(), *self.server_pids().values()]
+        account = self._host.account(largest.held_bytes, len(others), sum(others), own)
+        sentence = host_sentence(largest.job, largest.progress.phase, account)
+        _log.info("job %s: %s", largest.id, sentence)
+        largest.kill(Verdict(Status.OUT_OF_MEMORY, sentence, "host", account))
 
     def _start_waiting(self) -> None:
         while (queued := self._next()) is not None:
@@ -195,6 +223,7 @@ class Supervisor:
             and len(same) < self._slots[job.worker]
             and not any(running.pid is None for running in same)
             and (not self._running or promised + job.budget.memory_bytes <= self._memory_bytes)
+            and not (self._running and self._host.short)
         )
 
     def _apply_cancels(self) -> None:
@@ -245,8 +274,10 @@ class Supervisor:
             self._finish(running, int(str(message["exit"])), int(str(message["signal"])))
 
     def _finish(self, running: RunningJob, exit_code: int, signal_number: int) -> None:
-        ending = running.ended(exit_code, signal_number)
+        ending = running.ended(exit_code, signal_number, host_short=self._host.nearly_short)
         running.close()
+        if running.killed is not None and running.killed.mechanism == "host":
+            self._host.pause()
         del self._running[running.id]
         del self._entries[running.id]
         self._hooks.ended(running.id, ending, time.monotonic() - running.started_s)

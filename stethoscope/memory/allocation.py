@@ -11,16 +11,27 @@ Source: tensorflow/core/common_runtime/mkl_cpu_allocator.h, TF_ONEDNN_USE_SYSTEM
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 POOL_VARIABLE = "TF_ONEDNN_USE_SYSTEM_ALLOCATOR"
 MAPPED_FROM_BYTES = 64 << 10
 """Blocks from this size are mapped on their own; glibc starts with 128 KiB and raises it to 32 MiB by itself."""
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+VARIABLES = {
+    POOL_VARIABLE: "1",
+    "MALLOC_MMAP_THRESHOLD_": str(MAPPED_FROM_BYTES),
+    "MALLOC_ARENA_MAX": "1",
+}
+"""The environment in which a process allocates as `give_back_at_once` makes this one allocate, from its start."""
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+_KEPT_BYTES, _KEPT_BLOCK_BYTES = 1 << 30, 32 << 20
+"""While times are taken: freed memory that is kept, and the largest block that glibc keeps."""
+_TRIMMED_FROM_BYTES = 128 << 10
 
 
 def give_back_at_once() -> None:
@@ -37,6 +48,23 @@ def give_back() -> None:
     library = _glibc()
     if library is not None:
         library.malloc_trim(0)
+
+
+@contextlib.contextmanager
+def keeping_freed() -> Iterator[None]:
+    """Keeps freed memory meanwhile, as an ordinary process does: for taking times. Mapping anew costs up to half a call."""
+    library = _glibc()
+    if library is None or os.environ.get(POOL_VARIABLE) != "1":
+        yield
+        return
+    library.mallopt(_M_MMAP_THRESHOLD, _KEPT_BLOCK_BYTES)
+    library.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+    try:
+        yield
+    finally:
+        library.mallopt(_M_MMAP_THRESHOLD, MAPPED_FROM_BYTES)
+        library.mallopt(_M_TRIM_THRESHOLD, _TRIMMED_FROM_BYTES)
+        give_back()
 
 
 @functools.cache

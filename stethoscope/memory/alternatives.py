@@ -68,7 +68,8 @@ def alternatives(
             continue
         made = list(_of_kind(kind, present, architecture, open_size))
         found += made
-        if not made:
+        compiled = kind == "xla" and "call" in kinds and present.call == "function" and not present.xla
+        if not made and not compiled:  # a compiled function is among the call styles
             untried.append(Untried(kind, _REASONS[kind]))
     return tuple(found), tuple(untried)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.memory.allocation import give_back
-from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.fit import POINTS, PeakFit
 from stethoscope.out_of_memory import explain
 from stethoscope.types import Feed, TaskContext
 
@@ -21,7 +21,11 @@ STEADY_FRACTION = 0.06
 BUDGET_FRACTION = 0.6
 """Probing stops before the batch expected to need more than this share of the memory limit."""
 PROBE_S, TOTAL_S = 5.0, 40.0
-"""Probing stops when one batch, or all together, took longer."""
+"""Probing stops when one batch, or all together, took longer, but not before `FEWEST` batches."""
+FEWEST, FEWEST_S = 3, 90.0
+"""Two batches make no line that could be trusted; this long they may take all together."""
+SLOW_S = 1.0
+"""A call that takes longer is not made twice, unless the first traced."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +36,29 @@ class Probe:
     first_peak_bytes: int
     peak_bytes: int
     held_bytes: int
-    """Memory held before the calls."""
+    """Memory held before the calls, the batch among it."""
+    settled_bytes: int
+    """The same between them: the first leaves what it traced, and a runtime that has grown."""
     output_bytes: int
     traced: bool
     """Whether the first call traced anew."""
     time_s: float
 
-    def peak_of(self, *, traced_anew: bool) -> int:
-        """The peak of a run of this size: with tracing, where every size is traced anew."""
-        return max(self.first_peak_bytes, self.peak_bytes) if traced_anew else self.peak_bytes
+    @property
+    def added_bytes(self) -> int:
+        """What a call that traces nothing needs beyond what was held."""
+        return max(0, self.peak_bytes - self.settled_bytes)
+
+    @property
+    def tracing_bytes(self) -> int:
+        """What tracing or compiling needs beyond the call itself."""
+        return max(0, self.first_peak_bytes - self.held_bytes - self.added_bytes)
+
+    def peak_of(self, tracing_bytes: int) -> int:
+        """The peak of a first run of this size, where every size is traced anew at such a price; 0 where none is."""
+        if not tracing_bytes:
+            return self.peak_bytes
+        return max(self.first_peak_bytes, self.peak_bytes + (0 if self.traced else tracing_bytes))
 
 
 def calibrate(
@@ -60,49 +78,66 @@ def calibrate(
         context: the running job; its meter measures, its budget bounds.
         call: runs the model once on a feed, in the call style that is asked about.
         rows: a feed of so many rows, made anew.
-        batch_size: the batch asked about; probes take at most half of it.
+        batch_size: the batch asked about; probes take at most half of it, but two rows in any case.
         held_input_bytes: of input the process holds besides what `rows` makes, to be left out of the peaks.
         fixed: rows in every call where the model insists on a number: the only probe.
     """
     give_back()
     loading_peak = context.memory.peak_bytes()
-    probes: list[Probe] = []
-    size, start, input_bytes = fixed or 1, time.perf_counter(), 0
-    while size <= max(fixed or 1, batch_size // 2):
-        context.report("measure", message=f"peak memory at batch {size}")
+    probes: dict[int, Probe] = {}
+    size, start, input_row_bytes = fixed or 1, time.perf_counter(), 0.0
+
+    def measure(size: int) -> None:
+        nonlocal input_row_bytes
         feed = rows(size)
-        input_bytes = sum(array.nbytes for array in feed.values())
+        input_row_bytes = sum(array.nbytes for array in feed.values()) / size
+        probes[size] = probe(context, call, feed, size)
+
+    while size <= (fixed or max(2, batch_size // 2)):
+        context.report("measure", message=f"peak memory at batch {size}")
         try:
-            probes.append(probe(context, call, feed, size))
+            measure(size)
+            if size == 2 and probes[2].traced:
+                measure(1)  # one row ran through a function made for one row only
         except Exception as error:
             if explain(error) is None:
                 raise
             break
-        del feed
-        if fixed or _enough(probes, 2 * size, context.budget.memory_bytes) or time.perf_counter() - start > TOTAL_S:
+        if fixed or _enough(list(probes.values()), 2 * size, context.budget.memory_bytes, time.perf_counter() - start):
             break
         size *= 2
     if not probes:
         return None
+    known = list(probes.values())
     # Relaxed shapes are traced twice at most; what is traced at the third size is traced at every one.
-    anew = len(probes) > 2 and probes[-1].traced
-    peaks = {p.rows: max(0, p.peak_of(traced_anew=anew) - held_input_bytes) for p in probes}
+    anew = getattr(call, "compiles", False) or (len(known) > 2 and known[-1].traced)
+    traced = [found.tracing_bytes for found in known if found.traced][-POINTS:] if anew else []
+    tracing = sum(traced) // max(1, len(traced))
+    give_back()
+    held = max(0, context.memory.added_bytes() - held_input_bytes)
+    # Programs left behind and a growing runtime are in what is held: only what a call adds is compared.
+    added = {found.rows: found.added_bytes + tracing for found in known}
     return PeakFit(
-        peaks,
-        input_row_bytes=input_bytes / probes[-1].rows,
-        output_row_bytes=probes[-1].output_bytes / probes[-1].rows,
-        loading_peak_bytes=max(loading_peak, *(p.first_peak_bytes for p in probes)),
-        traced_anew=anew,
+        {rows: int(held + rows * input_row_bytes + more) for rows, more in added.items()},
+        input_row_bytes=input_row_bytes,
+        output_row_bytes=known[-1].output_bytes / known[-1].rows,
+        loading_peak_bytes=max(loading_peak, *(found.first_peak_bytes for found in known)),
+        tracing_bytes=tracing,
+        held_bytes=held,
     )
 
 
 def probe(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed, rows: int) -> Probe:
-    """Calls the model twice on a feed and measures each."""
+    """Calls the model twice on a feed and measures each; a slow call that traced nothing counts for both."""
     traces = getattr(call, "traces", None)
-    held, (first_peak, _, _) = context.memory.added_bytes(), _measured(context, call, feed)
+    give_back()
+    held, (first_peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed)
     traced = getattr(call, "traces", None) != traces
-    peak, output_bytes, time_s = _measured(context, call, feed)
-    return Probe(rows, first_peak, peak, held, output_bytes, traced, time_s)
+    if not traced and time_s > SLOW_S:
+        return Probe(rows, first_peak, first_peak, held, held, output_bytes, False, time_s)
+    give_back()
+    settled, (peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed)
+    return Probe(rows, first_peak, peak, held, settled, output_bytes, traced, time_s)
 
 
 def _measured(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed) -> tuple[int, int, float]:
@@ -114,19 +149,23 @@ def _measured(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], f
     return context.memory.peak_bytes(), sum(array.nbytes for array in outputs.values()), time_s
 
 
-def _enough(probes: list[Probe], following: int, limit_bytes: int) -> bool:
+def _enough(probes: list[Probe], following: int, limit_bytes: int, taken_s: float) -> bool:
     last = probes[-1]
-    peaks = {probe.rows: probe.peak_bytes for probe in probes}
-    expected = 2 * last.peak_bytes - last.held_bytes if len(probes) == 1 else PeakFit(peaks).predict(following)
-    if expected > BUDGET_FRACTION * limit_bytes or 2 * last.time_s > PROBE_S:
+    added = {probe.rows: probe.added_bytes for probe in probes}
+    expected = 2 * added[last.rows] if len(probes) == 1 else PeakFit(added).predict(following)
+    if last.held_bytes + expected > BUDGET_FRACTION * limit_bytes:
         return True
-    growth = last.peak_bytes - min(peaks.values())
-    return last.rows >= ENOUGH_ROWS and growth >= SIGNAL_BYTES and _steady(probes)
+    if taken_s + 4 * last.time_s > (TOTAL_S if len(probes) >= FEWEST else FEWEST_S):
+        return True
+    if len(probes) < FEWEST:
+        return False
+    growth = added[last.rows] - min(added.values())
+    return 2 * last.time_s > PROBE_S or (last.rows >= ENOUGH_ROWS and growth >= SIGNAL_BYTES and _steady(probes))
 
 
 def _steady(probes: list[Probe]) -> bool:
     """Whether the last two slopes agree."""
     first, second, third = probes[-3:]
-    before = (second.peak_bytes - first.peak_bytes) / (second.rows - first.rows)
-    after = (third.peak_bytes - second.peak_bytes) / (third.rows - second.rows)
+    before = (second.added_bytes - first.added_bytes) / (second.rows - first.rows)
+    after = (third.added_bytes - second.added_bytes) / (third.rows - second.rows)
     return abs(after - before) <= STEADY_FRACTION * max(abs(after), 1.0)

@@ -33,6 +33,8 @@ class Caller(Protocol):
     inputs: tuple[TensorSpec, ...]
     batches_itself: bool
     """Whether one call takes all rows and cuts them into batches (`model.predict`)."""
+    compiles: bool
+    """Whether XLA makes one program for each shape."""
 
     @property
     def traces(self) -> int | None:
@@ -128,7 +130,7 @@ def _of_other_format(runner: Runner, settings: RunSettings) -> Caller:
 
 
 class _Closing:
-    batches_itself = False
+    batches_itself = compiles = False
     inputs: tuple[TensorSpec, ...]
 
     def __call__(self, feed: Feed) -> Feed:
@@ -171,7 +173,7 @@ class _Eager(_Closing):
 class _Function(_Closing):
     def __init__(self, runner: KerasModel, compiled: bool, tracing: Tracing) -> None:
         self._runner, self.inputs = runner, runner.inputs
-        self._compiled, self._tracing = compiled, tracing
+        self.compiles, self._tracing = compiled, tracing
         self._function: Callable[[Any], Any] | None = None
         self._count = 0
 
@@ -196,10 +198,10 @@ class _Function(_Closing):
             self._count += 1  # Python runs while tracing only
             return model(argument)
 
-        options: dict[str, Any] = {"jit_compile": True} if self._compiled else {}
+        options: dict[str, Any] = {"jit_compile": True} if self.compiles else {}
         if self._tracing == "signature":
             options["input_signature"] = [_signature(example, self.inputs)]
-        elif self._tracing == "relaxed" and not self._compiled:
+        elif self._tracing == "relaxed" and not self.compiles:
             options["reduce_retracing"] = True
         made: Callable[[Any], Any] = tf.function(run, **options)
         return made
@@ -212,6 +214,7 @@ class _PredictOnBatch(_Closing):
     def __init__(self, runner: KerasModel, settings: RunSettings) -> None:
         self._runner, self.inputs = runner, runner.inputs
         _set_xla(runner.model, settings.xla)
+        self.compiles = settings.xla
 
     @property
     def traces(self) -> int | None:

@@ -12,6 +12,7 @@ import json
 import re
 import shlex
 
+from stethoscope.memory.allocation import VARIABLES
 from stethoscope.memory.run_settings import RunSettings
 
 RUNTIME_BYTES = 768 << 20
@@ -51,6 +52,8 @@ def dockerfile(name: str, settings: RunSettings, *, program: str = "predict.py",
 def environment(settings: RunSettings) -> dict[str, str]:
     """The environment variables with which TensorFlow has these settings from its first operation."""
     found = {"TF_CPP_MIN_LOG_LEVEL": "1"}
+    if settings.allocator == "system" and not wants_gpu(settings):
+        found |= VARIABLES
     if settings.intra_threads is not None:
         found["TF_NUM_INTRAOP_THREADS"] = str(settings.intra_threads)
     if settings.inter_threads is not None:

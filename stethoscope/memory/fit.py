@@ -18,6 +18,8 @@ FLATTENING = 0.25
 """Of the fall from the last slope but one to the last, what the slope beyond falls by again."""
 AHEAD = 2
 """Batches that `model.predict` has ready before they are asked for."""
+_KINK = 0.25
+"""A slope that falls by more than this share is another program, not a flattening."""
 _MARGIN = 0.02
 """Half width of an answer beyond the error seen at the measured points."""
 _SLOPE_SHARE = 0.25
@@ -32,7 +34,8 @@ class PeakFit:
         input_row_bytes: bytes of one row of input.
         output_row_bytes: bytes of one row of output.
         loading_peak_bytes: peak of loading the model and of tracing it, below which no run stays.
-        traced_anew: whether every new batch size is traced or compiled again, which then counts for its peak.
+        tracing_bytes: what tracing or compiling adds where every new batch size needs it; part of the probes.
+        held_bytes: what the process of the probes held besides the input.
     """
 
     def __init__(
@@ -42,11 +45,12 @@ class PeakFit:
         input_row_bytes: float = 0.0,
         output_row_bytes: float = 0.0,
         loading_peak_bytes: int = 0,
-        traced_anew: bool = False,
+        tracing_bytes: int = 0,
+        held_bytes: int = 0,
     ) -> None:
         self.probes = dict(sorted(probes.items()))
         self.input_row_bytes, self.output_row_bytes = input_row_bytes, output_row_bytes
-        self.loading_peak_bytes, self.traced_anew = loading_peak_bytes, traced_anew
+        self.loading_peak_bytes, self.tracing_bytes, self.held_bytes = loading_peak_bytes, tracing_bytes, held_bytes
         sizes, peaks = np.array(list(self.probes), float), np.array(list(self.probes.values()), float)
         sizes, peaks = sizes[-POINTS:], peaks[-POINTS:]
         self.bytes_per_row, line = input_row_bytes, peaks
@@ -56,7 +60,10 @@ class PeakFit:
             self.bytes_per_row = max(float(slope), 0.0)
             line = start + slope * sizes
         slopes = np.diff(peaks) / np.diff(sizes) if len(sizes) > 1 else np.zeros(0)
-        if len(slopes) > 1 and 0 <= slopes[-1] < slopes[-2]:
+        if tracing_bytes and len(slopes) > 1 and slopes[-1] < (1 - _KINK) * slopes[-2]:
+            # XLA chose other programs for the smallest batches; a program's one buffer grows with its rows.
+            self.bytes_per_row = max(0.0, float(peaks[-1] - held_bytes - tracing_bytes) / float(sizes[-1]))
+        elif len(slopes) > 1 and 0 <= slopes[-1] < slopes[-2]:
             # Still flattening: what the batch does not multiply is shared by ever more rows.
             self.bytes_per_row = float(max(slopes[-1] - FLATTENING * (slopes[-2] - slopes[-1]), slopes[-1] / 2))
         self.start_bytes = float(peaks[-1] - self.bytes_per_row * sizes[-1])
@@ -64,20 +71,33 @@ class PeakFit:
         self.error_fraction = float(np.max(np.abs(peaks - line)) / max(1.0, float(peaks.max())))
         self._slope_spread = float(abs(slopes[-1] - slopes[-2])) if len(slopes) > 1 else 0.0
 
-    def of(self, probes: Mapping[int, int], loading_peak_bytes: int | None = None) -> PeakFit:
+    def of(
+        self,
+        probes: Mapping[int, int],
+        *,
+        loading_peak_bytes: int | None = None,
+        held_bytes: int | None = None,
+    ) -> PeakFit:
         """The same model through other probes."""
         return PeakFit(
             probes,
             input_row_bytes=self.input_row_bytes,
             output_row_bytes=self.output_row_bytes,
             loading_peak_bytes=self.loading_peak_bytes if loading_peak_bytes is None else loading_peak_bytes,
-            traced_anew=self.traced_anew,
+            tracing_bytes=self.tracing_bytes,
+            held_bytes=self.held_bytes if held_bytes is None else held_bytes,
         )
 
+    def holding(self, held_bytes: int) -> PeakFit:
+        """The same model in a process that holds more, or less, besides the input."""
+        more = held_bytes - self.held_bytes
+        return self.of({rows: peak + more for rows, peak in self.probes.items()}, held_bytes=held_bytes)
+
     def before(self, batch_size: int) -> PeakFit:
-        """As it was known before a batch of this size was run; the smallest probe has nothing before it."""
-        smaller = {rows: peak for rows, peak in self.probes.items() if rows < batch_size}
-        return self.of(smaller or dict([min(self.probes.items())]))
+        """As it was known before a batch of this size was run; without the two smallest probes nothing is known."""
+        return self.of(
+            {rows: peak for place, (rows, peak) in enumerate(self.probes.items()) if rows < batch_size or place < 2}
+        )
 
     def predict(self, batch_size: int) -> int:
         """The peak expected of one call at a batch size, in bytes."""
@@ -87,20 +107,24 @@ class PeakFit:
         """The peak expected of a whole run: loading, every batch, and collecting the outputs of all, in bytes.
 
         The input of all samples is held throughout, the outputs of the batches done until they are joined, and while
-        they are joined twice. `batches_itself` is for `model.predict`, which copies all input into a tensor of its own and
-        prepares batches ahead.
+        they are joined twice. `batches_itself` is for `model.predict`, which copies all input into a tensor of its own,
+        for a while twice, and prepares batches ahead.
 
-        Source: keras/src/trainers/data_adapters/array_data_adapter.py (`from_tensors`, `prefetch`).
+        Source: keras/src/trainers/data_adapters/array_data_adapter.py (`from_tensors`, `prefetch`); the second copy is
+        measured: two convolutional models, 8 to 4,096 samples.
         """
         batch_size = max(1, min(batch_size, samples))
-        peak = self.predict(batch_size)
-        if batches_itself:
-            ahead = min(math.ceil(samples / batch_size) - 1, AHEAD) * batch_size
-            peak += int((samples - batch_size + ahead) * self.input_row_bytes)
-        if samples > batch_size:
-            peak += int((samples - batch_size) * (self.input_row_bytes + self.output_row_bytes))
-            inputs = (2 if batches_itself else 1) * samples * self.input_row_bytes
-            peak = max(peak, int(self.start_bytes + inputs + 2 * samples * self.output_row_bytes))
+        peak, others = self.predict(batch_size), samples - batch_size
+        if others:
+            inputs, outputs = others * self.input_row_bytes, others * self.output_row_bytes
+            joined = self.start_bytes + samples * (self.input_row_bytes + 2 * self.output_row_bytes)
+            if batches_itself:
+                ahead = min(math.ceil(samples / batch_size) - 1, AHEAD) * batch_size * self.input_row_bytes
+                peak += int(inputs + ahead + max(2 * inputs, inputs + outputs))
+                joined += samples * self.input_row_bytes
+            else:
+                peak += int(inputs + outputs)
+            peak = max(peak, int(joined))
         return max(self.loading_peak_bytes, peak)
 
     def margin_bytes(self, batch_size: int) -> int:

@@ -154,7 +154,7 @@ def repeat(
             call(feed)
             times.append(time.perf_counter() - start)
             held.append(holdings.read())
-            if start - told > _CHECKPOINT_S:
+            if done == FEWEST or start - told > _CHECKPOINT_S:
                 told = start
                 on_call(done, Repeated(warm_up, tuple(held), tuple(times)))
             if done < calls and done >= FEWEST and time.perf_counter() - begin > limit_s:

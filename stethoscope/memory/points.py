@@ -26,7 +26,7 @@ class Point:
     size: int | None = None
     """Size of the open dimensions (sequence length, image size); None where there are none."""
     calibration: bool = False
-    """Whether the prediction is itself a measurement: the smallest batch, from which calibrating starts."""
+    """Whether the prediction is itself a measurement: one of the two smallest batches, with which calibrating starts."""
 
     def to_json(self) -> dict[str, Any]:
         """With `error_fraction`: how far the prediction was off, of what was measured."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stethoscope.errors import CannotRun
+from stethoscope.memory.allocation import MAPPED_FROM_BYTES, POOL_VARIABLE
+from stethoscope.memory.container_recipes import wants_gpu
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import TensorSpec
 
@@ -75,6 +77,7 @@ def python_code(
         raise CannotRun(f'Code for {name}: a SavedModel has one call style and precision, "function" and "as saved".')
     module = "tf_keras" if keras_2 else "keras"
     lines = [*(f"# Not run on this machine: {sentence}" for sentence in _one_line(not_run))]
+    lines += _allocation(settings)
     if settings.memory_limit_bytes is not None:
         lines.append("import resource  # Linux and macOS\n")
     lines.append("import numpy as np\nimport tensorflow as tf\n")
@@ -90,6 +93,24 @@ def python_code(
     lines += _limit(settings, specs, keras)
     lines += _calls(settings, specs, keras)
     return "\n".join(lines) + "\n"
+
+
+def _allocation(settings: RunSettings) -> list[str]:
+    if settings.allocator != "system" or wants_gpu(settings):
+        return []
+    return [
+        "import ctypes",
+        "import os",
+        "",
+        "# Freed memory is given back at once, as it was where this was measured. TensorFlow's own pool is faster, but",
+        "# grows by doubling and keeps what it has: leave these lines out, and expect a higher peak.",
+        f'os.environ["{POOL_VARIABLE}"] = "1"',
+        'libc = ctypes.CDLL(None) if os.name == "posix" else None',
+        'if hasattr(libc, "mallopt"):  # the C library of most Linux systems',
+        f"    libc.mallopt(-3, {MAPPED_FROM_BYTES})  # blocks from this size are mapped on their own",
+        "    libc.mallopt(-8, 1)  # one arena for all threads",
+        "",
+    ]
 
 
 def before_the_first_operation(settings: RunSettings) -> list[str]:

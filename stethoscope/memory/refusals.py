@@ -70,6 +70,14 @@ def _of_tensorflow(settings: RunSettings, machine: Machine) -> Iterator[Refusal]
     yield from _growth_and_devices(settings)
     if settings.device == "cpu" or (settings.device == "auto" and not machine.gpus):
         yield from _on_the_cpu(settings)
+    if settings.allocator == "pool" and not on_gpu(settings, machine):
+        yield Refusal(
+            "allocator",
+            "note",
+            "TensorFlow's own pool on the CPU grows by doubling and keeps what it has: the peak depends on what was run "
+            "before, so what is foretold from small batches can be wrong by a lot. What is measured is right.",
+            settings,
+        )
     if settings.xla and settings.call == "call":
         yield Refusal(
             "xla",
@@ -152,8 +160,8 @@ def of_other_runtimes(settings: RunSettings) -> Iterator[Refusal]:
     """What ONNX Runtime and LiteRT, which run ONNX and TFLite files, have no part in."""
     plain = RunSettings()
     names = (
-        "call", "precision", "xla", "intra_threads", "inter_threads", "memory_growth", "gpu_memory_limit_bytes",
-        "logical_devices",
+        "call", "precision", "xla", "allocator", "intra_threads", "inter_threads", "memory_growth",
+        "gpu_memory_limit_bytes", "logical_devices",
     )  # fmt: skip
     for name in names:
         if getattr(settings, name) != getattr(plain, name):

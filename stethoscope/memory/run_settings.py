@@ -13,6 +13,9 @@ CALLS = ("predict", "predict_on_batch", "call", "function", "compiled")
 PRECISIONS = ("as saved", "float32", "mixed_float16", "mixed_bfloat16", "float16", "bfloat16")
 """Keras' dtype policies: mixed ones keep float32 variables; "float16" and "bfloat16" halve them too."""
 DEVICES = ("auto", "cpu", "gpu")
+ALLOCATORS = ("system", "pool")
+"""On the CPU: the C library's, freed memory given back at once; or TensorFlow's own pool, which grows by doubling and keeps
+what it has. The first needs less and can be foretold, the second is what TensorFlow does when nothing is set, and faster."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class RunSettings:
     precision: str = "as saved"
     xla: bool = False
     """Compiles with XLA whatever the call style (`jit_compile=True`); "compiled" implies it."""
+    allocator: str = "system"
     device: str = "auto"
     gpu_index: int = 0
     intra_threads: int | None = None
@@ -45,6 +49,7 @@ class RunSettings:
         """Raises BadSetting for values that make no sense anywhere."""
         for name, value, known in (
             ("call", self.call, CALLS), ("precision", self.precision, PRECISIONS), ("device", self.device, DEVICES),
+            ("allocator", self.allocator, ALLOCATORS),
         ):  # fmt: skip
             if value not in known:
                 raise BadSetting(f"Setting {name}: expected one of {', '.join(known)}, got {value!r}.")

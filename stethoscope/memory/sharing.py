@@ -140,7 +140,7 @@ def _fitting(needed: Mapping[str, int], usable: int) -> tuple[str, ...]:
 def _sentence(shares: tuple[Share, ...], total: int, usable: int, fits: bool, fitting: tuple[str, ...]) -> str:
     small = [share for share in shares if share.share_bytes < share.predicted_bytes]
     if fits:
-        return f"All {len(shares)} fit: {human_bytes(total)} with headroom, of {human_bytes(usable)}."
+        return f"{'Both' if len(shares) == 2 else f'All {len(shares)}'} fit: {human_bytes(total)} with headroom, of {human_bytes(usable)}."
     if total <= usable:
         names = ", ".join(f"{share.name} ({human_bytes(share.predicted_bytes)})" for share in small)
         return f"The card is large enough, but these shares are smaller than the expected peak: {names}."

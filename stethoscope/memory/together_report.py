@@ -91,7 +91,10 @@ def judged(runs: tuple[ModelRun, ...]) -> tuple[str, str]:
     if not bad and meant:
         return "fit", f"{meant[0].name} was given {meant[0].asked_batch_size:,} rows and did not exceed its share."
     if not bad:
-        return "fit", f"All {len(runs)} ran at once, each within its share, with the outputs they give alone."
+        return (
+            "fit",
+            f"{'Both' if len(runs) == 2 else f'All {len(runs)}'} ran at once, each within its share, with the outputs they give alone.",
+        )
     over = ", ".join(run.name for run in bad)
     if not others:
         return "contained", f"{over} exceeded the share{'s' if len(bad) > 1 else ''}; nothing else was running."

@@ -92,7 +92,7 @@ class Trial:
         """Tries one remedy after a clash; compares its outputs with those of the model where it was trained."""
         way = next(way for way in self._ways if way.id == remedy_id)
         run = {"jit-off": self._jit_off, "scope": self._scope, "scope-load": self._scope_load, "clone": self._clone}
-        self._say(way.title.lower())
+        self._say(f"{way.title[:1].lower()}{way.title[1:]}")
         start = time.monotonic()
         try:
             outputs = run[remedy_id]()

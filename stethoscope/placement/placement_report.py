@@ -75,7 +75,9 @@ def summed_up(use: XlaUse, clash: Clash | None, attempts: tuple[Attempt, ...]) -
     if not clash.happened:
         how = "with XLA" if clash.with_xla else "as saved, without XLA"
         return f"No clash: trained on one device it predicts on another ({how})."
-    good = [attempt.title.lower() for attempt in attempts if attempt.works and attempt.equal]
+    good = [
+        f"{attempt.title[:1].lower()}{attempt.title[1:]}" for attempt in attempts if attempt.works and attempt.equal
+    ]
     begin = (
         "As saved it does not clash; compiled with XLA (jit_compile=True) it does"
         if clash.assumed

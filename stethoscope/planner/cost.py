@@ -38,7 +38,7 @@ class Cost:
             "pipeline idling": self.bubble,
             "repeated work": self.repeated,
         }
-        said = [f"{name} {value:.1%}" for name, value in parts.items() if value >= 0.0005]
+        said = [f"{name} {100 * value:.1f} %" for name, value in parts.items() if value >= 0.0005]
         return ", ".join(said) or "no overhead"
 
 

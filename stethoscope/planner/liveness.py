@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from stethoscope.memory.liveness import Step, profile
 from stethoscope.planner.layer_kinds import Kind, is_alias, works_in_place
 from stethoscope.planner.model_shape import LayerShape, ModelShape
 
@@ -25,25 +26,15 @@ def live_profile(shape: ModelShape, output_bytes: Bytes, inside_bytes: Bytes) ->
     Source: register allocation by live ranges; TensorFlow's buffer forwarding (OpKernelContext::forward_input_or_allocate_output).
     """
     root = alias_roots(shape.layers)
-    last_read = _last_reads(shape, root)
-    sizes: dict[str, int] = {}
-    live = 0
-    profile: list[int] = []
-    for position, layer in enumerate(shape.layers):
-        sources = {root[path] for path in layer.inputs if path in root}
-        dying = {path for path in sources if last_read[path] == position and path in sizes}
-        made = 0
-        if root[layer.path] == layer.path:
-            made = output_bytes(layer)
-            reused = max((sizes[path] for path in dying), default=0) if works_in_place(layer.kind) else 0
-            profile.append(live + (0 if made <= reused else made) + inside_bytes(layer))
-            sizes[layer.path] = made
-        else:
-            profile.append(live + inside_bytes(layer))
-        live += made - sum(sizes.pop(path) for path in dying)
-        if last_read[root[layer.path]] <= position and root[layer.path] in sizes:
-            live -= sizes.pop(root[layer.path])
-    return profile
+    steps = []
+    for layer in shape.layers:
+        sources = tuple(dict.fromkeys(root[path] for path in layer.inputs if path in root and path != layer.path))
+        aliases = {} if root[layer.path] == layer.path else {layer.path: root[layer.path]}
+        over = sources if works_in_place(layer.kind) else ()
+        steps.append(Step(layer.path, (layer.path,), sources, aliases, over, inside_bytes(layer)))
+    sizes = {layer.path: output_bytes(layer) for layer in shape.layers}
+    kept = [layer.path for layer in shape.layers if layer.path in shape.outputs or layer.kind is Kind.INPUT]
+    return list(profile(steps, sizes, to_the_end=kept).live_bytes)
 
 
 def peak_live_bytes(shape: ModelShape, output_bytes: Bytes, inside_bytes: Bytes) -> int:
@@ -65,7 +56,7 @@ def crossing_bytes(shape: ModelShape, output_bytes: Bytes) -> list[int]:
     """Bytes of the tensors made at or before each layer and read after it: what a cut behind that layer must keep."""
     root = alias_roots(shape.layers, training=True)
     made = {layer.path: position for position, layer in enumerate(shape.layers)}
-    last = _last_reads(shape, root, forever=False)
+    last = _last_reads(shape, root)
     change = [0] * (len(shape.layers) + 1)
     for layer in shape.layers:
         if root[layer.path] == layer.path and last[layer.path] > made[layer.path]:
@@ -79,14 +70,10 @@ def crossing_bytes(shape: ModelShape, output_bytes: Bytes) -> list[int]:
     return crossing
 
 
-def _last_reads(shape: ModelShape, root: dict[str, str], *, forever: bool = True) -> dict[str, int]:
+def _last_reads(shape: ModelShape, root: dict[str, str]) -> dict[str, int]:
     last = {root[layer.path]: position for position, layer in enumerate(shape.layers)}
     for position, layer in enumerate(shape.layers):
         for path in layer.inputs:
             if path in root:
                 last[root[path]] = max(last[root[path]], position)
-    if forever:
-        for layer in shape.layers:
-            if layer.path in shape.outputs or layer.kind is Kind.INPUT:
-                last[root[layer.path]] = len(shape.layers)
     return last

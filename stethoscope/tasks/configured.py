@@ -84,7 +84,9 @@ def configured(context: TaskContext) -> Iterator[Configured]:
         StethoscopeError: as `TaskContext.open_model`.
     """
     settings = settings_of(context)
-    give_back_at_once()
+    if settings.allocator == "system":
+        give_back_at_once()
+    context.memory.watch()
     done: tuple[str, ...] = ()
     if detect(context.files["model"]).worker == "tensorflow":
         context.report("configure", message="setting TensorFlow up")

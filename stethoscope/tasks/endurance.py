@@ -9,6 +9,7 @@ from typing import Any
 
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory import leak
+from stethoscope.memory.allocation import keeping_freed
 from stethoscope.memory.call_styles import Caller, caller, is_keras
 from stethoscope.memory.control import trivial
 from stethoscope.memory.held import Holdings, card
@@ -97,7 +98,8 @@ class _Timed:
     """A caller that keeps the time of its first successful call."""
 
     def __init__(self, inner: Caller) -> None:
-        self._inner, self.inputs, self.batches_itself = inner, inner.inputs, inner.batches_itself
+        self._inner, self.inputs = inner, inner.inputs
+        self.batches_itself, self.compiles = inner.batches_itself, inner.compiles
         self.first_s: float | None = None
 
     inputs: tuple[TensorSpec, ...]
@@ -160,10 +162,11 @@ def _ratios(latency: Mapping[str, Any], rows: int) -> dict[str, Any]:
 
 def _times(call: Callable[[Feed], object], feed: Feed, calls: int) -> list[float]:
     times = []
-    for _ in range(calls):
-        start = time.perf_counter()
-        call(feed)
-        times.append(time.perf_counter() - start)
+    with keeping_freed():
+        for _ in range(calls):
+            start = time.perf_counter()
+            call(feed)
+            times.append(time.perf_counter() - start)
     return times
 
 

@@ -52,12 +52,13 @@ def model_input(
     if "data" in context.files:
         file = context.files["data"]
         feed = bind(READER.read(file, context.budget.memory_bytes), runner.inputs)
+        context.report("trace", message="first call")
         _try(runner, batching, batching.take(feed, first))
         return ModelInput(feed, file.name, batching, None)
     dynamic = any(spec.shape is None or None in spec.shape[1:] for spec in runner.inputs)
     failure: Exception | None = None
     for size in DYNAMIC_SIZES if dynamic else DYNAMIC_SIZES[:1]:
-        context.report("warm up", message=f"trying dynamic dimensions of {size}" if dynamic else "first call")
+        context.report("trace", message=f"trying dynamic dimensions of {size}" if dynamic else "first call")
         feed = dummy_feed(
             architecture, batching.free(runner.inputs), max(samples or batching.fixed or batch_size, first), seed, size
         )
@@ -88,6 +89,12 @@ def _try(runner: Predicts, batching: Batching, feed: Feed) -> None:
         if cause is not None:
             raise OutOfMemory(
                 f"Already with {batching.rows(feed)} row(s), {cause.sentence}",
-                {"oom": {"tensor_shape": cause.tensor_shape, "batch_size": batching.rows(feed)}},
+                {
+                    "oom": {
+                        "tensor_shape": cause.tensor_shape,
+                        "operator": cause.operator,
+                        "batch_size": batching.rows(feed),
+                    }
+                },
             ) from error
         raise

@@ -19,6 +19,7 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
 from stethoscope.out_of_memory import explain
 from stethoscope.tasks.configured import configured
+from stethoscope.tasks.estimate import estimates
 from stethoscope.tasks.inputs import ModelInput
 from stethoscope.types import Architecture, Feed, TaskContext
 
@@ -28,7 +29,8 @@ PREVIEW_ROWS, PREVIEW_VALUES = 5, 12
 class Predict:
     """Predicts on files["data"], or on random input.
 
-    params: {"settings" (or "batch_size" alone), "samples", "seed", "trusted"}. Leaves one .npy for each output.
+    params: {"settings" (or "batch_size" alone), "samples", "seed", "estimate" (also what would have been said without
+    running), "trusted"}. Leaves one .npy for each output.
     """
 
     kind = "predict"
@@ -77,7 +79,10 @@ class Predict:
             prediction = _Prediction(context, opened.architecture, call, given, batch_size, fit, batches)
             context.save_partial(value | {"oom": prediction.shortage([], "")})
             context.memory.enforce()
-            return value | prediction.run() | {"traces": call.traces}
+            value |= prediction.run() | {"traces": call.traces}
+            if context.params.get("estimate", False):
+                value["estimate"] = estimates(opened, [batch_size], given.dynamic_size, rows)
+            return value
 
 
 class _Batches:
@@ -174,12 +179,24 @@ class _Prediction:
             "operator": operator,
             "batch_size": self.batch_size,
             "largest_batch_estimate": self._largest(),
+            "largest_samples_estimate": self._most_samples(),
         }
 
     def _largest(self) -> dict[str, int] | None:
         if self.fit is None or self.given.batching.fixed is not None:
             return None
         return self.fit.largest(self.context.budget.memory_bytes)
+
+    def _most_samples(self) -> int | None:
+        """The rows that are expected to fit with their outputs, in batches of this size; None where they are not the trouble."""
+        rows, limit = self.given.batching.rows(self.given.feed), self.context.budget.memory_bytes
+        if self.fit is None or self.given.batching.fixed is not None:
+            return None
+        while rows > self.batch_size:
+            rows = max(self.batch_size, rows * 9 // 10)
+            if self.fit.predict_run(self.batch_size, rows, batches_itself=self.call.batches_itself) <= limit:
+                return rows
+        return None
 
     def _guarded(self, do: Callable[[], Feed], rows: int) -> Feed:
         try:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import OutOfMemory
-from stethoscope.out_of_memory import explain
+from stethoscope.out_of_memory import Cause, explain
+from stethoscope.sizes import human_bytes
 from stethoscope.tasks.configured import configured
 from stethoscope.types import Feed, TaskContext
 
@@ -60,7 +61,7 @@ class Share:
             while True:
                 context.report("predict", None, f"call {len(times) + 1:,}")
                 start = time.perf_counter()
-                outputs = _guarded(call, batch, batch_size, context.budget.memory_bytes, value)
+                outputs = _guarded(context, call, batch, batch_size, value)
                 if len(times) < MAX_KEPT_TIMES:
                     times.append(time.perf_counter() - start)
                 value["calls"] += 1
@@ -79,16 +80,20 @@ class Share:
             }  # fmt: skip
 
 
-def _guarded(call: Any, batch: Feed, batch_size: int, limit_bytes: int, value: Mapping[str, Any]) -> Feed:
+def _guarded(context: TaskContext, call: Any, batch: Feed, batch_size: int, value: Mapping[str, Any]) -> Feed:
+    limit_bytes = context.budget.memory_bytes
     try:
         found: Feed = call(batch)
         return found
     except Exception as error:
         cause = explain(error)
+        if cause is None and context.memory.peak_bytes() >= limit_bytes:
+            # Without memory even the error may be lost: "SystemError: error return without exception set".
+            cause = Cause("memory ran out.", None, None, "")
         if cause is None:
             raise
         message = (
-            f"Call {value['calls'] + 1:,} of {batch_size:,} rows: {cause.sentence} Its share is {limit_bytes:,} bytes. "
+            f"Call {value['calls'] + 1:,} of {batch_size:,} rows: {cause.sentence} Its share is {human_bytes(limit_bytes)}. "
             "Give it a larger share or a smaller batch."
         )
         details = {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator, "batch_size": batch_size}}

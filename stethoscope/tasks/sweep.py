@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope.errors import BadSetting
-from stethoscope.memory.allocation import give_back
+from stethoscope.memory.allocation import give_back, keeping_freed
 from stethoscope.memory.calibrate import Probe, calibrate, probe
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
@@ -17,14 +17,16 @@ from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import dummy_feed
+from stethoscope.tasks.estimate import with_estimates
 from stethoscope.tasks.inputs import ModelInput
 from stethoscope.types import Feed, Status, TaskContext
 
 BATCH_SIZES = (1, 8, 32, 64)
+LARGEST_BATCH = 1 << 30
 DRAWN_ROWS = 8
 """Rows of random input; larger batches repeat them."""
-TIMED, TIMED_S = 5, 0.5
-"""A batch is timed this often, as long as it all takes no longer."""
+TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
+"""A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""
 _SHARE = 0.95
 """Of the bar, for the points; the rest is the check."""
 
@@ -33,7 +35,7 @@ class Sweep:
     """Runs one call style over batch sizes, and over sizes of the open dimensions where asked.
 
     params: {"settings", "batch_sizes", "sizes" (of open dimensions; [] for what the model takes first), "check" (run just
-    below and just above the largest batch), "seed", "trusted"}. The memory budget is the job's.
+    below and just above the largest batch), "estimate" (false: leave it out), "seed", "trusted"}. The memory budget is the job's.
     """
 
     kind = "sweep"
@@ -43,6 +45,8 @@ class Sweep:
         batch_sizes = _ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
         sizes = _ascending(context.params.get("sizes") or (), "Sizes")
         with configured(context) as opened:
+            # Each call is one batch, whatever its size: `model.predict` must not cut it.
+            opened.settings = replace(opened.settings, batch_size=LARGEST_BATCH)
             seed = int(context.params.get("seed", 0))
             given, call = opened.ready(context, DRAWN_ROWS, seed)
             give_back()
@@ -56,11 +60,10 @@ class Sweep:
             for size, feed in feeds:
                 state.over(size, feed)
             if context.params.get("check") and fixed is None:
-                for size, feed in feeds:
-                    state.check(size, feed, above=False)
-                for size, feed in feeds:
-                    state.check(size, feed, above=True)
-            return state.value()
+                for above in (False, True):
+                    for size, feed in feeds:
+                        state.check(size, feed, above=above, last=above and size == feeds[-1][0])
+            return with_estimates(state.value(), opened, context, batch_sizes, [size for size, _ in feeds])
 
 
 @dataclass
@@ -75,6 +78,8 @@ class _State:
     checks: list[Point] = field(default_factory=list)
     fits: dict[int | None, PeakFit] = field(default_factory=dict)
     loading_peak_bytes: int | None = None
+    running: dict[str, Any] | None = None
+    """The batch under way: if the process ends, that is where."""
 
     def over(self, size: int | None, feed: Feed) -> None:
         """All batch sizes at one size of the open dimensions."""
@@ -88,11 +93,14 @@ class _State:
         )
         if self.loading_peak_bytes is None:
             self.loading_peak_bytes = fit.loading_peak_bytes if fit else 0
-        fit = fit and fit.of(fit.probes, self.loading_peak_bytes)
+        fit = fit and fit.of(fit.probes, loading_peak_bytes=self.loading_peak_bytes)
         stopped = ""
         for batch_size in self.batch_sizes:
             self.context.report("sweep", _SHARE * len(self.points) / self.total, _named(batch_size, size))
+            fit = fit and self._now(fit)
             before = fit and fit.before(batch_size)
+            self.running = {"batch_size": batch_size, "size": size}
+            self.context.save_partial(self.value())
             point = self._point(size, feed, batch_size, before, stopped)
             self.points.append(point)
             if point.status is Status.OUT_OF_MEMORY:
@@ -101,19 +109,29 @@ class _State:
                 fit = fit.of({**fit.probes, batch_size: point.measured_peak_bytes})
             if fit:
                 self.fits[size] = fit
+            self.running = None
             self.context.save_partial(self.value())
 
-    def check(self, size: int | None, feed: Feed, *, above: bool) -> None:
+    def check(self, size: int | None, feed: Feed, *, above: bool, last: bool) -> None:
         """Runs just below, or just above, the largest batch that is said to fit.
 
-        What runs out of memory may end the process: the answer then is the one kept before, which expects just that.
+        What runs out of memory may end the process: the answer then is the one kept before, which expects just that; "running"
+        has what is to be said if it ended for another reason.
         """
         found = self._largest(size) if size in self.fits else None
         if found is None or not found["low"]:
             return
         batch_size = found["high"] + 1 if above else found["low"]
-        fit = self.fits[size].before(batch_size)
+        fit = self._now(self.fits[size]).before(batch_size)
         ending = "The process ended: memory ran out."
+        before = self.value()
+        self.running = {
+            "batch_size": batch_size,
+            "size": size,
+            "above": above,
+            "last": last,
+            "otherwise": {key: before[key] for key in ("largest_batch", "largest_batches")},
+        }
         self.checks.append(
             Point(
                 batch_size, self.style, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending, size=size
@@ -122,7 +140,13 @@ class _State:
         self.context.report("check", _SHARE, _named(batch_size, size))
         self.context.save_partial(self.value())
         self.checks[-1] = self._run(size, feed, batch_size, fit)
+        self.running = None
         self.context.save_partial(self.value())
+
+    def _now(self, fit: PeakFit) -> PeakFit:
+        """As it is with what earlier batches left in the process."""
+        give_back()
+        return fit.holding(self.context.memory.added_bytes())
 
     def value(self) -> dict[str, Any]:
         """The answer so far."""
@@ -142,7 +166,7 @@ class _State:
             "calibrated_at": sorted({rows for fit in self.fits.values() for rows in fit.probes}),
             "fixed_batch": self.given.batching.fixed,
             "input": self.given.source,
-        }
+        } | ({} if self.running is None else {"running": self.running})
 
     def _largest(self, size: int | None) -> dict[str, int] | None:
         if self.given.batching.fixed is not None:
@@ -164,7 +188,7 @@ class _State:
         return self._run(size, feed, batch_size, fit)
 
     def _run(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit) -> Point:
-        calibration = min(fit.probes) >= batch_size
+        calibration = batch_size in fit.probes
         point = Point(batch_size, self.style, fit.predict(batch_size), size=size, calibration=calibration)
         try:
             rows = self.given.batching.take(feed, batch_size)
@@ -175,16 +199,18 @@ class _State:
             if cause is None:
                 raise
             return replace(point, status=Status.OUT_OF_MEMORY, reason=cause.sentence)
-        peak = found.peak_of(traced_anew=fit.traced_anew)
+        peak = found.peak_of(fit.tracing_bytes)
         return replace(point, measured_peak_bytes=peak, time_per_sample_s=time_s / batch_size)
 
 
 def _best_time(call: Callable[[Feed], object], rows: Feed, found: Probe) -> float:
+    """The best of a few calls, in a process that keeps what it freed; a very slow call has its one time from the probe."""
     times = [found.time_s]
-    while len(times) < TIMED and sum(times) + times[-1] < TIMED_S:
-        start = time.perf_counter()
-        call(rows)
-        times.append(time.perf_counter() - start)
+    with keeping_freed():
+        while times[0] < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times) + times[-1] < TIMED_S)):
+            start = time.perf_counter()
+            call(rows)
+            times.append(time.perf_counter() - start)
     return min(times)
 
 

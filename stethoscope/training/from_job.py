@@ -22,6 +22,7 @@ from stethoscope.types import Architecture, Feed, TaskContext
 AIM_STEPS = 1_000
 """Steps a run gets when nobody said how many epochs: enough for small models to show whether they learn."""
 MIN_EPOCHS = 3
+EPOCHS_NOT_SAID = "The number of epochs was not said"
 MAX_DATA_BYTES = 1 << 30
 DATA_SHARE = 0.2
 """Share of the job's memory that training rows may take; TensorFlow holds them a second time."""
@@ -111,7 +112,7 @@ def make_setup(
     steps = max(1, math.ceil(rows / batch))
     epochs = fit.epochs or max(MIN_EPOCHS, round(AIM_STEPS / steps))
     if fit.epochs is None:
-        assumed.append(f"The number of epochs was not said: {epochs} (about {epochs * steps:,} steps).")
+        assumed.append(f"{EPOCHS_NOT_SAID}: {epochs} (about {epochs * steps:,} steps).")
     weights, owners, kept = _weights(model)
     setup = Setup(
         config=_config(model, modern),

@@ -103,7 +103,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
             return _answer(Status.FAILED, {}, QuotaExceeded(protocol.DISK_FULL))
         cause = out_of_memory.explain(error)
         if cause is not None:
-            details = {"oom": {"tensor_shape": cause.tensor_shape}}
+            details = {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator}}
             return _answer(Status.OUT_OF_MEMORY, details, OutOfMemory(cause.sentence))
         incident = hashlib.sha256(traceback.format_exc().encode()).hexdigest()[:8]
         subject = job.files["model"].name if "model" in job.files else job.kind

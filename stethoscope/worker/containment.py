@@ -50,6 +50,8 @@ LIBRARIES = tuple(
     )
 )
 _NICENESS = 5
+_OOM_SCORE = 800
+"""Of 1000, which is to be killed first whatever it holds."""
 _PR_SET_PDEATHSIG = 1
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -61,11 +63,17 @@ def die_with_parent() -> None:
 
 
 def settle(folder: Path) -> None:
-    """Moves this process into its own group and folder, with every temporary file going there; the app goes first."""
+    """Moves this process into its own group and folder, with every temporary file going there; the app goes first.
+
+    It has the processor first, and when the machine runs out of memory the kernel ends a worker before it.
+    """
     with contextlib.suppress(OSError):
         os.setpgid(0, 0)
     with contextlib.suppress(OSError):
         os.nice(_NICENESS)
+    with contextlib.suppress(OSError):
+        score = Path("/proc/self/oom_score_adj")
+        score.write_text(str(min(1000, max(_OOM_SCORE, int(score.read_text()) + 100))))
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
     os.chdir(folder)

@@ -2,7 +2,9 @@
 
 The peak is the kernel's high-water mark (VmHWM, reset through /proc/self/clear_refs) less what the process started
 with and less file-backed pages: libraries that a job happens to touch are shared and can be dropped, so they are not
-the job's. Sampling reads low and Python's own tracing sees nothing of a framework's tensors.
+the job's. The mark counts them as they were at the peak and the kernel does not keep that number: where libraries are
+touched after the peak, as while a model is opened, a thread reads both often enough to know it (`Meter.watch`).
+Sampling alone reads low, and Python's own tracing sees nothing of a framework's tensors.
 
 Source: proc(5): VmHWM, RssFile, clear_refs value 5; getrlimit(2): RLIMIT_DATA.
 """
@@ -13,9 +15,12 @@ import contextlib
 import os
 import resource
 import sys
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
+_EVERY_S = 0.005
 
 
 def read_status(path: Path) -> dict[str, int]:
@@ -28,6 +33,23 @@ def read_status(path: Path) -> dict[str, int]:
     return rows
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """What the looks since the last reset found."""
+
+    mark_bytes: int = 0
+    file_bytes: int | None = None
+    peak_bytes: int = 0
+
+    def then(self, mark_bytes: int, file_bytes: int, held_bytes: int) -> _Seen:
+        """After one more look. Where the mark rose, file-backed pages were between those of the two looks."""
+        peak = max(self.peak_bytes, held_bytes)
+        if mark_bytes > self.mark_bytes:
+            before = file_bytes if self.file_bytes is None else self.file_bytes
+            peak = max(peak, mark_bytes - (before + file_bytes) // 2)
+        return _Seen(mark_bytes, file_bytes, peak)
+
+
 class Meter:
     """Measures and limits the process it was made in. Make it before containment: it keeps one file open."""
 
@@ -35,16 +57,26 @@ class Meter:
         self._budget_bytes = budget_bytes
         self._clear_refs: int | None = None
         self._base_bytes = self._highest_bytes = 0
+        self._reading = threading.Lock()
+        self._seen = _Seen()
         with contextlib.suppress(OSError):
             self._clear_refs = os.open("/proc/self/clear_refs", os.O_WRONLY | os.O_CLOEXEC)
         self.reset()
         self._base_bytes, self._highest_bytes = self._held_bytes(), 0
 
+    def watch(self) -> None:
+        """Reads the mark every few milliseconds from now on, in a thread that ends with the process."""
+        if _STATUS.exists() and self._clear_refs is not None:
+            threading.Thread(target=self._look_again, name="memory meter", daemon=True).start()
+
     def reset(self) -> None:
         """Starts a new measurement of the peak."""
         self._highest_bytes = self.highest_bytes()
-        if self._clear_refs is not None:
-            os.write(self._clear_refs, b"5")
+        with self._reading:
+            if self._clear_refs is not None:
+                os.write(self._clear_refs, b"5")
+            self._seen = _Seen()
+        self.peak_bytes()  # what the looks to come are compared with
 
     def added_bytes(self) -> int:
         """Memory held now beyond what the process started with, in bytes."""
@@ -55,8 +87,7 @@ class Meter:
         if not _STATUS.exists():
             unit = 1 if sys.platform == "darwin" else 1024
             return max(0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - self._base_bytes)
-        rows = read_status(_STATUS)
-        return max(0, rows["VmHWM"] - rows["RssFile"] - self._base_bytes)
+        return max(0, self._look() - self._base_bytes)
 
     def highest_bytes(self) -> int:
         """The most memory added since the process started, whatever was reset in between, in bytes."""
@@ -73,6 +104,18 @@ class Meter:
         """A looser limit for the time before `enforce`: catches one absurd allocation between two looks of the parent."""
         if _STATUS.exists():
             _limit_data(read_status(_STATUS)["VmData"] + 2 * self._budget_bytes + (1 << 30))
+
+    def _look(self) -> int:
+        """The most memory held since the last reset, as far as the kernel and the looks so far tell it."""
+        with self._reading:
+            rows = read_status(_STATUS)
+            self._seen = self._seen.then(rows["VmHWM"], rows["RssFile"], rows["RssAnon"] + rows["RssShmem"])
+            return self._seen.peak_bytes
+
+    def _look_again(self) -> None:
+        pause = threading.Event()
+        while not pause.wait(_EVERY_S):
+            self._look()
 
     def _held_bytes(self) -> int:
         if not _STATUS.exists():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from stethoscope import out_of_memory
 from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, UnsafeFile
 from stethoscope.formats import detect
+from stethoscope.memory.largest_tensor import largest_tensors
 from stethoscope.types import Architecture, Job, Reporter, Runner
 
 
@@ -38,6 +40,8 @@ def open_model(
     if architecture.runnable:
         reason = architecture.runnable.removeprefix(f"{file.name}: ")
         raise CannotRun(f"{file.name}: {reason[:1].lower()}{reason[1:]}")
+    (folder / "foretold.json").write_text(json.dumps(largest_tensors(architecture)))
+    report("load", message=f"loading {file.name}")
     if architecture.weight_bytes > job.budget.memory_bytes:
         raise OutOfMemory(
             f"{file.name}: its weights alone need {architecture.weight_bytes:,} bytes; "
@@ -46,13 +50,13 @@ def open_model(
         )
     scratch = folder / "tmp" / "model"
     scratch.mkdir(parents=True, exist_ok=True)
-    report("load", message=f"loading {file.name}")
     try:
         return architecture, kind.open(file, scratch, trusted=trusted)
     except Exception as error:
         cause = out_of_memory.explain(error)
         if cause is not None and not isinstance(error, OutOfMemory):
             raise OutOfMemory(
-                f"Loading {file.name}: {cause.sentence}", {"oom": {"tensor_shape": cause.tensor_shape}}
+                f"Loading {file.name}: {cause.sentence}",
+                {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator}},
             ) from error
         raise

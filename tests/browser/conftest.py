@@ -20,7 +20,7 @@ def server(tmp_path_factory) -> Iterator[LiveServer]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        expect.set_options(timeout=20_000)
+        expect.set_options(timeout=60_000)
         launched = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
         yield launched
         launched.close()

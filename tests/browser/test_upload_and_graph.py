@@ -36,7 +36,7 @@ def new_page(browser):
         contexts.append(context)
         context.on("request", lambda request: asked.append(request.url))
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("websocket", lambda opened: asked.append(opened.url))
         return page
@@ -59,7 +59,7 @@ def stored(app: LiveServer) -> list[Path]:
     return sorted(path for path in found if path not in samples)
 
 
-def eventually(condition, seconds=10.0):
+def eventually(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.05)

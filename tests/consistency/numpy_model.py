@@ -50,6 +50,8 @@ class _Meter:
     def added_bytes(self) -> int:
         return 0
 
+    def watch(self) -> None: ...
+
     def enforce(self) -> None: ...
 
 

@@ -27,7 +27,7 @@ FORBIDDEN = {
         f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "formats", "data")
     },
     "stethoscope/planner": {
-        f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "formats", "data", "memory")
+        f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "formats", "data")
     },
     "stethoscope/placement": {f"stethoscope.{name}" for name in ("jobs", "worker", "store", "cli")},
     "stethoscope/lab": {f"stethoscope.{name}" for name in ("worker", "cli")},

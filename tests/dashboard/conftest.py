@@ -10,14 +10,19 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from dashboard import analysis, identity, lowering_inputs, prediction_parts, progress, sharing_inputs, sidebar
 from dashboard.routes import owner_cookie
+from stethoscope.lab.studies import studies
 from stethoscope.settings import settings
 from stethoscope.store import store
+from tests.conftest import PROJECT
+from tests.dashboard.visiting import ME
 
 
 def _forget() -> None:
-    for cached in (settings, store, owner_cookie._key, owner_cookie.cookie_name):
+    for cached in (settings, store, studies, owner_cookie._key, owner_cookie.cookie_name):
         cached.cache_clear()
 
 
@@ -32,6 +37,18 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     if store.cache_info().currsize:
         store().close()
     _forget()
+
+
+@pytest.fixture
+def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
+    """The app for a browser that is known as ME."""
+    monkeypatch.setenv("STETHOSCOPE_SAMPLES_DIR", str(workspace.parent / "samples"))
+    monkeypatch.setattr(identity, "owner_of", lambda _cookies: ME)
+    for module in (analysis, lowering_inputs, prediction_parts, progress, sharing_inputs, sidebar):
+        monkeypatch.setattr(module, "engine", lambda: engine)
+    yield AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90)
+    for state in engine.jobs(active=True):
+        engine.cancel(state.id)
 
 
 @dataclass

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,69 +12,13 @@ import onnx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import analysis, identity, layer_table, navigation, prediction_parts, progress, sidebar
+from dashboard import analysis, layer_table, prediction_parts, progress
 from stethoscope.codec import architecture_from_json
-from stethoscope.store import Entry, register_samples, store
+from stethoscope.store import register_samples, store
 from stethoscope.types import Status
 from tests.conftest import PROJECT
+from tests.dashboard.visiting import HOSTILE, ME, OTHER, PAGES, add, drawn, keys, open_page, settle, text
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx
-
-ME, OTHER = "me-me-me-me", "other-other"
-HOSTILE = '"><img src=x onerror=alert(1)> [a](javascript:alert(1)) :red[x] $x$'
-PAGES = {page.url_path: f"../pages/{page.path.name}" for page in navigation.page_files()}
-
-
-@pytest.fixture
-def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppTest]:
-    """The app for a browser that is known as ME."""
-    monkeypatch.setenv("STETHOSCOPE_SAMPLES_DIR", str(workspace.parent / "samples"))
-    monkeypatch.setattr(identity, "owner_of", lambda _cookies: ME)
-    for module in (analysis, prediction_parts, progress, sidebar):
-        monkeypatch.setattr(module, "engine", lambda: engine)
-    yield AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=30)
-    for state in engine.jobs(active=True):
-        engine.cancel(state.id)
-
-
-def add(tmp_path: Path, make: Callable[[Path], Path], name: str = "model.onnx", owner: str = ME) -> Entry:
-    return store().add_file(make(tmp_path / "made" / "model.onnx"), name, owner)
-
-
-def open_page(app: AppTest, url_path: str, entry: Entry | None = None, **params: str) -> AppTest:
-    """Opens a page by its link and waits until the model has been read."""
-    if entry is not None:
-        app.query_params["model"] = entry.id
-    for name, value in params.items():
-        app.query_params[name] = value
-    app.run()
-    if url_path != "overview":
-        app.switch_page(PAGES[url_path])
-    return settle(app)
-
-
-def settle(app: AppTest, seconds: float = 20) -> AppTest:
-    """Runs the page until nothing is under way on it."""
-    deadline = time.monotonic() + seconds
-    app.run()
-    while any(key.startswith("cancel-page") for key in keys(app)) and time.monotonic() < deadline:
-        time.sleep(0.2)
-        app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def keys(app: AppTest) -> list[str]:
-    return [button.key or "" for button in app.button]
-
-
-def text(app: AppTest) -> str:
-    parts = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.warning, *app.error, *app.info]
-    return "\n".join(str(part.value) for part in parts)
-
-
-def drawn(app: AppTest) -> str:
-    """Everything the page sent that may be read as Markdown."""
-    return text(app) + "\n".join(button.label for button in app.button)
 
 
 @pytest.mark.parametrize("url_path", sorted(PAGES))
@@ -286,7 +228,7 @@ def test_a_run_is_found_again_by_its_link_and_after_a_page_switch(app, tmp_path)
     settle(app)
     app.switch_page(PAGES["consistency"])
     assert "Yes." in text(settle(app))
-    fresh = AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=30)
+    fresh = AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90)
     assert "Yes." in text(open_page(fresh, "consistency", entry, job=link if isinstance(link, str) else link[0]))
 
 
@@ -323,11 +265,11 @@ def test_out_of_memory_is_a_report_with_a_way_out(app, tmp_path):
         app, "prediction", add(tmp_path, lambda path: hungry_onnx(path, 8)), limit="512", batch="64", samples="64"
     )
     app.button("run-Predict").click()
-    shown = text(settle(app, 60))
+    shown = text(settle(app))
     for part in ("Out of memory", "Phase", "Tensor that did not fit", "What would fit"):
         assert part in shown
     app.button("smaller").click()
-    settle(app, 60)
+    settle(app)
     assert 0 < app.number_input("batch").value < 64
 
 

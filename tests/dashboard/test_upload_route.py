@@ -12,7 +12,7 @@ from tests.dashboard.conftest import Browser
 from tests.store.conftest import files_in
 
 
-def _eventually(condition, seconds=5.0):
+def _eventually(condition, seconds=30.0):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.02)

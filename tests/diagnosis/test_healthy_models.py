@@ -27,21 +27,21 @@ import sys
 import keras
 keras.utils.set_random_seed(0)
 for name in sys.argv[2:]:
-    model = getattr(keras.applications, name)(weights=None, classes=10)
+    model = getattr(keras.applications, name)(weights=None, classes=10, input_shape=(96, 96, 3))
     model.save(f"{sys.argv[1]}/{name}.keras")
 """
 APPLICATIONS = ("MobileNetV2",)
 """Small ones; `python -m benchmarks.fresh_applications` diagnoses all."""
 
 
-def diagnose(engine, entry: dict) -> Report:
+def diagnose(engine, entry: dict, train_s: float = 12.0) -> Report:
     data = BUILT / entry["data"] if entry.get("data") else None
     fit = entry.get("fit")
     request = Request(
         ModelFile.at(BUILT / entry["file"]),
         ModelFile.at(data) if data else None,
         fit=FitSettings.from_mapping(fit or {}) if data else None,
-        train_s=12.0,
+        train_s=train_s,
     )
     return Diagnosis(engine, request).run()
 
@@ -60,7 +60,7 @@ def test_a_healthy_sample_has_no_grave_finding(engine, name):
 
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_faulty_sample_names_its_fault_first(engine, name):
-    report = diagnose(engine, SAMPLES[name])
+    report = diagnose(engine, SAMPLES[name], train_s=30.0)
     assert report.findings[0].check_id in SAMPLES[name]["findings"], [one.message for one in report.findings]
     assert report.findings[0].severity >= Severity.MEDIUM
     named = {one.check_id for one in report.findings}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.gathering.training import Gatherer
@@ -64,6 +65,7 @@ def test_what_crashes_is_said_and_nothing_else():
     assert not found.base
 
 
+@pytest.mark.alone
 def test_time_is_kept():
     import time
 

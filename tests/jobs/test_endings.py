@@ -36,6 +36,11 @@ def ending(**changes):
         ({"signal_number": signal.SIGABRT, "log_tail": "terminate: std::bad_alloc"}, Status.OUT_OF_MEMORY),
         ({"signal_number": signal.SIGABRT}, Status.CRASHED),
         ({"signal_number": signal.SIGKILL, "peak_bytes": LIMIT}, Status.OUT_OF_MEMORY),
+        ({"signal_number": signal.SIGKILL}, Status.CRASHED),
+        ({"signal_number": signal.SIGKILL, "kernel_killed": True}, Status.OUT_OF_MEMORY),
+        ({"signal_number": signal.SIGKILL, "host_short": True}, Status.OUT_OF_MEMORY),
+        ({"signal_number": signal.SIGSEGV, "partial": {"loading_peak_bytes": LIMIT}}, Status.OUT_OF_MEMORY),
+        ({"signal_number": signal.SIGSEGV, "host_short": True}, Status.CRASHED),
         ({"signal_number": signal.SIGXCPU}, Status.TIMED_OUT),
         ({"exit_code": 1}, Status.CRASHED),
         ({"exit_code": 1, "log_tail": "MemoryError: Unable to allocate 3 GiB"}, Status.OUT_OF_MEMORY),
@@ -55,7 +60,9 @@ def test_a_death_names_its_phase_and_keeps_what_was_known():
     told = tell(ending(signal_number=signal.SIGSEGV, phase="load", partial={"probes": {"1": 5}}))
     assert "“load”" in told.reason
     assert "SIGSEGV" in told.reason
-    assert told.value == {"probes": {"1": 5}}
+    assert told.value["probes"] == {"1": 5}
+    assert told.value["oom"]["certain"] is False
+    assert told.value["oom"]["phase"] == "load"
 
 
 def test_out_of_memory_names_peak_and_limit():
@@ -76,3 +83,62 @@ def test_out_of_memory_names_peak_and_limit():
 )
 def test_sizes_read_well(size, text):
     assert human_bytes(size) == text
+
+
+FORETOLD = {
+    "weights_bytes": 3 << 30,
+    "weight": {"operator": "dense", "shape": [4096, 8192], "bytes": 128 << 20},
+    "output": {"operator": "wide", "shape": [None, None, 64], "item_bytes": 4},
+}
+
+
+@pytest.mark.parametrize(
+    ("phase", "partial", "tensor", "setting"),
+    [
+        ("load", {}, ([4096, 8192], 128 << 20, "dense"), "memory_limit_bytes"),
+        ("trace", {}, ([1, None, 64], None, "wide"), "memory_limit_bytes"),
+        ("predict", {"settings": {"dynamic_size": 16}}, ([8, 16, 64], 8 * 16 * 64 * 4, "wide"), "batch_size"),
+        ("sweep", {"running": {"batch_size": 6}}, ([6, None, 64], None, "wide"), "batch_size"),
+        ("collect", {"oom": {"largest_samples_estimate": 40}}, ([8, None, 64], None, "wide"), "samples"),
+    ],
+)
+def test_a_worker_that_said_nothing_has_the_largest_tensor_of_its_phase(phase, partial, tensor, setting):
+    job = Job("predict", {}, {"settings": {"batch_size": 8}}, Budget(LIMIT, 10))
+    killed = Verdict(Status.OUT_OF_MEMORY, "Stopped.")
+    oom = tell(ending(job=job, killed=killed, phase=phase, partial=partial, foretold=FORETOLD)).value["oom"]
+    assert (oom["tensor_shape"], oom["tensor_bytes"], oom["operator"]) == tensor
+    assert oom["tensor_from"] == "expected"
+    assert oom["change"][0]["setting"] == setting
+    assert oom["advice"]
+
+
+def test_the_machines_account_is_in_the_report_and_what_fits_is_what_was_left():
+    host = {
+        "available_bytes": 100 << 20, "floor_bytes": 200 << 20, "usable_bytes": 4 << 30, "this_job_bytes": 500 << 20,
+        "other_jobs": 2, "other_jobs_bytes": 300 << 20, "app_bytes": 200 << 20, "rest_bytes": 3 << 30,
+    }  # fmt: skip
+    partial = {"probes": {"1": 60 << 20, "2": 70 << 20, "4": 90 << 20}, "settings": {"batch_size": 64}}
+    killed = Verdict(Status.OUT_OF_MEMORY, "Stopped.", "host", host)
+    told = tell(ending(killed=killed, partial=partial, peak_bytes=500 << 20))
+    oom = told.value["oom"]
+    assert oom["host"] == host
+    # 400 MiB were its own: 50 and 10 for each row.
+    assert 30 <= oom["largest_batch_estimate"]["low"] <= 35 <= oom["largest_batch_estimate"]["high"] <= 40
+    assert {"setting": "STETHOSCOPE_JOB_SLOTS", "to": 2} in oom["change"]
+    assert "other programs" in oom["advice"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"partial": {"oom": 3, "probes": {"x": "y"}, "settings": [], "running": 1}},
+        {"partial": {"oom": {"tensor_shape": "everything", "batch_size": -1, "largest_batch_estimate": {"low": "x"}}}},
+        {"foretold": {"weight": {"shape": 1}, "output": 5, "weights_bytes": "many"}},
+        {"foretold": {"weight": {"operator": 5, "shape": ["a"], "bytes": None}}},
+    ],
+)
+def test_what_a_hostile_worker_left_does_not_stop_the_report(said):
+    for phase in ("load", "predict"):
+        told = tell(ending(killed=Verdict(Status.OUT_OF_MEMORY, "Stopped."), phase=phase, **said))
+        assert told.status is Status.OUT_OF_MEMORY
+        assert told.value["oom"]["limit_bytes"] == LIMIT

@@ -70,4 +70,24 @@ def test_outputs_are_collected_and_joined():
 def test_what_was_known_before_a_batch_ran():
     fit = PeakFit(line(100, 5, 1, 2, 4, 8))
     assert set(fit.before(4).probes) == {1, 2}
-    assert set(fit.before(1).probes) == {1}
+    assert set(fit.before(1).probes) == {1, 2}
+
+
+def test_a_process_that_holds_more_needs_as_much_more():
+    fit = PeakFit(line(100, 5, 1, 2, 4), held_bytes=80 * MIB).holding(95 * MIB)
+    assert fit.predict(64) == pytest.approx((115 + 320) * MIB, rel=0.001)
+    assert fit.holding(80 * MIB).predict(64) == pytest.approx(420 * MIB, rel=0.001)
+
+
+def test_model_predict_copies_all_input_twice_and_prepares_batches():
+    fit = PeakFit(line(10, 2, 1, 2, 4), input_row_bytes=MIB)
+    assert fit.predict_run(8, 8, batches_itself=True) == fit.predict(8)
+    arrays, copies, ahead = 92, 2 * 92, 16
+    assert fit.predict_run(8, 100, batches_itself=True) == fit.predict(8) + (arrays + copies + ahead) * MIB
+
+
+def test_programs_compiled_otherwise_for_small_batches_do_not_bend_the_line():
+    start = 40 + 15
+    probes = {1: start + 6.9, 2: start + 12.8, 4: start + 25.6, 8: start + 33.8}
+    fit = PeakFit({rows: int(peak * MIB) for rows, peak in probes.items()}, tracing_bytes=15 * MIB, held_bytes=40 * MIB)
+    assert fit.predict(16) == pytest.approx((start + 66.6) * MIB, rel=0.02)

@@ -81,6 +81,8 @@ class Meter:
         return sum(map(len, self.kept))
 
     def reset(self) -> None: ...
+    def watch(self) -> None: ...
+
     def enforce(self) -> None: ...
     def peak_bytes(self) -> int:
         return 0
@@ -88,7 +90,7 @@ class Meter:
 
 def test_warming_up_is_not_counted():
     meter, calls = Meter(), []
-    found = repeat(lambda feed: calls.append(1), {}, Holdings(meter), 40, 10.0)
+    found = repeat(lambda feed: calls.append(1), {}, Holdings(meter), 40, 200.0)
     assert (len(calls), len(found.held), found.warm_up) == (48, 40, 8)
 
 
@@ -109,4 +111,4 @@ def test_running_out_says_how_much_was_gathered():
         meter.kept.append(bytearray(1 << 20))
 
     with pytest.raises(OutOfMemory, match=r"equal calls.*grew by"):
-        repeat(call, {}, Holdings(meter), 50, 10.0)
+        repeat(call, {}, Holdings(meter), 50, 200.0)

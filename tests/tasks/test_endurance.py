@@ -111,5 +111,10 @@ def test_a_leak_into_the_limit_says_what_was_gathered(engine, models):
     given = {"settings": settings.to_json(), "trusted": True, "tests": ["leak"], "calls": 200, "test_s": 100}
     job = Job("endurance", {"model": ModelFile.at(models / "leak.keras")}, given, Budget(400 << 20, 200), "tensorflow")
     result = engine.wait(engine.submit(job))
-    assert result.status is Status.OUT_OF_MEMORY
-    assert "equal calls" in result.reason or result.value["leak"]["series"]
+    assert result.status is Status.OUT_OF_MEMORY, result.reason
+    # It ends with an error of its own, or is ended from outside where the framework was quicker than its limit.
+    if "equal calls" not in result.reason:
+        assert result.phase == "leak"
+        assert len(result.value["leak"]["series"]["resident_bytes"]) >= 12
+    assert result.value["oom"]["mechanism"] == "limit"
+    assert result.value["oom"]["advice"]

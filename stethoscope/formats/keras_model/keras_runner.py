@@ -88,6 +88,25 @@ class KerasRunner:
             found = call(self._structured(given))
             return {name: _plain(tf_calls.array(value)) for name, value in self._named(found)}
 
+    def concrete_function(self, shapes: Sequence[Sequence[int]] | None = None) -> Any:
+        """The function behind `predict`, traced but not run: for inputs of these shapes, else with every open dimension open.
+
+        Raises:
+            CannotRun: the model cannot be traced so.
+        """
+        import tensorflow as tf
+
+        def traced(tensors: Any) -> Any:
+            return self._call(tensors, False)
+
+        asked = shapes or [spec.shape for spec in self.inputs]
+        specs = [
+            tf.TensorSpec(shape, tf.as_dtype(_dtype(spec)), name=f"fed_{place}")
+            for place, (shape, spec) in enumerate(zip(asked, self.inputs, strict=True))
+        ]
+        with tf_calls.explained(self._file, "tracing it"):
+            return tf.function(traced).get_concrete_function(specs)
+
     def replaced(self, model: Any) -> KerasRunner:
         """A runner of the same file with another live model in it, of the same structure."""
         return KerasRunner(self._file, model, self._keras, self._architecture)

@@ -96,6 +96,11 @@ class FunctionRunner:
     def __exit__(self, *exc: object) -> None:
         del self._call, self._model, self._flat
 
+    @property
+    def function(self) -> Any:
+        """The concrete function that `predict` calls."""
+        return self._call
+
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """Runs the signature once; see `Runner.predict`."""
         if training:

@@ -1,0 +1,103 @@
+"""Pictures of estimated memory: its parts stacked by batch size, and the bytes alive over the order of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dashboard import escape, figures, words
+
+PARTS: Mapping[str, tuple[str, str]] = {
+    "weights": ("weights", figures.GREY),
+    "live": ("alive together", figures.BLUE),
+    "workspace": ("workspace", figures.PURPLE),
+    "outputs": ("outputs kept", figures.GREEN),
+    "input": ("input", figures.SKY),
+    "runtime": ("the framework", figures.YELLOW),
+}
+"""What each part is called, and its colour."""
+
+
+def parts(estimates: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]] = ()) -> go.Figure:
+    """A stacked bar for each estimate, and a mark where a run of that batch was measured."""
+    figure = figures.base(320, barmode="stack")
+    unit, divisor = _unit([int(one["peak_bytes"]) for one in estimates])
+    names = [_name(one) for one in estimates]
+    for part, (title, colour) in PARTS.items():
+        sizes = [int(one[f"{part}_bytes"]) for one in estimates]
+        if any(sizes):
+            figure.add_bar(
+                x=names, y=[size / divisor for size in sizes], name=title, marker_color=colour,
+                customdata=[words.size(size) for size in sizes],
+                hovertemplate=f"%{{x}}<br>{title}: %{{customdata}}<extra></extra>",
+            )  # fmt: skip
+    measured = {
+        (point["batch_size"], point["call"], point.get("size")): int(point["measured_peak_bytes"])
+        for point in points
+        if point.get("measured_peak_bytes")
+    }
+    known = [(_name(one), measured.get((one["batch_size"], one["call"], one.get("size")))) for one in estimates]
+    found = [(name, size) for name, size in known if size is not None]
+    if found:
+        figure.add_scatter(
+            x=[name for name, _ in found], y=[size / divisor for _, size in found], mode="markers", name="measured",
+            marker={"symbol": "diamond", "size": 11, "color": figures.VERMILION},
+            customdata=[words.size(size) for _, size in found], hovertemplate="%{x}<br>measured: %{customdata}<extra></extra>",
+        )  # fmt: skip
+    figure.update_xaxes(type="category")
+    figure.update_yaxes(title_text=f"Peak memory ({unit})", rangemode="tozero")
+    return figure.update_layout(
+        showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=34
+    )
+
+
+def timeline(one: Mapping[str, Any]) -> go.Figure:
+    """The bytes alive while each operation runs; the peak is marked with its layer."""
+    moments: Sequence[Mapping[str, Any]] = one.get("timeline") or ()
+    figure = figures.base(280)
+    if not moments:
+        return figure
+    sizes = [int(moment["live_bytes"]) for moment in moments]
+    unit, divisor = _unit(sizes)
+    figure.add_scatter(
+        x=list(range(len(moments))), y=[size / divisor for size in sizes], mode="lines", fill="tozeroy",
+        line={"color": figures.BLUE, "shape": "hv"},
+        customdata=[
+            [escape.figure(_where(moment), 60), words.size(moment["live_bytes"]), _alive(moment)] for moment in moments
+        ],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]} alive%{customdata[2]}<extra></extra>",
+    )  # fmt: skip
+    top = max(range(len(sizes)), key=sizes.__getitem__)
+    figure.add_scatter(
+        x=[top],
+        y=[sizes[top] / divisor],
+        mode="markers",
+        marker={"size": 10, "color": figures.VERMILION},
+        hoverinfo="skip",
+    )
+    figure.add_annotation(
+        x=top, y=sizes[top] / divisor, text=escape.figure(_where(moments[top]), 40), showarrow=False, yanchor="bottom",
+        yshift=8, xanchor="right" if top > len(sizes) / 2 else "left",
+    )  # fmt: skip
+    figure.update_xaxes(title_text="Operations in the order they run", showticklabels=False)
+    figure.update_yaxes(title_text=f"Alive ({unit})", range=[0, 1.15 * max(sizes) / divisor or 1])
+    return figure
+
+
+def _where(moment: Mapping[str, Any]) -> str:
+    return str(moment["layer"] or moment["operation"])
+
+
+def _alive(moment: Mapping[str, Any]) -> str:
+    return "".join(f"<br>{escape.figure(str(name), 40)}: {words.size(size)}" for name, size in moment["largest"])
+
+
+def _name(one: Mapping[str, Any]) -> str:
+    size = "" if one.get("size") is None else f" × {words.count(int(one['size']))}"
+    return f"{words.count(int(one['batch_size']))}{size}"
+
+
+def _unit(sizes: Sequence[int]) -> tuple[str, int]:
+    return ("GiB", 2**30) if max(sizes, default=0) >= 2**30 else ("MiB", 2**20)

@@ -1,0 +1,53 @@
+"""Choices that a link reopens by their ids: titles change, ids stay. (Streamlit's own binding writes titles.)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from dashboard import session
+
+
+def select(
+    label: str, titles: Mapping[str, str], default: str, key: str, *, about: str | None = None, disabled: bool = False
+) -> str:
+    """A select box whose choice stands in the address under `key`, unless it is the default.
+
+    Args:
+        label: above the box.
+        titles: what each id is shown as, in order.
+        default: the id chosen at first.
+        key: of the widget and in the address.
+        about: behind the question mark.
+        disabled: whether it only shows.
+    """
+    if st.session_state.get(key) not in titles:
+        asked = session.recalled(key)
+        st.session_state[key] = asked if asked in titles else default
+    chosen = st.selectbox(
+        label, list(titles), format_func=lambda one: titles.get(one, one), key=key, help=about, disabled=disabled
+    )
+    session.remember(key, None if chosen == default else chosen)
+    return chosen
+
+
+def several(label: str, titles: Mapping[str, str], key: str, *, most: int, placeholder: str) -> list[str]:
+    """A multiselect whose choices stand in the address under `key`, as ids with commas between them.
+
+    Args:
+        label: above the box.
+        titles: what each id is shown as, in order.
+        key: of the widget and in the address.
+        most: how many may be chosen.
+        placeholder: shown while nothing is.
+    """
+    if key not in st.session_state:
+        st.session_state[key] = (session.recalled(key) or "").split(",")[:most]
+    st.session_state[key] = [one for one in st.session_state[key] if one in titles]
+    chosen = st.multiselect(
+        label, list(titles), format_func=lambda one: titles.get(one, one), key=key, max_selections=most,
+        placeholder=placeholder,
+    )  # fmt: skip
+    session.remember(key, ",".join(chosen) or None)
+    return chosen

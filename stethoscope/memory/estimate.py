@@ -1,0 +1,182 @@
+"""Peak memory of a run before anything is run: weights, what is alive together, workspace, input, outputs, the runtime itself.
+
+Arithmetic only; where the live ranges come from is the matter of `graph_estimate` (TensorFlow) and `layer_estimate` (other formats).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from stethoscope.memory.liveness import Profile
+
+AHEAD = 2
+"""Batches that `model.predict` has ready before they are asked for. Source: keras array_data_adapter.py (`prefetch`)."""
+SHOWN_TENSORS = 12
+_NAMED = 4
+MOMENTS = 400
+"""Points of a timeline; a longer one is thinned, its peaks kept."""
+
+
+@dataclass(frozen=True)
+class Alive:
+    """A tensor alive at the peak."""
+
+    name: str
+    layer: str
+    shape: tuple[int, ...]
+    dtype: str
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What is alive while one operation runs."""
+
+    operation: str
+    layer: str
+    live_bytes: int
+    largest: tuple[tuple[str, int], ...] = ()
+    """(layer or operation, bytes) of the largest tensors alive."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """What a runtime needs besides the model's tensors, in bytes; see `runtime_needs` for the numbers."""
+
+    fixed_bytes: int
+    """Whatever the model."""
+    weight_bytes: int = 0
+    """For each weight of the model, beside its values: its names, its handle, its layer."""
+    kernel_bytes: int = 0
+    """For each convolution whose kernel is made for its shapes; matrix products count for less."""
+    loop_bytes: int = 0
+    """For each loop: what its many small tensors leave behind between them."""
+    weight_copies: float = 1.0
+    """How often the weights lie in memory."""
+    loading_copies: tuple[float, float] = (0.0, 0.0)
+    """While loading, further copies of all weights, and of the largest one."""
+    input_copies: float = 3.0
+    """How often a batch of input lies in memory: as the caller's array, cut out of it, and as a tensor."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an estimate is made of: one batch through one graph."""
+
+    weights_bytes: int
+    largest_weight_bytes: int
+    input_bytes: int
+    """Of one batch."""
+    output_bytes: int
+    """Of one batch."""
+    weights: int
+    kernels: float
+    """Operations whose kernel is made for their shapes, counted in convolutions."""
+    loops: int
+    profile: Profile
+    names: Sequence[str]
+    """The operations in the order of the profile."""
+    layers: Sequence[str]
+    """The layer of each."""
+    tensors: Mapping[str, Alive]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Peak memory expected of a run, in bytes, by what it is for. The parts add up to `peak_bytes`."""
+
+    batch_size: int
+    call: str
+    size: int | None
+    """Size of the open dimensions; None where there are none."""
+    weights_bytes: int
+    live_bytes: int
+    """The tensors alive together at the peak of one call."""
+    workspace_bytes: int
+    """What the kernels running at the peak need within themselves."""
+    outputs_bytes: int
+    """Outputs of other batches, which are kept to the end, and of all batches while they are joined."""
+    input_bytes: int
+    """Every copy of the input."""
+    runtime_bytes: int
+    """The framework: what it keeps of weights, kernels and loops, and while loading further copies of the weights."""
+    peak_bytes: int
+    phase: str
+    """"run", "collect" (joining the outputs of all batches) or "load": where the peak is."""
+    at: str
+    """The operation that runs at the peak."""
+    layer: str
+    alive: tuple[Alive, ...]
+    """The largest tensors alive there."""
+    timeline: tuple[Moment, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it, as JSON values."""
+        return asdict(self)
+
+
+def estimate(
+    facts: Facts,
+    runtime: Runtime,
+    *,
+    batch_size: int,
+    samples: int,
+    call: str,
+    size: int | None = None,
+) -> Estimate:
+    """Adds up one run.
+
+    Args:
+        facts: one batch.
+        runtime: what runs it.
+        batch_size: rows in a batch; those of `facts`.
+        samples: rows in all.
+        call: the call style; "predict" batches itself: it copies all input and prepares batches ahead.
+        size: of the open dimensions.
+    """
+    batches = max(1, math.ceil(samples / max(1, batch_size)))
+    weights = int(facts.weights_bytes * runtime.weight_copies)
+    standing = runtime.fixed_bytes + facts.weights * runtime.weight_bytes
+    needed = standing + int(facts.kernels * runtime.kernel_bytes) + facts.loops * runtime.loop_bytes
+    others = (batches - 1) * facts.output_bytes
+    fed = int((batches - 1 + runtime.input_copies) * facts.input_bytes)
+    if call == "predict":
+        fed += (batches + min(batches - 1, AHEAD)) * facts.input_bytes
+    inside = facts.profile.inside_bytes[facts.profile.at] if facts.profile.live_bytes else 0
+    live = facts.profile.peak_bytes - inside
+    of_all, of_largest = runtime.loading_copies
+    copies = int(of_all * facts.weights_bytes + of_largest * facts.largest_weight_bytes)
+    run = (weights, live, inside, others, fed, needed)
+    joined = (weights, 0, 0, 2 * batches * facts.output_bytes, fed, needed)
+    loading = (weights, 0, 0, 0, 0, standing + copies)
+    options = [("run", run), ("load", loading)] + ([("collect", joined)] if batches > 1 else [])
+    phase, parts = max(options, key=lambda item: sum(item[1]))
+    profile = facts.profile
+    return Estimate(
+        batch_size, call, size, *parts,
+        peak_bytes=sum(parts),
+        phase=phase,
+        at=facts.names[profile.at] if profile.live_bytes else "",
+        layer=facts.layers[profile.at] if profile.live_bytes else "",
+        alive=tuple(facts.tensors[name] for name in profile.alive if name in facts.tensors)[:SHOWN_TENSORS],
+        timeline=timeline(facts),
+        notes=facts.notes,
+    )  # fmt: skip
+
+
+def timeline(facts: Facts) -> tuple[Moment, ...]:
+    """What is alive over the order of a run: of each stretch its highest moment."""
+    live = facts.profile.live_bytes
+    stretch = max(1, math.ceil(len(live) / MOMENTS))
+    found = []
+    for start in range(0, len(live), stretch):
+        place = max(range(start, min(start + stretch, len(live))), key=lambda position: live[position])
+        largest = [facts.tensors[name] for name in facts.profile.alive_at(place) if name in facts.tensors][:_NAMED]
+        alive = tuple((tensor.layer or tensor.name, tensor.size_bytes) for tensor in largest)
+        found.append(Moment(facts.names[place], facts.layers[place], live[place], alive))
+    return tuple(found)

@@ -1,0 +1,170 @@
+"""Live ranges of a model that TensorFlow runs, from its traced graph, per call style. Used in a worker; nothing is run.
+
+A function ("function", "predict", "predict_on_batch") is run by TensorFlow's executor over the optimised graph: what nobody reads
+any more is freed. An eager call runs the same operations as Python makes them: nothing is fused, nothing is written
+over, and Keras 3 holds every layer's output until the call is over. XLA runs one
+operation at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from stethoscope.errors import CannotRun
+from stethoscope.memory.concrete_graph import ConcreteGraph, OpenGraph
+from stethoscope.memory.estimate import Alive, Facts
+from stethoscope.memory.layer_scopes import Scopes, watched
+from stethoscope.memory.liveness import Profile, Step, profile
+from stethoscope.memory.op_buffers import (
+    FREE,
+    Operation,
+    cost,
+    overwritten,
+    renamed,
+    workspace_bytes,
+)
+from stethoscope.memory.run_order import executed
+from stethoscope.types import TensorSpec
+
+KERNELS = {"Conv": 1.0, "MatMul": 0.6, "Einsum": 0.6, "PartitionedCall": 5.0}
+"""Operations whose kernels are made for their shapes and kept, and what each is worth in convolutions (a call that is left is compiled by XLA)."""
+
+
+class GraphFacts:
+    """A traced model, ready to be looked at for any batch.
+
+    Args:
+        runner: an opened Keras model or a SavedModel with functions.
+        call: the call style.
+        threads: (operations at a time, threads within one).
+
+    Raises:
+        CannotRun: the model cannot be traced, or is no TensorFlow function.
+    """
+
+    def __init__(self, runner: Any, call: str, threads: tuple[int, int]) -> None:
+        self._call, self._threads, self._runner = call, threads, runner
+        self.inputs: tuple[TensorSpec, ...] = runner.inputs
+        self._scopes = Scopes()
+        self._open: OpenGraph | None = None
+        function = None
+        try:
+            function, fed = self._traced(None)
+            self._open = OpenGraph(function, fed)
+        except CannotRun:
+            if not hasattr(runner, "concrete_function"):
+                raise  # else it is traced for each shape: not every program can be with dimensions open
+        variables = () if function is None else function.graph.variables
+        if getattr(runner, "model", None) is not None:
+            variables = runner.model.weights
+        sizes = [_bytes(variable) for variable in variables]
+        self._weights = len(sizes)
+        self.weights_bytes, self.largest_weight_bytes = sum(sizes), max(sizes, default=0)
+
+    def _traced(self, shapes: Sequence[Sequence[int]] | None) -> tuple[Any, Sequence[Any]]:
+        runner = self._runner
+        if hasattr(runner, "concrete_function"):
+            with watched(runner.keras, runner.layer_paths()) as self._scopes:
+                function = runner.concrete_function(shapes)
+            return function, function.inputs[: len(self.inputs)]
+        function = runner.function
+        fed = {tensor.op.name: tensor for tensor in function.inputs}
+        found = [fed[spec.name] for spec in self.inputs if spec.name in fed]
+        if len(found) != len(self.inputs):
+            found = [tensor for tensor in function.inputs if tensor.dtype.name != "resource"][: len(self.inputs)]
+        return function, found
+
+    def at(self, shapes: Sequence[Sequence[int]]) -> Facts:
+        """The facts of one call on inputs of these shapes.
+
+        Raises:
+            CannotRun: the model does not take these shapes.
+        """
+        traced = self._open if self._open is not None else OpenGraph(*self._traced(shapes))
+        eager = self._call == "call" and not traced.loops
+        graph = traced.at(shapes, optimise=not eager)
+        notes: list[str] = []
+        if graph.unknown:
+            notes.append(f"The sizes of {graph.unknown} tensors depend on the values fed in; they are left out.")
+        if not graph.optimised and not eager:
+            notes.append("TensorFlow's graph optimiser failed on it; the graph is taken as it was traced.")
+        if self._call == "call" and traced.loops:
+            notes.append("Loops run step by step in an eager call; they are counted as in a function.")
+        order, found = self._profile(graph, traced.order if eager else ())
+        layers = [self._scopes.layer(operation.name) for operation, _ in order]
+        by_tensor = {
+            value.name: Alive(value.name, layer, value.shape, value.dtype, value.size_bytes)
+            for (operation, _), layer in zip(order, layers, strict=True)
+            for value in operation.outputs
+        }
+        return Facts(
+            weights_bytes=self.weights_bytes or graph.constant_bytes,
+            largest_weight_bytes=self.largest_weight_bytes,
+            input_bytes=sum(value.size_bytes for value in graph.inputs),
+            output_bytes=sum(value.size_bytes for value in graph.outputs),
+            weights=self._weights,
+            loops=sum(operation.type == "LoopCond" for operation in graph.operations),
+            kernels=sum(
+                max((worth for kind, worth in KERNELS.items() if kind in operation.type), default=0.0)
+                for operation in graph.operations
+            ),
+            profile=found,
+            names=[operation.name for operation, _ in order],
+            layers=layers,
+            tensors=by_tensor,
+            notes=tuple(notes),
+        )
+
+    def _profile(self, graph: ConcreteGraph, eager: Sequence[str]) -> tuple[list[tuple[Operation, int]], Profile]:
+        """The order of a run and its profile; `eager` has the operations in the order in which Python makes them."""
+        at_once, within = self._threads
+        ends = [value.name for value in graph.outputs]
+        sizes = {
+            value.name: value.size_bytes
+            for operation in graph.operations
+            if operation.type not in FREE
+            for value in operation.outputs
+        }
+        if eager:
+            place = {name: number for number, name in enumerate(eager)}
+            order = [(op, 1) for op in sorted(graph.operations, key=lambda op: place.get(op.name, -1))]
+            until = self._scopes.held_until({op.name: number for number, (op, _) in enumerate(order)})
+        else:
+            order = executed(graph.operations, cost, 1 if self._call == "compiled" else at_once)
+            until = {}
+        steps = [_step(op, lasts, within, in_place=not eager) for op, lasts in order]
+        return order, profile(steps, sizes, to_the_end=ends, until=until)
+
+
+def _step(operation: Operation, lasts: int, threads: int, *, in_place: bool = True) -> Step:
+    return Step(
+        operation.name,
+        tuple(value.name for value in operation.outputs),
+        tuple(value.name for value in operation.inputs),
+        renamed(operation),
+        overwritten(operation) if in_place else (),
+        workspace_bytes(operation, threads),
+        lasts,
+    )
+
+
+def _bytes(weight: Any) -> int:
+    import tensorflow as tf
+
+    return int(math.prod(weight.shape)) * int(tf.as_dtype(weight.dtype).size)
+
+
+def shapes_for(inputs: Sequence[TensorSpec], batch_size: int, size: int, fixed: int | None) -> list[tuple[int, ...]]:
+    """One shape for each input: the batch in front, `size` in every other open dimension."""
+    found = []
+    for spec in inputs:
+        shape = spec.shape if spec.shape is not None else (None,)
+        found.append(
+            tuple(
+                (batch_size if place == 0 and fixed is None else size) if length is None else length
+                for place, length in enumerate(shape)
+            )
+        )
+    return found

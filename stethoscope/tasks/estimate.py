@@ -1,0 +1,150 @@
+"""Estimate peak memory before anything is run: the model is loaded and traced, no operation of it is executed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
+from stethoscope.memory.estimate import Estimate, Facts, estimate
+from stethoscope.memory.layer_estimate import LayerFacts
+from stethoscope.memory.precision import AS_SAVED, with_precision
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.runtime_needs import runtime_of
+from stethoscope.tasks.configured import Configured, configured
+from stethoscope.tasks.dummy import DYNAMIC_SIZES
+from stethoscope.tasks.feeds import Batching
+from stethoscope.types import TaskContext
+
+BATCH_SIZES = (1, 8, 32, 64)
+HEADROOM_BYTES = 512 << 20
+"""Of the memory limit, to trace a model that has been run."""
+
+
+class EstimatePeak:
+    """params: {"settings", "batch_sizes", "sizes" (of open dimensions), "samples" (0 for one batch), "trusted"}."""
+
+    kind = "estimate"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns an estimate for each batch size, and how it was made."""
+        batch_sizes = context.params.get("batch_sizes") or BATCH_SIZES
+        if not all(isinstance(size, int) and size > 0 for size in batch_sizes):
+            raise BadSetting(f"Batch sizes: expected whole numbers above 0, got {list(batch_sizes)}.")
+        sizes = context.params.get("sizes") or [None]
+        with configured(context) as opened:
+            context.report("trace", message="reading the graph")
+            if opened.settings.precision != AS_SAVED:
+                opened.runner = with_precision(opened.runner, opened.settings.precision)
+            samples = int(context.params.get("samples", 0))
+            found = _joined(estimates(opened, sorted(set(batch_sizes)), size, samples) for size in sizes)
+            return {"call": opened.settings.call, "settings": opened.settings.to_json(), **found}
+
+
+def estimates(
+    opened: Configured, batch_sizes: Sequence[int], size: int | None = None, samples: int = 0
+) -> dict[str, Any]:
+    """Estimates of an opened model, as JSON: {"estimates", "cannot"}; "cannot" says in a sentence why there are none.
+
+    Args:
+        opened: the model; nothing of it is run.
+        batch_sizes: rows in a batch.
+        size: of every open dimension but the batch.
+        samples: rows in all; 0 for one batch.
+    """
+    try:
+        found = [_estimate(opened, facts, samples) for facts in _facts(opened, batch_sizes, size)]
+    except StethoscopeError as error:
+        return {"estimates": [], "cannot": str(error)}
+    return {"estimates": [one.to_json() for one in found], "cannot": ""}
+
+
+def with_estimates(
+    value: dict[str, Any],
+    opened: Configured,
+    context: TaskContext,
+    batch_sizes: Sequence[int],
+    sizes: Sequence[int | None],
+) -> dict[str, Any]:
+    """The answer of a sweep with "estimate", and with "estimated_peak_bytes" in every point.
+
+    It is made when all is measured, as tracing leaves memory behind, and left out where little of the limit remains.
+    """
+    if not context.params.get("estimate", True):
+        return value
+    if context.budget.memory_bytes - context.memory.added_bytes() < HEADROOM_BYTES:
+        return value | {"estimate": {"estimates": [], "cannot": "Too little of the memory limit is left to trace it."}}
+    context.save_partial(value)
+    context.report("estimate", 1.0, "what would have been said without running it")
+    made = _joined(estimates(opened, batch_sizes, size) for size in sizes)
+    peaks = {(one["batch_size"], one["size"]): one["peak_bytes"] for one in made["estimates"]}
+    points = [
+        point | {"estimated_peak_bytes": peaks.get((point["batch_size"], point["size"]))} for point in value["points"]
+    ]
+    return value | {"points": points, "estimate": made}
+
+
+def _joined(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    made = list(parts)
+    return {
+        "estimates": [one for part in made for one in part["estimates"]],
+        "cannot": next((part["cannot"] for part in made if part["cannot"]), ""),
+    }
+
+
+def _facts(opened: Configured, batch_sizes: Sequence[int], size: int | None) -> list[tuple[int, int, Facts]]:
+    """(batch size, size of open dimensions, facts): of the first size that the graph takes where none is given."""
+    fixed = Batching.of(opened.runner.inputs).fixed
+    rows = [fixed] if fixed is not None else list(batch_sizes)
+    graph = _graph(opened)
+    if graph is None:
+        layers = LayerFacts(opened.architecture)
+        return [(batch, size or DYNAMIC_SIZES[0], layers.at(batch, size or DYNAMIC_SIZES[0])) for batch in rows]
+    from stethoscope.memory.graph_estimate import shapes_for
+
+    failure: CannotRun | None = None
+    for length in (size,) if size else DYNAMIC_SIZES if is_open(opened) else DYNAMIC_SIZES[:1]:
+        shapes = [(batch, shapes_for(opened.runner.inputs, batch, length, fixed)) for batch in rows]
+        try:
+            return [(batch, length, graph.at(shape)) for batch, shape in shapes]
+        except CannotRun as error:
+            failure = failure or error
+    assert failure is not None
+    raise failure
+
+
+def _graph(opened: Configured) -> Any:
+    """The traced graph; None where the file's own list of operators is what there is (ONNX, TFLite, TensorFlow 1)."""
+    if not (hasattr(opened.runner, "concrete_function") or hasattr(opened.runner, "function")):
+        return None
+    from stethoscope.memory.graph_estimate import GraphFacts
+
+    return GraphFacts(opened.runner, opened.settings.call, threads(opened.settings))
+
+
+def is_open(opened: Configured) -> bool:
+    """Whether an input leaves a dimension besides the batch open."""
+    return any(spec.shape is None or None in spec.shape[1:] for spec in opened.runner.inputs)
+
+
+def _estimate(opened: Configured, found: tuple[int, int, Facts], samples: int) -> Estimate:
+    batch, length, facts = found
+    return estimate(
+        facts,
+        runtime_of(opened.architecture.format_id, opened.settings),
+        batch_size=batch,
+        samples=max(samples, batch),
+        call=opened.settings.call,
+        size=length if is_open(opened) else None,
+    )
+
+
+def threads(settings: RunSettings) -> tuple[int, int]:
+    """Operations at a time, and threads within one: as set, else one for each core that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return settings.inter_threads or cores, settings.intra_threads or cores
+
+
+TASK = EstimatePeak()
+"""See `EstimatePeak`."""

@@ -1,0 +1,74 @@
+"""The Planner: plans that follow the settings in the address, and several models on one card."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import sharing_inputs
+from tests.conftest import PROJECT
+from tests.dashboard.visiting import OTHER, add, open_page, settle, text
+from tests.models import tiny_onnx
+
+TOGETHER = "Several models on one card"
+
+
+def test_a_link_opens_the_same_plan(app, tmp_path):
+    entry = add(tmp_path, tiny_onnx)
+    open_page(app, "planner", entry, device="other", plan="data", devices="4")
+    app.text_input("device-memory").set_value("1MB")
+    shown = text(settle(app))
+    assert "One device is enough" in shown
+    assert app.selectbox("device").value == "other"
+    assert app.selectbox("plan").value == "data"
+    assert "--device 1000000B --devices 4" in app.code[-1].value
+
+
+def test_what_does_not_fit_is_said_with_the_smallest_plan(app, tmp_path):
+    open_page(app, "planner", add(tmp_path, tiny_onnx), device="other")
+    app.text_input("device-memory").set_value("1")
+    assert app.warning or "It does not fit" in text(settle(app))
+
+
+def test_inference_asks_for_no_optimizer(app, tmp_path):
+    open_page(app, "planner", add(tmp_path, tiny_onnx), mode="inference")
+    assert "optimizer" not in [box.key for box in app.selectbox]
+    assert not [box for box in app.number_input if box.key == "sequence"]
+
+
+@pytest.fixture
+def two(tmp_path):
+    first = add(tmp_path / "a", tiny_onnx, "one.onnx")
+    second = add(tmp_path / "b", lambda path: tiny_onnx(path, 3.0), "one.onnx", owner=OTHER)
+    return first, second
+
+
+def test_models_run_together_and_the_link_reopens_it(app, two):
+    first, second = two
+    open_page(app, "planner", first, **{"plan-for": TOGETHER, "with": second.id, "card": "1GB"})
+    assert app.multiselect("with").value == [second.id]  # a colleague's, by the link
+    app.button("study-together").click()
+    shown = text(settle(app, 90)).replace("\\", "")
+    assert "Both ran at once, each within its share" in shown
+    (table,) = app.dataframe
+    assert list(table.value["Model"]) == ["one.onnx", "one (2).onnx"]
+    fresh = AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90)
+    for name, value in app.query_params.items():
+        fresh.query_params[name] = value
+    fresh.run()
+    fresh.switch_page("../pages/60_planner.py")
+    assert "Both ran at once" in text(settle(fresh))
+
+
+def test_nothing_runs_before_a_second_model_is_chosen(app, two):
+    open_page(app, "planner", two[0], **{"plan-for": TOGETHER, "with": "gone-gone-gone"})
+    assert app.multiselect("with").value == []
+    assert app.button("study-together").disabled
+    assert "with" not in app.query_params
+
+
+def test_files_of_the_same_name_are_told_apart(two):
+    names = [tenant.name for tenant in sharing_inputs._tenants([two[0], two[1], two[0]], 4)]
+    assert names == ["one.onnx", "one (2).onnx", "one (3).onnx"]
+    assert onnx.load(two[0].file.path).graph.name == "tiny"

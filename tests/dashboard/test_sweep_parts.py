@@ -1,0 +1,73 @@
+"""What a sweep's pictures and table say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dashboard import lowering_parts, sweep_figures, sweep_parts
+
+MIB = 1 << 20
+
+
+def point(batch: int, predicted: int | None, measured: int | None, **more: Any) -> dict[str, Any]:
+    return {
+        "batch_size": batch,
+        "predicted_peak_bytes": predicted and predicted * MIB,
+        "measured_peak_bytes": measured and measured * MIB,
+        "time_per_sample_s": 0.01 / batch if measured else None,
+        "status": "ok" if measured else "refused",
+        "reason": "" if measured else "Not started: too much.",
+        "size": None,
+        "calibration": False,
+        "error_fraction": predicted / measured - 1 if predicted and measured else None,
+    } | more
+
+
+def trace(figure: Any, name: str) -> Any:
+    return next(one for one in figure.data if one.name == name)
+
+
+SWEEP = [point(1, 10, 10, calibration=True), point(8, 22, 20), point(64, 90, None)]
+
+
+def test_what_only_calibrated_is_no_prediction():
+    figure = sweep_figures.memory(SWEEP, 80 * MIB)
+    assert list(trace(figure, "predicted").x) == [8, 64]
+    assert list(trace(figure, "measured").x) == [1, 8]
+    assert list(trace(figure, "does not fit").x) == [64]
+    assert [note.text for note in figure.layout.annotations] == ["limit 80.0 MiB"]
+
+
+def test_a_limit_far_away_is_not_drawn():
+    assert not sweep_figures.memory(SWEEP, 8_000 * MIB).layout.shapes
+
+
+def test_each_open_size_has_its_own_curve():
+    points = [point(batch, 10 * size, 10 * size, size=size) for size in (16, 64) for batch in (1, 8)]
+    figure = sweep_figures.memory(points, None)
+    assert list(trace(figure, "size 64, measured").y) == [640, 640]
+    assert len(sweep_figures.times(points, 8).data) == 2
+    assert list(sweep_parts.table(points)["Batch"]) == ["1 of size 16", "8 of size 16", "1 of size 64", "8 of size 64"]
+
+
+def test_labels_of_batches_do_not_lie_on_each_other():
+    points = [point(batch, 10, 10) for batch in (1, 2, 4, 1024)]
+    assert list(sweep_figures.memory(points, None).layout.xaxis.tickvals) == [1024, 4]
+
+
+def test_the_table_says_errors_and_what_was_not_started():
+    table = sweep_parts.table(SWEEP, [point(70, 79, 78)])
+    assert table["Error"] == ["calibration", "+10.0 %", "—", "+1.3 %"]
+    assert table["Ended"] == ["done", "done", "Not started: too much.", "done"]
+    assert table["Batch"][-1] == "70 (check)"
+
+
+def test_settings_still_to_be_tried_keep_their_place():
+    trials = [
+        {"id": "present", "kind": "together", "title": "as it is", "peak_bytes": 30 * MIB},
+        {"id": "call-call", "kind": "call", "title": "model(x)", "peak_bytes": 20 * MIB, "lowers": True},
+        {"id": "p", "kind": "precision", "title": "bfloat16: half-size everything", "peak_bytes": None},
+    ]
+    figure = lowering_parts.picture(trials)
+    assert list(figure.layout.yaxis.ticktext) == ["model(x)", "as it is now", "bfloat16"]
+    assert list(figure.data[0].x) == [20, 30]
