@@ -51,7 +51,7 @@ class Runtime:
     weight_bytes: int = 0
     """For each weight of the model, beside its values: its names, its handle, its layer."""
     kernel_bytes: int = 0
-    """For each convolution whose kernel is made for its shapes; matrix products count for less."""
+    """For each operation that runs: its node, its kernel, and what that kernel keeps."""
     loop_bytes: int = 0
     """For each loop: what its many small tensors leave behind between them."""
     weight_copies: float = 1.0
@@ -73,8 +73,8 @@ class Facts:
     output_bytes: int
     """Of one batch."""
     weights: int
-    kernels: float
-    """Operations whose kernel is made for their shapes, counted in convolutions."""
+    kernels: int
+    """Operations that run, constants and variables left out."""
     loops: int
     profile: Profile
     names: Sequence[str]
@@ -142,7 +142,7 @@ def estimate(
     batches = max(1, math.ceil(samples / max(1, batch_size)))
     weights = int(facts.weights_bytes * runtime.weight_copies)
     standing = runtime.fixed_bytes + facts.weights * runtime.weight_bytes
-    needed = standing + int(facts.kernels * runtime.kernel_bytes) + facts.loops * runtime.loop_bytes
+    needed = standing + facts.kernels * runtime.kernel_bytes + facts.loops * runtime.loop_bytes
     others = (batches - 1) * facts.output_bytes
     fed = int((batches - 1 + runtime.input_copies) * facts.input_bytes)
     if call == "predict":

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from stethoscope.errors import CannotRun
-from stethoscope.memory.concrete_graph import ConcreteGraph, OpenGraph
+from stethoscope.memory.concrete_graph import CALLS, ConcreteGraph, OpenGraph
 from stethoscope.memory.estimate import Alive, Facts
 from stethoscope.memory.layer_scopes import Scopes, watched
 from stethoscope.memory.liveness import Profile, Step, profile
@@ -28,8 +28,8 @@ from stethoscope.memory.op_buffers import (
 from stethoscope.memory.run_order import executed
 from stethoscope.types import TensorSpec
 
-KERNELS = {"Conv": 1.0, "MatMul": 0.6, "Einsum": 0.6, "PartitionedCall": 5.0}
-"""Operations whose kernels are made for their shapes and kept, and what each is worth in convolutions (a call that is left is compiled by XLA)."""
+COMPILED_CALL = 80
+"""How many operations a call that XLA compiles by itself is worth (Keras compiles grouped convolutions so)."""
 
 
 class GraphFacts:
@@ -107,7 +107,7 @@ class GraphFacts:
             weights=self._weights,
             loops=sum(operation.type == "LoopCond" for operation in graph.operations),
             kernels=sum(
-                max((worth for kind, worth in KERNELS.items() if kind in operation.type), default=0.0)
+                COMPILED_CALL if operation.type in CALLS else operation.type not in FREE
                 for operation in graph.operations
             ),
             profile=found,

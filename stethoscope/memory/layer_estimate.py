@@ -18,7 +18,6 @@ _WRITES_OVER = (
 _RENAMED, _IN_PLACE = frozenset(_RENAMES.split()), frozenset(_WRITES_OVER.split())
 """Operators that may write over an input nobody reads later. Source: onnxruntime `MayInplace` kernel definitions; TFLite's
 shared buffers (tensorflow/lite/arena_planner.cc, `kTfLiteInplaceOp…`)."""
-_KERNELS = ("conv", "gemm", "matmul", "fullyconnected", "lstm", "gru")
 _WIDTHS = {"bool": 1, "string": 16, "bfloat16": 2, "": 4}
 
 
@@ -60,7 +59,7 @@ class LayerFacts:
             output_bytes=_sum(architecture.outputs, batch_size, size),
             weights=sum(weight > 0 for weight in weights),
             loops=sum(layer.type.lower() in ("loop", "while", "scan") for layer in architecture.layers),
-            kernels=sum(any(kind in layer.type.lower() for kind in _KERNELS) for layer in architecture.layers),
+            kernels=len(steps),
             profile=profile(steps, {name: item.size_bytes for name, item in tensors.items()}, to_the_end=ends),
             names=[step.name for step in steps],
             layers=[step.name for step in steps],

@@ -2,7 +2,7 @@
 
 Measured in contained workers (TensorFlow 2.21, Keras 3.15, onnxruntime 1.31, two cores, the allocator of `memory.allocation`): what was
 left of measured peaks after weights, input and live tensors, over dense, convolutional, recurrent and attention
-networks of 3 to 600 weights and 3 to 120 kernels; see docs/memory-accuracy.md. Loading is that of a .keras file: Keras
+networks of 6 to 1,126 weights and 10 to 2,000 operations that run; see docs/memory-accuracy.md. Loading is that of a .keras file: Keras
 reads the whole file of weights into memory, then makes three copies of each weight (initial value, array, tensor).
 """
 
@@ -16,22 +16,22 @@ from stethoscope.memory.run_settings import RunSettings
 _MIB, _KIB = 1 << 20, 1 << 10
 
 FUNCTION = Runtime(
-    fixed_bytes=7 * _MIB,
+    fixed_bytes=12 * _MIB,
     weight_bytes=80 * _KIB,
-    kernel_bytes=800 * _KIB,
+    kernel_bytes=54 * _KIB,
     loop_bytes=6 * _MIB,
     loading_copies=(1.0, 3.0),
 )
-"""A `tf.function`: session state, the graph and its optimised copy, one oneDNN kernel for each shape."""
-PREDICT = replace(FUNCTION, fixed_bytes=10 * _MIB)
+"""A `tf.function`: session state, the graph and its optimised copy, the kernels."""
+PREDICT = replace(FUNCTION, fixed_bytes=15 * _MIB)
 """`model.predict` has an input pipeline as well."""
-EAGER = replace(FUNCTION, kernel_bytes=350 * _KIB, loop_bytes=2 * _MIB)
-"""Operations run one at a time: no graph."""
-COMPILED = replace(FUNCTION, fixed_bytes=32 * _MIB, kernel_bytes=4 * _MIB, loop_bytes=10 * _MIB)
+EAGER = replace(FUNCTION, fixed_bytes=8 * _MIB, kernel_bytes=0, loop_bytes=2 * _MIB)
+"""Operations run one at a time: no graph, and kernels shared by all operations of a kind."""
+COMPILED = replace(FUNCTION, fixed_bytes=25 * _MIB, kernel_bytes=460 * _KIB)
 """XLA: LLVM, its module while compiling, and the machine code. The roughest of these: compiling is no matter of live ranges."""
-ONNX = Runtime(fixed_bytes=12 * _MIB, kernel_bytes=64 * _KIB, loading_copies=(1.0, 0.0))
+ONNX = Runtime(fixed_bytes=12 * _MIB, kernel_bytes=8 * _KIB, loading_copies=(1.0, 0.0))
 """onnxruntime without its arena."""
-TFLITE = Runtime(fixed_bytes=4 * _MIB, kernel_bytes=16 * _KIB)
+TFLITE = Runtime(fixed_bytes=4 * _MIB, kernel_bytes=4 * _KIB)
 """LiteRT maps the file; XNNPACK keeps the weights packed beside it."""
 
 

@@ -72,7 +72,7 @@ def test_a_listed_graph_is_estimated_from_its_description():
         160,
         80,
     )
-    assert (found.kernels, found.weights) == (2, 2)
+    assert (found.kernels, found.weights) == (4, 2)
 
 
 @pytest.fixture(scope="module")
