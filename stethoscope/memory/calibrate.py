@@ -16,21 +16,22 @@ ENOUGH_ROWS = 8
 """Below, a kernel's workspace for each thread hides the slope."""
 SIGNAL_BYTES = 64 << 20
 """Growth over the smallest probe below which the slope is taken from a larger batch."""
-STEADY_FRACTION = 0.06
-"""Probing goes on while the last two slopes differ by more than this."""
+STEADY_FRACTION, SURE_FRACTION = 0.06, 0.15
+"""Probing goes on while the last two slopes differ by more than the first; slow probing, by more than the second."""
 BUDGET_FRACTION = 0.6
 """Probing stops before the batch expected to need more than this share of the memory limit."""
 PROBE_S, TOTAL_S = 5.0, 40.0
-"""Probing stops when one batch, or all together, took longer, but not before `FEWEST` batches."""
+"""Probing stops before the next batch takes longer, unless the slope is still unsure, and before all together do; but not
+before `FEWEST` batches."""
 FEWEST, FEWEST_S = 3, 90.0
 """Two batches make no line that could be trusted; this long they may take all together."""
-SLOW_S = 1.0
-"""A call that takes longer is not made twice, unless the first traced."""
+SLOW_S, QUICK_S, QUICK_CALLS = 1.0, 0.1, 3
+"""A slower call is not made twice, unless the first traced; a quicker one is made this often."""
 
 
 @dataclass(frozen=True)
 class Probe:
-    """One small batch, called twice: the first call may trace or compile, the second does not."""
+    """One small batch, called again and again: the first call may trace or compile, the others do not."""
 
     rows: int
     first_peak_bytes: int
@@ -47,16 +48,17 @@ class Probe:
     @property
     def added_bytes(self) -> int:
         """What a call that traces nothing needs beyond what was held."""
-        return max(0, self.peak_bytes - self.settled_bytes)
+        first = 0 if self.traced else self.first_peak_bytes - self.held_bytes
+        return max(0, first, self.peak_bytes - self.settled_bytes)
 
     @property
     def tracing_bytes(self) -> int:
         """What tracing or compiling needs beyond the call itself."""
-        return max(0, self.first_peak_bytes - self.held_bytes - self.added_bytes)
+        return max(0, self.first_peak_bytes - self.held_bytes - self.added_bytes) if self.traced else 0
 
     def peak_of(self, tracing_bytes: int) -> int:
         """The peak of a first run of this size, where every size is traced anew at such a price; 0 where none is."""
-        if not tracing_bytes:
+        if not tracing_bytes and self.traced:
             return self.peak_bytes
         return max(self.first_peak_bytes, self.peak_bytes + (0 if self.traced else tracing_bytes))
 
@@ -128,7 +130,10 @@ def calibrate(
 
 
 def probe(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed, rows: int) -> Probe:
-    """Calls the model twice on a feed and measures each; a slow call that traced nothing counts for both."""
+    """Calls the model on a feed, measures the first call and those after it; a slow one that traced nothing does for all.
+
+    What runs side by side decides what is alive at once, so a quick call is made several times.
+    """
     traces = getattr(call, "traces", None)
     give_back()
     held, (first_peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed)
@@ -136,17 +141,21 @@ def probe(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed:
     if not traced and time_s > SLOW_S:
         return Probe(rows, first_peak, first_peak, held, held, output_bytes, False, time_s)
     give_back()
-    settled, (peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed)
+    calls = 1 if time_s > QUICK_S else QUICK_CALLS
+    settled, (peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed, calls)
     return Probe(rows, first_peak, peak, held, settled, output_bytes, traced, time_s)
 
 
-def _measured(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed) -> tuple[int, int, float]:
+def _measured(
+    context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed, calls: int = 1
+) -> tuple[int, int, float]:
+    """The peak of some calls, the bytes of the outputs of one, and its time."""
     give_back()
     context.memory.reset()
-    start = time.perf_counter()
-    outputs = call(feed)
-    time_s = time.perf_counter() - start
-    return context.memory.peak_bytes(), sum(array.nbytes for array in outputs.values()), time_s
+    start, output_bytes = time.perf_counter(), 0
+    for _ in range(calls):
+        output_bytes = sum(array.nbytes for array in call(feed).values())
+    return context.memory.peak_bytes(), output_bytes, (time.perf_counter() - start) / calls
 
 
 def _enough(probes: list[Probe], following: int, limit_bytes: int, taken_s: float) -> bool:
@@ -159,13 +168,15 @@ def _enough(probes: list[Probe], following: int, limit_bytes: int, taken_s: floa
         return True
     if len(probes) < FEWEST:
         return False
+    if 2 * last.time_s > PROBE_S and _steady(probes, SURE_FRACTION):
+        return True
     growth = added[last.rows] - min(added.values())
-    return 2 * last.time_s > PROBE_S or (last.rows >= ENOUGH_ROWS and growth >= SIGNAL_BYTES and _steady(probes))
+    return last.rows >= ENOUGH_ROWS and growth >= SIGNAL_BYTES and _steady(probes, STEADY_FRACTION)
 
 
-def _steady(probes: list[Probe]) -> bool:
+def _steady(probes: list[Probe], fraction: float) -> bool:
     """Whether the last two slopes agree."""
     first, second, third = probes[-3:]
     before = (second.added_bytes - first.added_bytes) / (second.rows - first.rows)
     after = (third.added_bytes - second.added_bytes) / (third.rows - second.rows)
-    return abs(after - before) <= STEADY_FRACTION * max(abs(after), 1.0)
+    return abs(after - before) <= fraction * max(abs(after), 1.0)

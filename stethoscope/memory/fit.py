@@ -19,7 +19,7 @@ FLATTENING = 0.25
 AHEAD = 2
 """Batches that `model.predict` has ready before they are asked for."""
 _KINK = 0.25
-"""A slope that falls by more than this share is another program, not a flattening."""
+"""A slope that changes by more than this share is another program, not a curve."""
 _MARGIN = 0.02
 """Half width of an answer beyond the error seen at the measured points."""
 _SLOPE_SHARE = 0.25
@@ -60,8 +60,8 @@ class PeakFit:
             self.bytes_per_row = max(float(slope), 0.0)
             line = start + slope * sizes
         slopes = np.diff(peaks) / np.diff(sizes) if len(sizes) > 1 else np.zeros(0)
-        if tracing_bytes and len(slopes) > 1 and slopes[-1] < (1 - _KINK) * slopes[-2]:
-            # XLA chose other programs for the smallest batches; a program's one buffer grows with its rows.
+        if tracing_bytes and len(slopes) > 1 and abs(slopes[-1] - slopes[-2]) > _KINK * abs(slopes[-2]):
+            # XLA makes other programs of the smallest batches; the one buffer of a program grows with its rows.
             self.bytes_per_row = max(0.0, float(peaks[-1] - held_bytes - tracing_bytes) / float(sizes[-1]))
         elif len(slopes) > 1 and 0 <= slopes[-1] < slopes[-2]:
             # Still flattening: what the batch does not multiply is shared by ever more rows.

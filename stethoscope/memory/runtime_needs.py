@@ -27,7 +27,7 @@ PREDICT = replace(FUNCTION, fixed_bytes=15 * _MIB)
 """`model.predict` has an input pipeline as well."""
 EAGER = replace(FUNCTION, fixed_bytes=8 * _MIB, kernel_bytes=0, loop_bytes=2 * _MIB)
 """Operations run one at a time: no graph, and kernels shared by all operations of a kind."""
-COMPILED = replace(FUNCTION, fixed_bytes=25 * _MIB, kernel_bytes=460 * _KIB)
+COMPILED = replace(FUNCTION, fixed_bytes=25 * _MIB, kernel_bytes=460 * _KIB, loop_bytes=0)
 """XLA: LLVM, its module while compiling, and the machine code. The roughest of these: compiling is no matter of live ranges."""
 ONNX = Runtime(fixed_bytes=12 * _MIB, kernel_bytes=8 * _KIB, loading_copies=(1.0, 0.0))
 """onnxruntime without its arena."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from stethoscope.errors import BadSetting
 from stethoscope.memory.allocation import give_back, keeping_freed
-from stethoscope.memory.calibrate import Probe, calibrate, probe
+from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import Point, knee, narrowed
@@ -27,6 +27,7 @@ DRAWN_ROWS = 8
 """Rows of random input; larger batches repeat them."""
 TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
 """A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""
+KEEPING_FRACTION = 0.5
 _SHARE = 0.95
 """Of the bar, for the points; the rest is the check."""
 
@@ -59,10 +60,12 @@ class Sweep:
             state = _State(context, opened.settings.call, call, given, batch_sizes, total)
             for size, feed in feeds:
                 state.over(size, feed)
-            if context.params.get("check") and fixed is None:
-                for above in (False, True):
-                    for size, feed in feeds:
-                        state.check(size, feed, above=above, last=above and size == feeds[-1][0])
+            checked = feeds if context.params.get("check") and fixed is None else []
+            for size, feed in checked:
+                state.check(size, feed, above=False)
+            state.take_times(dict(feeds))  # after what it would disturb, before what may end the process
+            for size, feed in checked:
+                state.check(size, feed, above=True, last=size == feeds[-1][0])
             return with_estimates(state.value(), opened, context, batch_sizes, [size for size, _ in feeds])
 
 
@@ -112,7 +115,7 @@ class _State:
             self.running = None
             self.context.save_partial(self.value())
 
-    def check(self, size: int | None, feed: Feed, *, above: bool, last: bool) -> None:
+    def check(self, size: int | None, feed: Feed, *, above: bool, last: bool = False) -> None:
         """Runs just below, or just above, the largest batch that is said to fit.
 
         What runs out of memory may end the process: the answer then is the one kept before, which expects just that; "running"
@@ -143,9 +146,28 @@ class _State:
         self.running = None
         self.context.save_partial(self.value())
 
+    def take_times(self, feeds: Mapping[int | None, Feed]) -> None:
+        """Times each batch in a process that keeps what it freed, as an ordinary one does; what it keeps is no peak.
+
+        Where the limit is near, keeping might be what is missing: there the time is the one of the measured call.
+        """
+        roomy = KEEPING_FRACTION * self.context.budget.memory_bytes
+        self.context.memory.enforce()
+        with keeping_freed():
+            for place, point in enumerate(self.points):
+                if point.time_per_sample_s is None or (point.measured_peak_bytes or 0) > roomy:
+                    continue
+                self.context.report("time", place / len(self.points), _named(point.batch_size, point.size))
+                rows = self.given.batching.take(feeds[point.size], point.batch_size)
+                time_s = _best_time(self.call, rows, point.time_per_sample_s * point.batch_size)
+                self.points[place] = replace(point, time_per_sample_s=time_s / point.batch_size)
+                self.context.save_partial(self.value())
+        self.context.memory.enforce()
+
     def _now(self, fit: PeakFit) -> PeakFit:
-        """As it is with what earlier batches left in the process."""
+        """As it is with what earlier batches left in the process; the limit is set anew, for memory given back."""
         give_back()
+        self.context.memory.enforce()
         return fit.holding(self.context.memory.added_bytes())
 
     def value(self) -> dict[str, Any]:
@@ -193,24 +215,22 @@ class _State:
         try:
             rows = self.given.batching.take(feed, batch_size)
             found = probe(self.context, self.call, rows, batch_size)
-            time_s = _best_time(self.call, rows, found)
         except Exception as error:
             cause = explain(error)
             if cause is None:
                 raise
             return replace(point, status=Status.OUT_OF_MEMORY, reason=cause.sentence)
         peak = found.peak_of(fit.tracing_bytes)
-        return replace(point, measured_peak_bytes=peak, time_per_sample_s=time_s / batch_size)
+        return replace(point, measured_peak_bytes=peak, time_per_sample_s=found.time_s / batch_size)
 
 
-def _best_time(call: Callable[[Feed], object], rows: Feed, found: Probe) -> float:
-    """The best of a few calls, in a process that keeps what it freed; a very slow call has its one time from the probe."""
-    times = [found.time_s]
-    with keeping_freed():
-        while times[0] < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times) + times[-1] < TIMED_S)):
-            start = time.perf_counter()
-            call(rows)
-            times.append(time.perf_counter() - start)
+def _best_time(call: Callable[[Feed], object], rows: Feed, known_s: float) -> float:
+    """The best of a few calls; a very slow call keeps the time it had while it was measured."""
+    times = [known_s]
+    while times[0] < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times) + times[-1] < TIMED_S)):
+        start = time.perf_counter()
+        call(rows)
+        times.append(time.perf_counter() - start)
     return min(times)
 
 

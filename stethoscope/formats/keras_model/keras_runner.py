@@ -99,7 +99,7 @@ class KerasRunner:
         def traced(tensors: Any) -> Any:
             return self._call(tensors, False)
 
-        asked = shapes or [spec.shape for spec in self.inputs]
+        asked: Sequence[Sequence[int | None] | None] = shapes or [spec.shape for spec in self.inputs]
         specs = [
             tf.TensorSpec(shape, tf.as_dtype(_dtype(spec)), name=f"fed_{place}")
             for place, (shape, spec) in enumerate(zip(asked, self.inputs, strict=True))
