@@ -109,6 +109,78 @@ def _autoencoder() -> Any:
     return keras.Model(start, x)
 
 
+def _conv1d() -> Any:
+    from keras import Sequential, layers
+
+    blocks = [
+        item
+        for filters in (64, 128, 256)
+        for item in (
+            layers.Conv1D(filters, 7, padding="same", activation="relu"),
+            layers.BatchNormalization(),
+            layers.MaxPooling1D(2),
+        )
+    ]
+    return Sequential([layers.Input((2048, 8)), *blocks, layers.GlobalMaxPooling1D(), layers.Dense(4, "softmax")])
+
+
+def _conv3d() -> Any:
+    from keras import Sequential, layers
+
+    blocks = [
+        item
+        for filters in (16, 32, 64)
+        for item in (layers.Conv3D(filters, 3, padding="same", activation="relu"), layers.MaxPooling3D(2))
+    ]
+    return Sequential([layers.Input((16, 64, 64, 1)), *blocks, layers.Flatten(), layers.Dense(64), layers.Dense(2)])
+
+
+def _convlstm() -> Any:
+    from keras import Sequential, layers
+
+    stack = [layers.ConvLSTM2D(16, 3, padding="same", return_sequences=True), layers.ConvLSTM2D(16, 3, padding="same")]
+    return Sequential([layers.Input((8, 40, 40, 1)), *stack, layers.Conv2D(1, 3, padding="same")])
+
+
+def _recommender() -> Any:
+    import keras
+    from keras import layers
+
+    user, item = layers.Input((1,), dtype="int32", name="user"), layers.Input((50,), dtype="int32", name="history")
+    likes = layers.GlobalAveragePooling1D()(layers.Embedding(100_000, 64)(item))
+    x = layers.Concatenate()([layers.Flatten()(layers.Embedding(50_000, 64)(user)), likes])
+    for width in (1024, 512, 256):
+        x = layers.Dropout(0.1)(layers.Dense(width, "relu")(x))
+    return keras.Model([user, item], layers.Dense(1, "sigmoid")(x))
+
+
+def _seq2seq() -> Any:
+    import keras
+    from keras import layers
+
+    source, target = layers.Input((64,), dtype="int32"), layers.Input((64,), dtype="int32")
+    read = layers.Bidirectional(layers.GRU(128, return_sequences=True))(layers.Embedding(8000, 128)(source))
+    written = layers.GRU(256, return_sequences=True)(layers.Embedding(8000, 128)(target))
+    seen = layers.Attention()([written, read])
+    return keras.Model([source, target], layers.Dense(8000, "softmax")(layers.Concatenate()([written, seen])))
+
+
+def _generator() -> Any:
+    from keras import Sequential, layers
+
+    blocks = [
+        item
+        for filters in (256, 128, 64)
+        for item in (
+            layers.Conv2DTranspose(filters, 4, strides=2, padding="same"),
+            layers.BatchNormalization(),
+            layers.LeakyReLU(),
+        )
+    ]
+    last = layers.Conv2DTranspose(3, 4, strides=2, padding="same", activation="tanh")
+    return Sequential([layers.Input((100,)), layers.Dense(6 * 6 * 512), layers.Reshape((6, 6, 512)), *blocks, last])
+
+
 ARCHITECTURES: dict[str, Any] = {
     "dense": _dense,
     "branches": _branches,
@@ -124,4 +196,14 @@ ARCHITECTURES: dict[str, Any] = {
     "bert_tiny": _bert(2, 128),
     "bert_mini": _bert(4, 256),
     "bert_base": _bert(12, 768),
+    "conv1d": _conv1d,
+    "conv3d": _conv3d,
+    "convlstm": _convlstm,
+    "recommender": _recommender,
+    "seq2seq": _seq2seq,
+    "generator": _generator,
+    "xception": _application("Xception"),
+    "nasnet": _application("NASNetMobile"),
 }
+HELD_OUT = ("conv1d", "conv3d", "convlstm", "recommender", "seq2seq", "generator", "xception", "nasnet")
+"""Not looked at while the method of predicting was made."""

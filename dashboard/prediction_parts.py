@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from dashboard import cards, escape, figures, outputs, render, tables, words
-from stethoscope.jobs import engine
+from stethoscope.jobs import engine, shortage
 from stethoscope.jobs.state import JobState
 from stethoscope.types import JobResult, Status
 
@@ -30,7 +30,8 @@ def answer(state: JobState, code: str, command: str) -> None:
 
 
 def _limit(state: JobState, result: JobResult) -> int:
-    return int(result.value.get("settings", {}).get("memory_limit_bytes") or 0)
+    told = result.value.get("settings", {}).get("memory_limit_bytes")
+    return int(told or (result.value.get("oom") or {}).get("limit_bytes") or 0)
 
 
 def _memory(state: JobState, result: JobResult) -> None:
@@ -151,17 +152,21 @@ def out_of_memory(state: JobState, result: JobResult) -> None:
     limit = _limit(state, result)
     batch = int(oom.get("batch_size") or state.params.get("batch_size") or 0)
     estimate = _estimate(oom, batch)
-    offer = next_batch(batch, int(estimate.get("low") or 0), _failed_batches(state, limit))
+    smaller = any(item.get("setting") == "batch_size" for item in oom.get("change") or ()) or "change" not in oom
+    offer = next_batch(batch, int(estimate.get("low") or 0), _failed_batches(state, limit)) if smaller else 0
     with st.container(border=True):
-        of = f" of {words.size(limit)}" if limit else ""
-        render.verdict("bad", "Out of memory", f"A batch of {words.count(batch)} needs more than the limit{of}.")
+        render.verdict("bad", "Out of memory", what_ran_out(oom, result.phase, batch, limit))
         st.markdown(escape.sentences(_without_refuted_advice(result.reason, oom, estimate)))
         shape = oom.get("tensor_shape")
         cards.facts(
             [
                 ("Peak memory", words.size(result.peak_rss_bytes), "when it was stopped"),
                 ("Phase", escape.markdown(result.phase or "unknown"), f"after {words.duration(result.wall_s)}"),
-                ("Tensor that did not fit", words.shape(shape) if shape else "not known", ""),
+                (
+                    "Largest tensor expected" if oom.get("tensor_from") == "expected" else "Tensor that did not fit",
+                    words.shape(shape) if shape else "not known",
+                    escape.markdown(str(oom.get("operator") or ""), 80),
+                ),
                 ("What would fit", *_fits(estimate, batch)),
             ]
         )
@@ -179,6 +184,22 @@ def out_of_memory(state: JobState, result: JobResult) -> None:
                 "Raise the memory limit, or make the input smaller (shorter sequences, smaller images), and run again."
             )
         st.caption("Only the contained process ended; the app and other runs did not notice.")
+
+
+def what_ran_out(oom: Mapping[str, Any], phase: str, batch: int, limit: int) -> str:
+    """In a sentence, whose memory ran out and in doing what; the limit in bytes, 0 when it is not known."""
+    if oom.get("mechanism") == "host":
+        return "The machine itself ran out of memory; this run was within its limit, but held the most."
+    if oom.get("mechanism") == "kill":
+        return "The process was ended from outside, as happens when the machine runs out of memory."
+    of = f" of {words.size(limit)}" if limit else ""
+    if phase in shortage.LOADING:
+        return f"Already loading the model needs more than the limit{of}."
+    if phase in shortage.TRACING:
+        return f"Already the first call, with as few rows as the model takes, needs more than the limit{of}."
+    if phase in shortage.JOINING:
+        return f"Every batch fits; their outputs together need more than the limit{of}."
+    return f"A batch of {words.count(batch)} needs more than the limit{of}."
 
 
 def _estimate(oom: Mapping[str, Any], batch: int) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard import cards, escape, figures, recipes, render, sweep_figures, words
 from stethoscope.jobs.state import JobState
+from stethoscope.lab.checked_sweep import as_checked
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.types import Status
 
@@ -20,8 +21,9 @@ _NO_BOUND = (1 << 30) - 1
 def answer(state: JobState, name: str) -> None:
     """Everything about a finished sweep of the file `name`."""
     assert state.result is not None
-    value = state.result.value
-    if state.result.status is not Status.OK:
+    result = as_checked(state.result)
+    value = result.value
+    if result.status is not Status.OK:
         render.ending(state)
     points: Sequence[Mapping[str, Any]] = value.get("points") or ()
     if not points:

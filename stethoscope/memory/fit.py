@@ -22,6 +22,8 @@ _KINK = 0.25
 """A slope that changes by more than this share is another program, not a curve."""
 _MARGIN = 0.02
 """Half width of an answer beyond the error seen at the measured points."""
+_NOISE_BYTES = 6 << 20
+"""What equal runs differ by: threads that run side by side, pieces an allocator keeps."""
 _SLOPE_SHARE = 0.25
 """Of the disagreement between the last two slopes, what the next may differ by."""
 
@@ -131,7 +133,7 @@ class PeakFit:
         """By how much the answer for a batch size may be wrong."""
         beyond = max(0, batch_size - self.largest_probe)
         share = _MARGIN + self.error_fraction
-        return int(share * self.predict(batch_size) + _SLOPE_SHARE * self._slope_spread * beyond)
+        return int(_NOISE_BYTES + share * self.predict(batch_size) + _SLOPE_SHARE * self._slope_spread * beyond)
 
     def fits(self, batch_size: int, limit_bytes: int) -> bool | None:
         """Whether a batch fits; None while the limit lies within the margin."""

@@ -73,6 +73,7 @@ class Predict:
                 "predicted_peak_bytes": fit.predict_run(batch_size, rows, batches_itself=call.batches_itself)
                 if fit
                 else None,
+                "predicted_margin_bytes": fit.margin_bytes(batch_size) if fit else None,
                 "loading_peak_bytes": fit.loading_peak_bytes if fit else context.memory.peak_bytes(),
                 "probes": fit.probes if fit else {},
             }

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from stethoscope.errors import CannotRun
+from stethoscope.memory.container_recipes import environment
 from stethoscope.memory.recipes import before_the_first_operation, python_code
 from stethoscope.memory.run_settings import CALLS, PRECISIONS, RunSettings
 from stethoscope.types import TensorSpec
@@ -38,6 +39,14 @@ def test_the_card_is_configured_before_anything_else():
     assert 'list_physical_devices("GPU")[1]' in text
     assert text.index("set_logical_device_configuration") < text.index("load_model")
     assert before_the_first_operation(RunSettings()) == []
+
+
+def test_memory_is_allocated_as_it_was_measured():
+    assert 'os.environ["TF_ONEDNN_USE_SYSTEM_ALLOCATOR"] = "1"' in python_code("m.keras", RunSettings(), IMAGE)
+    for other in (RunSettings(allocator="pool"), RunSettings(device="gpu")):
+        assert "ALLOCATOR" not in python_code("m.keras", other, IMAGE)
+    assert environment(RunSettings())["MALLOC_ARENA_MAX"] == "1"
+    assert "MALLOC_ARENA_MAX" not in environment(RunSettings(allocator="pool"))
 
 
 def test_hostile_names_stay_text():

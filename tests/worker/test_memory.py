@@ -46,3 +46,33 @@ def test_peak_reset_and_limit():
     assert second_peak == pytest.approx(50 * MIB, rel=0.3)
     assert highest == pytest.approx(first_peak, rel=0.1)
     assert refused
+
+
+def _measure_with_libraries(path, sender):
+    import mmap
+    import time
+
+    from stethoscope.worker.memory import Meter
+
+    meter = Meter(512 * MIB)
+    meter.watch()
+    block = np.ones(200 * MIB // 8)
+    time.sleep(0.1)
+    del block
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+        touched = sum(mapped[place] for place in range(0, len(mapped), 4096))
+        sender.send([meter.peak_bytes(), touched])
+
+
+def test_files_mapped_after_the_peak_do_not_lower_it(tmp_path):
+    path = tmp_path / "library"
+    path.write_bytes(b"\1" * (120 * MIB))
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_measure_with_libraries, args=(path, sender))
+    process.start()
+    assert receiver.poll(60)
+    peak, touched = receiver.recv()
+    process.join(10)
+    assert touched == 120 * MIB // 4096
+    assert peak == pytest.approx(200 * MIB, rel=0.05)
