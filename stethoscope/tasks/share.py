@@ -59,7 +59,7 @@ class Share:
             first: Feed = {}
             same = True
             while True:
-                context.report("predict", None, f"call {len(times) + 1:,}")
+                context.report("predict", None, f"call {value['calls'] + 1:,}")
                 start = time.perf_counter()
                 outputs = _guarded(context, call, batch, batch_size, value)
                 if len(times) < MAX_KEPT_TIMES:

@@ -2,77 +2,66 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import json
+import subprocess
 import sys
+from pathlib import Path
 
-import numpy as np
 import pytest
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 MIB = 1 << 20
 
+_GIVEN_BACK = """
+held_block = np.ones(200 * MIB // 8)
+found = {"held": meter.added_bytes()}
+del held_block
+found |= {"after": meter.added_bytes(), "first": meter.peak_bytes()}
+meter.reset()
+small = np.ones(50 * MIB // 8)
+found["second"] = meter.peak_bytes()
+meter.enforce()
+try:
+    np.ones(600 * MIB // 8)
+    found["refused"] = False
+except MemoryError:
+    found["refused"] = True
+found["highest"] = meter.highest_bytes()
+"""
+_LIBRARIES = """
+meter.watch()
+block = np.ones(200 * MIB // 8)
+time.sleep(0.1)
+del block
+with open(sys.argv[1], "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
+    touched = sum(mapped[place] for place in range(0, len(mapped), 4096))
+    found = {"peak": meter.peak_bytes(), "touched": touched}
+"""
 
-def _measure(sender):
-    from stethoscope.worker.memory import Meter
 
-    meter = Meter(512 * MIB)
-    block = np.ones(200 * MIB // 8)
-    held = meter.added_bytes()
-    del block
-    after, first_peak = meter.added_bytes(), meter.peak_bytes()
-    meter.reset()
-    small = np.ones(50 * MIB // 8)
-    second_peak = meter.peak_bytes()
-    meter.enforce()
-    try:
-        np.ones(600 * MIB // 8)
-        refused = False
-    except MemoryError:
-        refused = True
-    sender.send([held, after, first_peak, second_peak, meter.highest_bytes(), refused, small.size])
+def measured(program: str, *arguments: Path) -> dict[str, int]:
+    """What a program prints that measures a process of its own."""
+    head = "import json, mmap, sys, time\nimport numpy as np\nfrom stethoscope.worker.memory import Meter\n"
+    code = f"{head}MIB = 1 << 20\nmeter = Meter(512 * MIB)\n{program}print(json.dumps(found))"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, int] = json.loads(done.stdout)
+    return found
 
 
 def test_peak_reset_and_limit():
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_measure, args=(sender,))
-    process.start()
-    assert receiver.poll(60)
-    held, after, first_peak, second_peak, highest, refused, _ = receiver.recv()
-    process.join(10)
-    assert held == pytest.approx(200 * MIB, rel=0.1)
-    assert after < 20 * MIB
-    assert first_peak == pytest.approx(200 * MIB, rel=0.1)
-    assert second_peak == pytest.approx(50 * MIB, rel=0.3)
-    assert highest == pytest.approx(first_peak, rel=0.1)
-    assert refused
-
-
-def _measure_with_libraries(path, sender):
-    import mmap
-    import time
-
-    from stethoscope.worker.memory import Meter
-
-    meter = Meter(512 * MIB)
-    meter.watch()
-    block = np.ones(200 * MIB // 8)
-    time.sleep(0.1)
-    del block
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
-        touched = sum(mapped[place] for place in range(0, len(mapped), 4096))
-        sender.send([meter.peak_bytes(), touched])
+    found = measured(_GIVEN_BACK)
+    assert found["held"] == pytest.approx(200 * MIB, rel=0.1)
+    assert found["after"] < 20 * MIB
+    assert found["first"] == pytest.approx(200 * MIB, rel=0.1)
+    assert found["second"] == pytest.approx(50 * MIB, rel=0.3)
+    assert found["highest"] == pytest.approx(found["first"], rel=0.1)
+    assert found["refused"]
 
 
 def test_files_mapped_after_the_peak_do_not_lower_it(tmp_path):
     path = tmp_path / "library"
     path.write_bytes(b"\1" * (120 * MIB))
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_measure_with_libraries, args=(path, sender))
-    process.start()
-    assert receiver.poll(60)
-    peak, touched = receiver.recv()
-    process.join(10)
-    assert touched == 120 * MIB // 4096
-    assert peak == pytest.approx(200 * MIB, rel=0.05)
+    found = measured(_LIBRARIES, path)
+    assert found["touched"] == 120 * MIB // 4096
+    assert found["peak"] == pytest.approx(200 * MIB, rel=0.05)
