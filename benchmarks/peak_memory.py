@@ -18,8 +18,8 @@ EVERY_CALL = ("dense", "branches", "lstm", "gru", "unet", "vit", "mobilenet", "b
 """Architectures measured in every call style; the others in the first two."""
 MANY_BATCHES = ("dense", "branches", "unet", "autoencoder", "bert_mini", "generator")
 """Architectures that also predict four batches of 16 rows in one run, by `model.predict` and batch by batch."""
-LIMIT_BATCH = 24
-"""The largest batch is looked for under the memory that a batch of this size is measured to need."""
+LIMIT_BATCH, LIMIT_FACTOR = 24, 1.25
+"""The largest batch is looked for under so many times the memory that a batch of this size is measured to need."""
 MEDIAN, WORST, FITS, INSIDE = 0.05, 0.15, 0.02, 0.95
 SMALL_BYTES = 100 << 20
 """Below, the framework's own few MiB are a large share; counted, and told apart."""
@@ -119,7 +119,7 @@ def _interval(engine: Any, path: Path) -> dict[str, Any]:
     needed = _done(engine, "predict", path, params, _MEMORY_BYTES)
     if needed["status"] != "ok":
         return {"holds": None, "why": needed["reason"]}
-    limit = int(needed["peak_rss_bytes"])
+    limit = int(LIMIT_FACTOR * needed["peak_rss_bytes"])
     params = {"settings": {"call": "function"}, "batch_sizes": [1, LIMIT_BATCH // 2], "check": True, "estimate": False}
     value = _done(engine, "sweep", path, params, limit)
     checks, found = value.get("checks") or [], value.get("largest_batch")

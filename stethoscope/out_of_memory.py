@@ -1,7 +1,7 @@
 """Tells an out-of-memory error from any other, whichever framework raised it, and reads the tensor's shape from it.
 
 Source: messages of TensorFlow 2.21 (ResourceExhaustedError), numpy 2 (_ArrayMemoryError), onnxruntime 1.31 (BFCArena,
-"Failed to allocate memory for requested buffer"), oneDNN ("could not create a memory object"), libstdc++ (bad_alloc).
+"Failed to allocate memory for requested buffer"), oneDNN ("could not create a memory object"; status 1 is dnnl_out_of_memory), libstdc++ (bad_alloc).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 _SIGNS = re.compile(
     r"OOM when allocating|Out of memory|failed to allocate|unable to allocate|cannot allocate memory|bad_alloc|"
-    r"could not create a memory|Resource exhausted|RESOURCE_EXHAUSTED|memory allocation failed|std::length_error",
+    r"could not create a memory|Status: 1, message: could not (?:execute|create) a primitive|Resource exhausted|RESOURCE_EXHAUSTED|memory allocation failed|std::length_error",
     re.IGNORECASE,
 )
 _SHAPE = re.compile(r"shape\s*[\[(]\s*([\d,\s]+?)\s*[\])]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,14 +80,15 @@ def calibrate(
         context: the running job; its meter measures, its budget bounds.
         call: runs the model once on a feed, in the call style that is asked about.
         rows: a feed of so many rows, made anew.
-        batch_size: the batch asked about; probes take at most half of it, but two rows in any case.
+        batch_size: the batch asked about; probes take at most half of it, but
+            two rows where two are asked about, and three where four are.
         held_input_bytes: of input the process holds besides what `rows` makes, to be left out of the peaks.
         fixed: rows in every call where the model insists on a number: the only probe.
     """
     give_back()
     loading_peak = context.memory.peak_bytes()
     probes: dict[int, Probe] = {}
-    size, start, input_row_bytes = fixed or 1, time.perf_counter(), 0.0
+    start, input_row_bytes = time.perf_counter(), 0.0
 
     def measure(size: int) -> None:
         nonlocal input_row_bytes
@@ -95,7 +96,7 @@ def calibrate(
         input_row_bytes = sum(array.nbytes for array in feed.values()) / size
         probes[size] = probe(context, call, feed, size)
 
-    while size <= (fixed or max(2, batch_size // 2)):
+    for size in _sizes(batch_size, fixed):
         context.report("measure", message=f"peak memory at batch {size}")
         try:
             measure(size)
@@ -107,7 +108,6 @@ def calibrate(
             break
         if fixed or _enough(list(probes.values()), 2 * size, context.budget.memory_bytes, time.perf_counter() - start):
             break
-        size *= 2
     if not probes:
         return None
     known = list(probes.values())
@@ -127,6 +127,20 @@ def calibrate(
         tracing_bytes=tracing,
         held_bytes=held,
     )
+
+
+def _sizes(batch_size: int, fixed: int | None) -> Iterator[int]:
+    """Rows to probe: doubling up to half the batch. One row is often run by other kernels, so three are wanted for a line."""
+    if fixed is not None:
+        yield fixed
+        return
+    yield from (1, 2) if batch_size > 1 else (1,)
+    if 4 <= batch_size < 8:
+        yield 3
+    size = 4
+    while size <= batch_size // 2:
+        yield size
+        size *= 2
 
 
 def probe(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed, rows: int) -> Probe:

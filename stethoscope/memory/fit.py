@@ -24,6 +24,8 @@ _MARGIN = 0.02
 """Half width of an answer beyond the error seen at the measured points."""
 _NOISE_BYTES = 6 << 20
 """What equal runs differ by: threads that run side by side, pieces an allocator keeps."""
+_WANDERING_BYTES = 2 << 20
+"""What one probe may be off by: little where the probes are far apart, all of the slope where they grow by less."""
 _SLOPE_SHARE = 0.25
 """Of the disagreement between the last two slopes, what the next may differ by."""
 
@@ -71,7 +73,9 @@ class PeakFit:
         self.start_bytes = float(peaks[-1] - self.bytes_per_row * sizes[-1])
         self.largest_probe = int(sizes[-1])
         self.error_fraction = float(np.max(np.abs(peaks - line)) / max(1.0, float(peaks.max())))
-        self._slope_spread = float(abs(slopes[-1] - slopes[-2])) if len(slopes) > 1 else 0.0
+        self._slope_spread = _SLOPE_SHARE * float(abs(slopes[-1] - slopes[-2])) if len(slopes) > 1 else 0.0
+        if len(sizes) > 1:
+            self._slope_spread += _WANDERING_BYTES / float(sizes[-1] - sizes[0])
 
     def of(
         self,
@@ -133,7 +137,7 @@ class PeakFit:
         """By how much the answer for a batch size may be wrong."""
         beyond = max(0, batch_size - self.largest_probe)
         share = _MARGIN + self.error_fraction
-        return int(_NOISE_BYTES + share * self.predict(batch_size) + _SLOPE_SHARE * self._slope_spread * beyond)
+        return int(_NOISE_BYTES + share * self.predict(batch_size) + self._slope_spread * beyond)
 
     def fits(self, batch_size: int, limit_bytes: int) -> bool | None:
         """Whether a batch fits; None while the limit lies within the margin."""

@@ -28,6 +28,8 @@ DRAWN_ROWS = 8
 TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
 """A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""
 KEEPING_FRACTION = 0.5
+REACH, NEAR, REACH_S = 4, 3, 20.0
+"""By how much a probe goes beyond the last; how far beyond it the largest batch may lie; and how long probing may take."""
 _SHARE = 0.95
 """Of the bar, for the points; the rest is the check."""
 
@@ -60,6 +62,8 @@ class Sweep:
             state = _State(context, opened.settings.call, call, given, batch_sizes, total)
             for size, feed in feeds:
                 state.over(size, feed)
+            for size, feed in feeds if fixed is None else ():
+                state.reach(size, feed)
             checked = feeds if context.params.get("check") and fixed is None else []
             for size, feed in checked:
                 state.check(size, feed, above=False)
@@ -114,6 +118,23 @@ class _State:
                 self.fits[size] = fit
             self.running = None
             self.context.save_partial(self.value())
+
+    def reach(self, size: int | None, feed: Feed) -> None:
+        """Probes larger batches while the largest that fits lies far beyond all that ran: a line that long is a guess."""
+        start = time.perf_counter()
+        while size in self.fits and time.perf_counter() - start < REACH_S:
+            fit = self._now(self.fits[size])
+            found = fit.largest(self.context.budget.memory_bytes)
+            batch_size = min(found["low"] * 3 // 4, REACH * fit.largest_probe) if found else 0
+            if not found or found["high"] <= NEAR * fit.largest_probe or batch_size <= fit.largest_probe:
+                return
+            self.context.report("sweep", _SHARE, _named(batch_size, size))
+            point = self._run(size, feed, batch_size, fit)
+            if point.status is not Status.OK or not point.measured_peak_bytes:
+                return
+            self.fits[size] = fit.of({**fit.probes, batch_size: point.measured_peak_bytes})
+            if (point.time_per_sample_s or 0.0) * batch_size * REACH > REACH_S:
+                return
 
     def check(self, size: int | None, feed: Feed, *, above: bool, last: bool = False) -> None:
         """Runs just below, or just above, the largest batch that is said to fit.
@@ -221,6 +242,10 @@ class _State:
                 raise
             return replace(point, status=Status.OUT_OF_MEMORY, reason=cause.sentence)
         peak = found.peak_of(fit.tracing_bytes)
+        limit = self.context.budget.memory_bytes
+        if peak > limit:  # the limit that ends a process leaves it some room
+            reason = f"It took {human_bytes(peak)}, {human_bytes(limit)} allowed."
+            return replace(point, measured_peak_bytes=peak, status=Status.OUT_OF_MEMORY, reason=reason)
         return replace(point, measured_peak_bytes=peak, time_per_sample_s=found.time_s / batch_size)
 
 

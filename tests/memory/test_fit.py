@@ -16,7 +16,7 @@ def line(start: float, row: float, *sizes: int) -> dict[int, int]:
 def test_a_straight_line_is_followed():
     fit = PeakFit(line(100, 5, 1, 2, 4, 8, 16))
     assert fit.predict(64) == pytest.approx(420 * MIB, rel=0.001)
-    assert fit.margin_bytes(64) < 0.04 * fit.predict(64)
+    assert fit.margin_bytes(64) < 0.06 * fit.predict(64)
 
 
 def test_the_smallest_batches_do_not_bend_the_line():

@@ -43,7 +43,8 @@ def measured(program: str, *arguments: Path) -> dict[str, int]:
     """What a program prints that measures a process of its own."""
     head = "import json, mmap, sys, time\nimport numpy as np\nfrom stethoscope.worker.memory import Meter\n"
     code = f"{head}MIB = 1 << 20\nmeter = Meter(512 * MIB)\n{program}print(json.dumps(found))"
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120)
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     found: dict[str, int] = json.loads(done.stdout)
     return found
