@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 from dashboard import escape, figures, words
 
 PARTS: Mapping[str, tuple[str, str]] = {
-    "weights": ("weights", figures.GREY),
+    "weights": ("weights", figures.ORANGE),
     "live": ("alive together", figures.BLUE),
     "workspace": ("workspace", figures.PURPLE),
     "outputs": ("outputs kept", figures.GREEN),
     "input": ("input", figures.SKY),
-    "runtime": ("the framework", figures.YELLOW),
+    "runtime": ("the framework", figures.GREY),
 }
 """What each part is called, and its colour."""
 
@@ -46,7 +46,7 @@ def parts(estimates: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, 
             marker={"symbol": "diamond", "size": 11, "color": figures.VERMILION},
             customdata=[words.size(size) for _, size in found], hovertemplate="%{x}<br>measured: %{customdata}<extra></extra>",
         )  # fmt: skip
-    figure.update_xaxes(type="category")
+    figure.update_xaxes(type="category", title_text="Batch size")
     figure.update_yaxes(title_text=f"Peak memory ({unit})", rangemode="tozero")
     return figure.update_layout(
         showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=34

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -27,7 +28,8 @@ DRAWN_ROWS = 8
 """Rows of random input; larger batches repeat them."""
 TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
 """A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""
-KEEPING_FRACTION = 0.5
+KEEPING_FRACTION = 0.25
+"""Of the limit, what the largest batch may need for times to be taken with freed memory kept."""
 REACH, NEAR, REACH_S = 4, 3, 20.0
 """By how much a probe goes beyond the last; how far beyond it the largest batch may lie; and how long probing may take."""
 _SHARE = 0.95
@@ -170,17 +172,23 @@ class _State:
     def take_times(self, feeds: Mapping[int | None, Feed]) -> None:
         """Times each batch in a process that keeps what it freed, as an ordinary one does; what it keeps is no peak.
 
-        Where the limit is near, keeping might be what is missing: there the time is the one of the measured call.
+        Where some batch came near the limit, what is kept might be what is missing: there freed memory is given back.
         """
-        roomy = KEEPING_FRACTION * self.context.budget.memory_bytes
+        peaks = [point.measured_peak_bytes or 0 for point in self.points]
+        keeping = max(peaks, default=0) < KEEPING_FRACTION * self.context.budget.memory_bytes
         self.context.memory.enforce()
-        with keeping_freed():
+        with keeping_freed() if keeping else contextlib.nullcontext():
             for place, point in enumerate(self.points):
-                if point.time_per_sample_s is None or (point.measured_peak_bytes or 0) > roomy:
+                if point.time_per_sample_s is None or point.status is not Status.OK:
                     continue
                 self.context.report("time", place / len(self.points), _named(point.batch_size, point.size))
                 rows = self.given.batching.take(feeds[point.size], point.batch_size)
-                time_s = _best_time(self.call, rows, point.time_per_sample_s * point.batch_size)
+                try:
+                    time_s = _best_time(self.call, rows, point.time_per_sample_s * point.batch_size)
+                except Exception as error:
+                    if explain(error) is None:
+                        raise
+                    continue  # it ran within the limit once: its time is the one it had then
                 self.points[place] = replace(point, time_per_sample_s=time_s / point.batch_size)
                 self.context.save_partial(self.value())
         self.context.memory.enforce()

@@ -21,6 +21,8 @@ from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
 _EVERY_S = 0.005
+_UNTOUCHED_BYTES = 24 << 20
+"""What may be mapped beyond the budget: stacks of threads to come and scratch space count when mapped, not when touched."""
 
 
 def read_status(path: Path) -> dict[str, int]:
@@ -98,7 +100,7 @@ class Meter:
         if not _STATUS.exists():
             return
         left = max(0, self._budget_bytes - self.added_bytes())
-        _limit_data(read_status(_STATUS)["VmData"] + left)
+        _limit_data(read_status(_STATUS)["VmData"] + left + _UNTOUCHED_BYTES)
 
     def guard(self) -> None:
         """A looser limit for the time before `enforce`: catches one absurd allocation between two looks of the parent."""
