@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 POINTS = 3
 """Probes the line goes through: the largest ones."""
@@ -64,18 +66,30 @@ class PeakFit:
             self.bytes_per_row = max(float(slope), 0.0)
             line = start + slope * sizes
         slopes = np.diff(peaks) / np.diff(sizes) if len(sizes) > 1 else np.zeros(0)
-        if tracing_bytes and len(slopes) > 1 and abs(slopes[-1] - slopes[-2]) > _KINK * abs(slopes[-2]):
-            # XLA makes other programs of the smallest batches; the one buffer of a program grows with its rows.
-            self.bytes_per_row = max(0.0, float(peaks[-1] - held_bytes - tracing_bytes) / float(sizes[-1]))
+        if len(slopes) > 1 and abs(slopes[-1] - slopes[-2]) > _KINK * abs(slopes[-2]):
+            self.bytes_per_row = self._beyond_a_kink(float(sizes[-1]), float(peaks[-1]), slopes)
         elif len(slopes) > 1 and 0 <= slopes[-1] < slopes[-2]:
             # Still flattening: what the batch does not multiply is shared by ever more rows.
-            self.bytes_per_row = float(max(slopes[-1] - FLATTENING * (slopes[-2] - slopes[-1]), slopes[-1] / 2))
+            self.bytes_per_row = float(slopes[-1] - FLATTENING * (slopes[-2] - slopes[-1]))
         self.start_bytes = float(peaks[-1] - self.bytes_per_row * sizes[-1])
         self.largest_probe = int(sizes[-1])
         self.error_fraction = float(np.max(np.abs(peaks - line)) / max(1.0, float(peaks.max())))
         self._slope_spread = _SLOPE_SHARE * float(abs(slopes[-1] - slopes[-2])) if len(slopes) > 1 else 0.0
         if len(sizes) > 1:
             self._slope_spread += _WANDERING_BYTES / float(sizes[-1] - sizes[0])
+
+    def _beyond_a_kink(self, rows: float, peak: float, slopes: npt.NDArray[Any]) -> float:
+        """Bytes of each further row where the last slopes disagree: other kernels run than did for the smallest batches.
+
+        The one buffer of a program that XLA compiled grows with its rows. Elsewhere what was the peak of small batches may
+        hide what grows, or no longer grow itself: a fallen slope is too little, and growth with the rows too much.
+        """
+        proportional = max(0.0, (peak - self.held_bytes - self.tracing_bytes) / rows)
+        if self.tracing_bytes:
+            return proportional
+        if slopes[-1] > slopes[-2]:
+            return self.bytes_per_row
+        return (max(0.0, float(slopes[-1])) + proportional) / 2
 
     def of(
         self,
