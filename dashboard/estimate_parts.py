@@ -34,13 +34,13 @@ def section(
 
     with go:
         run_panel.button("Estimate without running", job, view, disabled=not allowed)
-    state = run_panel.state("estimate", view)
+    state = run_panel.state(
+        "estimate",
+        view,
+        "Traces the graph for each batch and adds up what is alive at the same time: the peak, the layer where it is, and "
+        "what is held there. The model is loaded, and not run.",
+    )
     if state is None:
-        if not run_panel.busy("estimate", view):
-            st.caption(
-                "Traces the graph for each batch and adds up what is alive at the same time: the peak, the layer where it is, and "
-                "what is held there. The model is loaded, and not run."
-            )
         return
     assert state.result is not None
     if state.result.status is not Status.OK:

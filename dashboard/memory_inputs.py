@@ -116,14 +116,14 @@ def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> 
 
     with asked.go:
         run_panel.button("Sweep", job, view, disabled=not allowed)
-    state = run_panel.state("sweep", view)
+    state = run_panel.state(
+        "sweep",
+        view,
+        "Small batches are measured, the peak of each larger one is predicted, then it is run and measured. What cannot fit "
+        "the limit is not started.",
+    )
     if state is not None:
         sweep_parts.answer(state, entry.name)
-    elif not run_panel.busy("sweep", view):
-        st.caption(
-            "Small batches are measured, the peak of each larger one is predicted, then it is run and measured. What cannot fit "
-            "the limit is not started."
-        )
 
 
 def has_open_sizes(architecture: Architecture) -> bool:
@@ -177,11 +177,11 @@ def repeated(view: session.View, architecture: Architecture, *, allowed: bool) -
 
     with go:
         run_panel.button("Call it again and again", job, view, disabled=not allowed)
-    state = run_panel.state("endurance", view)
+    state = run_panel.state(
+        "endurance",
+        view,
+        "Many equal calls show whether memory grows with each of them; calls with many shapes, how often TensorFlow builds "
+        "the function anew; and the first call is timed against the later ones.",
+    )
     if state is not None:
         endurance_parts.answer(state, entry.name)
-    elif not run_panel.busy("endurance", view):
-        st.caption(
-            "Many equal calls show whether memory grows with each of them; calls with many shapes, how often TensorFlow builds "
-            "the function anew; and the first call is timed against the later ones."
-        )

@@ -36,14 +36,14 @@ def page(view: View, architecture: Architecture, *, several: bool, allowed: bool
 
         with row.cell():
             run_panel.button("Try it", job, view, disabled=not allowed)
-    state = run_panel.state(kind, view)
+    state = run_panel.state(
+        kind,
+        view,
+        "Copies are trained from the same weights on the same rows, on one device and on several; the two loss curves are "
+        "compared, and what makes them differ is taken away piece by piece."
+        if several
+        else "A copy is trained for a few steps on one device and asked to predict on another, as when a model trained on a GPU "
+        "is used on a CPU. Where XLA ties it to the device, three remedies are tried. Two logical CPU devices stand in for them.",
+    )
     if state is not None:
         (placement_parts.replicas if several else placement_parts.clash)(state)
-    elif not run_panel.busy(kind, view):
-        st.caption(
-            "Copies are trained from the same weights on the same rows, on one device and on several; the two loss curves are "
-            "compared, and what makes them differ is taken away piece by piece."
-            if several
-            else "A copy is trained for a few steps on one device and asked to predict on another, as when a model trained on a GPU "
-            "is used on a CPU. Where XLA ties it to the device, three remedies are tried. Two logical CPU devices stand in for them."
-        )

@@ -28,25 +28,23 @@ def begin(job: Job, view: View) -> None:
     st.rerun()
 
 
-def state(kind: str, view: View) -> JobState | None:
+def state(kind: str, view: View, invitation: str = "") -> JobState | None:
     """The run to show: the one in the address, else the newest under way on this model, else the last of this tab.
 
-    Draws a moving progress line for one that is not done, and returns None for it.
+    Draws a moving progress line for one that is not done, and what a run would tell where there is none; returns None
+    for both.
     """
     assert view.entry is not None
     found = _from_address(kind, view) or progress.active(kind, view.entry.id) or _last(kind, view)
     if found is None:
+        if invitation:
+            st.caption(invitation)
         return None
     session.remember("job", found.id)
     if not found.done:
         progress.watch(found, subject=view.entry.name, may_cancel=found.owner == view.owner or view.mine)
         return None
     return found
-
-
-def busy(kind: str, view: View) -> bool:
-    """Whether a run of this kind on this model is under way."""
-    return view.entry is not None and progress.active(kind, view.entry.id) is not None
 
 
 def finished(kind: str, view: View) -> JobState | None:

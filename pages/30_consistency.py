@@ -60,14 +60,14 @@ def ready(view: session.View, architecture: Architecture) -> None:
             run_panel.button(
                 "Run the test", lambda: runs.consistency(entry, architecture, params), view, disabled=not allowed
             )
-    state = run_panel.state("consistency", view)
+    state = run_panel.state(
+        "consistency",
+        view,
+        "Random input of the right shape goes through the model several times: the same input again, one row alone, among "
+        "others and shuffled, after saving and loading, and in training mode. Then zeros, huge numbers, NaN and other inputs at "
+        "the edge. A difference is traced to the first layer that causes it.",
+    )
     if state is None:
-        if not run_panel.busy("consistency", view):
-            st.caption(
-                "Random input of the right shape goes through the model several times: the same input again, one row alone, among "
-                "others and shuffled, after saving and loading, and in training mode. Then zeros, huge numbers, NaN and other inputs at "
-                "the edge. A difference is traced to the first layer that causes it."
-            )
         return
     options = {
         "runs": state.params.get("runs"),

@@ -34,15 +34,15 @@ def ready(view: session.View, architecture: Architecture) -> None:
             run_panel.button(
                 "Run the test", lambda: runs.overfit(entry, architecture, params, data), view, disabled=not allowed
             )
-    state = run_panel.state("overfit", view)
+    state = run_panel.state(
+        "overfit",
+        view,
+        "A handful of samples is trained again and again, without dropout and other regularisation. A sound model learns them "
+        "within seconds; one that cannot has something that blocks learning, and the layer is named.",
+    )
     if state is not None:
         overfit_parts.answer(
             state, recipes.command_line("check", entry.name, {"data": data.name if data else None, "fit": "epochs=1"})
-        )
-    elif not run_panel.busy("overfit", view):
-        st.caption(
-            "A handful of samples is trained again and again, without dropout and other regularisation. A sound model learns them "
-            "within seconds; one that cannot has something that blocks learning, and the layer is named."
         )
 
 

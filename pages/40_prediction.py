@@ -68,14 +68,14 @@ def ready(view: session.View, architecture: Architecture) -> None:
             run_panel.begin(job(), view)
         with go:
             run_panel.button("Predict", job, view, disabled=not (allowed and complete))
-    state = run_panel.state("predict", view)
+    state = run_panel.state(
+        "predict",
+        view,
+        "The model runs in a process of its own under the memory limit. If it needs more, you get a report of where and why, "
+        "and nothing else is disturbed.",
+    )
     if state is not None:
         prediction_parts.answer(state, *recipes.of_run(entry.name, architecture, state, limit))
-    elif not run_panel.busy("predict", view):
-        st.caption(
-            "The model runs in a process of its own under the memory limit. If it needs more, you get a report of where and why, "
-            "and nothing else is disturbed."
-        )
 
 
 def page() -> None:

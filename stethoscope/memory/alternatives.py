@@ -6,18 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import CALLS, RunSettings
 from stethoscope.types import Architecture
 
 Kind = Literal["call", "xla", "batch", "precision", "length", "together"]
 KINDS: tuple[Kind, ...] = ("call", "xla", "batch", "precision", "length")
-_CALL_TITLES = {
-    "predict": "model.predict(x)",
-    "predict_on_batch": "model.predict_on_batch(x)",
-    "call": "model(x)",
-    "function": "tf.function(model)(x)",
-    "compiled": "tf.function(model, jit_compile=True)(x)",
-}
 _SMALLEST_LENGTH = 8
 """A shorter sequence or a smaller image is no longer the same task."""
 
@@ -113,11 +107,9 @@ def _of_kind(
             # "compiled" is tried as XLA where XLA is not on.
             if call != present.call and not (call == "call" and present.xla):
                 changed = replace(present, call=call)
-                yield Alternative(f"call-{call}", "call", _CALL_TITLES[call], changed)
+                yield Alternative(f"call-{call}", "call", TITLES[call], changed)
     elif kind == "xla" and not present.xla and present.call in ("predict", "predict_on_batch"):
-        yield Alternative(
-            "xla", "xla", f"{_CALL_TITLES[present.call]} with jit_compile=True", replace(present, xla=True)
-        )
+        yield Alternative("xla", "xla", f"{TITLES[present.call]} with jit_compile=True", replace(present, xla=True))
     elif kind == "batch" and not _fixed_batch(architecture):
         for size in sorted(
             {max(1, present.batch_size // part) for part in (2, 4)} - {present.batch_size}, reverse=True

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from stethoscope.memory.allocation import give_back
+from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import POINTS, PeakFit
 from stethoscope.out_of_memory import explain
 from stethoscope.types import Feed, TaskContext
@@ -65,7 +65,7 @@ class Probe:
 
 def calibrate(
     context: TaskContext,
-    call: Callable[[Feed], Mapping[str, Any]],
+    call: Caller,
     rows: Callable[[int], Feed],
     batch_size: int,
     *,
@@ -112,7 +112,7 @@ def calibrate(
         return None
     known = list(probes.values())
     # Relaxed shapes are traced twice at most; what is traced at the third size is traced at every one.
-    anew = getattr(call, "compiles", False) or (len(known) > 2 and known[-1].traced)
+    anew = call.compiles or (len(known) > 2 and known[-1].traced)
     traced = [found.tracing_bytes for found in known if found.traced][-POINTS:] if anew else []
     tracing = sum(traced) // max(1, len(traced))
     give_back()
@@ -143,15 +143,15 @@ def _sizes(batch_size: int, fixed: int | None) -> Iterator[int]:
         size *= 2
 
 
-def probe(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed, rows: int) -> Probe:
+def probe(context: TaskContext, call: Caller, feed: Feed, rows: int) -> Probe:
     """Calls the model on a feed, measures the first call and those after it; a slow one that traced nothing does for all.
 
     What runs side by side decides what is alive at once, so a quick call is made several times.
     """
-    traces = getattr(call, "traces", None)
+    traces = call.traces
     give_back()
     held, (first_peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed)
-    traced = getattr(call, "traces", None) != traces
+    traced = call.traces != traces
     if not traced and time_s > SLOW_S:
         return Probe(rows, first_peak, first_peak, held, held, output_bytes, False, time_s)
     give_back()
@@ -160,9 +160,7 @@ def probe(context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed:
     return Probe(rows, first_peak, peak, held, settled, output_bytes, traced, time_s)
 
 
-def _measured(
-    context: TaskContext, call: Callable[[Feed], Mapping[str, Any]], feed: Feed, calls: int = 1
-) -> tuple[int, int, float]:
+def _measured(context: TaskContext, call: Caller, feed: Feed, calls: int = 1) -> tuple[int, int, float]:
     """The peak of some calls, the bytes of the outputs of one, and its time."""
     give_back()
     context.memory.reset()
