@@ -42,11 +42,9 @@ def several(label: str, titles: Mapping[str, str], key: str, *, most: int, place
         most: how many may be chosen.
         placeholder: shown while nothing is.
     """
-    if key not in st.session_state:
-        st.session_state[key] = (session.recalled(key) or "").split(",")[:most]
-    st.session_state[key] = [one for one in st.session_state[key] if one in titles]
+    asked = [one for one in (session.recalled(key) or "").split(",") if one in titles][:most]
     chosen = st.multiselect(
-        label, list(titles), format_func=lambda one: titles.get(one, one), key=key, max_selections=most,
+        label, list(titles), asked, format_func=lambda one: titles.get(one, one), key=key, max_selections=most,
         placeholder=placeholder,
     )  # fmt: skip
     session.remember(key, ",".join(chosen) or None)
