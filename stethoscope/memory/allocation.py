@@ -28,10 +28,10 @@ VARIABLES = {
     "MALLOC_ARENA_MAX": "1",
 }
 """The environment in which a process allocates as `give_back_at_once` makes this one allocate, from its start."""
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
-_KEPT_BYTES, _KEPT_BLOCK_BYTES = 1 << 30, 32 << 20
-"""While times are taken: freed memory that is kept, and the largest block that glibc keeps."""
-_TRIMMED_FROM_BYTES = 128 << 10
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -3, -4, -8
+_NEVER, _NONE = -1, 0
+_TRIMMED_FROM_BYTES, _MOST_MAPPED = 128 << 10, 65_536
+"""What glibc starts with."""
 
 
 def give_back_at_once() -> None:
@@ -57,12 +57,12 @@ def keeping_freed() -> Iterator[None]:
     if library is None or os.environ.get(POOL_VARIABLE) != "1":
         yield
         return
-    library.mallopt(_M_MMAP_THRESHOLD, _KEPT_BLOCK_BYTES)
-    library.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+    library.mallopt(_M_MMAP_MAX, _NONE)  # the threshold would go no higher than 32 MiB
+    library.mallopt(_M_TRIM_THRESHOLD, _NEVER)
     try:
         yield
     finally:
-        library.mallopt(_M_MMAP_THRESHOLD, MAPPED_FROM_BYTES)
+        library.mallopt(_M_MMAP_MAX, _MOST_MAPPED)
         library.mallopt(_M_TRIM_THRESHOLD, _TRIMMED_FROM_BYTES)
         give_back()
 

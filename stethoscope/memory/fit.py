@@ -28,6 +28,8 @@ _NOISE_BYTES = 6 << 20
 """What equal runs differ by: threads that run side by side, pieces an allocator keeps."""
 _WANDERING_BYTES = 2 << 20
 """What one probe may be off by: little where the probes are far apart, all of the slope where they grow by less."""
+_OTHER_ALGORITHM = 0.10
+"""What else a program compiled for this size alone may be off by: XLA chooses its algorithms for each."""
 _SLOPE_SHARE = 0.25
 """Of the disagreement between the last two slopes, what the next may differ by."""
 
@@ -150,7 +152,7 @@ class PeakFit:
     def margin_bytes(self, batch_size: int) -> int:
         """By how much the answer for a batch size may be wrong."""
         beyond = max(0, batch_size - self.largest_probe)
-        share = _MARGIN + self.error_fraction
+        share = _MARGIN + self.error_fraction + (_OTHER_ALGORITHM if self.tracing_bytes and beyond else 0.0)
         return int(_NOISE_BYTES + share * self.predict(batch_size) + self._slope_spread * beyond)
 
     def fits(self, batch_size: int, limit_bytes: int) -> bool | None:

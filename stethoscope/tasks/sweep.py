@@ -86,6 +86,8 @@ class _State:
     points: list[Point] = field(default_factory=list)
     checks: list[Point] = field(default_factory=list)
     fits: dict[int | None, PeakFit] = field(default_factory=dict)
+    calibrated: set[int] = field(default_factory=set)
+    """Batches run before the first point, to tell the peaks of the others."""
     loading_peak_bytes: int | None = None
     running: dict[str, Any] | None = None
     """The batch under way: if the process ends, that is where."""
@@ -100,6 +102,7 @@ class _State:
             self.batch_sizes[-1],
             fixed=fixed,
         )
+        self.calibrated.update(fit.probes if fit else ())
         if self.loading_peak_bytes is None:
             self.loading_peak_bytes = fit.loading_peak_bytes if fit else 0
         fit = fit and fit.of(fit.probes, loading_peak_bytes=self.loading_peak_bytes)
@@ -214,7 +217,7 @@ class _State:
                 {"size": size, "budget_bytes": budget, **item} for size, item in largest if item is not None
             ],
             "loading_peak_bytes": self.loading_peak_bytes,
-            "calibrated_at": sorted({rows for fit in self.fits.values() for rows in fit.probes}),
+            "calibrated_at": sorted(self.calibrated),
             "fixed_batch": self.given.batching.fixed,
             "input": self.given.source,
         } | ({} if self.running is None else {"running": self.running})
