@@ -18,6 +18,9 @@ def main() -> int:
     """Returns 1 when a claim does not hold."""
     found = discover(benchmarks, "BENCHMARK", "id")
     names = sys.argv[1:] or list(found)
+    if unknown := [name for name in names if name not in found]:
+        print(f"No benchmark {', '.join(unknown)}. There are: {', '.join(sorted(found))}.", file=sys.stderr)
+        return 2
     report = {"machine": {"platform": platform.platform(), "cores": os.cpu_count()}, "benchmarks": {}}
     for name in names:
         print(f"{name} …", file=sys.stderr, flush=True)

@@ -125,13 +125,14 @@ def _interval(engine: Any, path: Path) -> dict[str, Any]:
     checks, found = value.get("checks") or [], value.get("largest_batch")
     if not found or len(checks) < 2:
         return {"holds": None, "why": value["reason"] or "memory does not grow with the batch, or loading needs all"}
-    below, above = (check["status"] for check in checks)
-    asked = value.get("running", {}).get("otherwise", {}).get("largest_batch") or found
+    # As it was before a batch above it was tried: that one may move it.
+    below, above = checks[:2]
     return {
         "limit_bytes": limit,
-        "low": asked["low"],
-        "high": asked["high"],
-        "holds": below == "ok" and above == "out_of_memory",
+        "low": below["batch_size"],
+        "high": above["batch_size"] - 1,
+        "holds": below["status"] == "ok" and above["status"] == "out_of_memory",
+        "holds_after_checking": below["status"] == "ok" and checks[-1]["status"] == "out_of_memory",
     }
 
 

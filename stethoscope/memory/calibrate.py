@@ -35,7 +35,8 @@ class Probe:
 
     rows: int
     first_peak_bytes: int
-    peak_bytes: int
+    peaks_bytes: tuple[int, ...]
+    """Of each call after the first; of the first where it is the only one."""
     held_bytes: int
     """Memory held before the calls, the batch among it."""
     settled_bytes: int
@@ -46,10 +47,24 @@ class Probe:
     time_s: float
 
     @property
+    def peak_bytes(self) -> int:
+        """The highest of the calls after the first."""
+        return max(self.peaks_bytes)
+
+    @property
     def added_bytes(self) -> int:
-        """What a call that traces nothing needs beyond what was held."""
-        first = 0 if self.traced else self.first_peak_bytes - self.held_bytes
-        return max(0, first, self.peak_bytes - self.settled_bytes)
+        """What a call that traces nothing needs beyond what was held: the mean of the calls."""
+        return sum(self._added) // len(self._added)
+
+    @property
+    def spread_bytes(self) -> int:
+        """By how much the call that needed most lies above the mean."""
+        return max(self._added) - self.added_bytes
+
+    @property
+    def _added(self) -> list[int]:
+        first = [] if self.traced else [self.first_peak_bytes - self.held_bytes]
+        return [max(0, added) for added in (*first, *(peak - self.settled_bytes for peak in self.peaks_bytes))]
 
     @property
     def tracing_bytes(self) -> int:
@@ -126,6 +141,7 @@ def calibrate(
         loading_peak_bytes=max(loading_peak, *(found.first_peak_bytes for found in known)),
         tracing_bytes=tracing,
         held_bytes=held,
+        spread_bytes=max(found.spread_bytes for found in known[-POINTS:]),
     )
 
 
@@ -155,24 +171,27 @@ def probe(context: TaskContext, call: Caller, feed: Feed, rows: int) -> Probe:
     """
     traces = call.traces
     give_back()
-    held, (first_peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed)
-    traced = call.traces != traces
+    held, (first_peaks, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed)
+    traced, first_peak = call.traces != traces, first_peaks[0]
     if not traced and time_s > SLOW_S:
-        return Probe(rows, first_peak, first_peak, held, held, output_bytes, False, time_s)
+        return Probe(rows, first_peak, first_peaks, held, held, output_bytes, False, time_s)
     give_back()
     calls = 1 if time_s > QUICK_S else QUICK_CALLS
-    settled, (peak, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed, calls)
-    return Probe(rows, first_peak, peak, held, settled, output_bytes, traced, time_s)
+    settled, (peaks, output_bytes, time_s) = context.memory.added_bytes(), _measured(context, call, feed, calls)
+    return Probe(rows, first_peak, peaks, held, settled, output_bytes, traced, time_s)
 
 
-def _measured(context: TaskContext, call: Caller, feed: Feed, calls: int = 1) -> tuple[int, int, float]:
-    """The peak of some calls, the bytes of the outputs of one, and its time."""
+def _measured(context: TaskContext, call: Caller, feed: Feed, calls: int = 1) -> tuple[tuple[int, ...], int, float]:
+    """The peak of each of some calls, the bytes of the outputs of one, and its time."""
     give_back()
-    context.memory.reset()
-    start, output_bytes = time.perf_counter(), 0
+    peaks, output_bytes, time_s = [], 0, 0.0
     for _ in range(calls):
+        context.memory.reset()
+        start = time.perf_counter()
         output_bytes = sum(array.nbytes for array in call(feed).values())
-    return context.memory.peak_bytes(), output_bytes, (time.perf_counter() - start) / calls
+        time_s += time.perf_counter() - start
+        peaks.append(context.memory.peak_bytes())
+    return tuple(peaks), output_bytes, time_s / calls
 
 
 def _enough(probes: list[Probe], following: int, limit_bytes: int, taken_s: float) -> bool:

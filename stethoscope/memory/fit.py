@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 POINTS = 3
 """Probes the line goes through: the largest ones."""
+APART = 1.4
+"""Probes nearer to each other than by this factor differ by noise as much as by rows."""
 FLATTENING = 0.25
 """Of the fall from the last slope but one to the last, what the slope beyond falls by again."""
 AHEAD = 2
@@ -33,6 +35,9 @@ _OTHER_ALGORITHM = 0.10
 _SLOPE_SHARE = 0.25
 """Of the disagreement between the last two slopes, what the next may differ by."""
 
+_BEYOND_SHARE = 0.1
+"""Of the growth beyond the largest probe: loops run ahead only so far, and kernels change."""
+
 
 class PeakFit:
     """A line through measured peaks.
@@ -44,6 +49,7 @@ class PeakFit:
         loading_peak_bytes: peak of loading the model and of tracing it, below which no run stays.
         tracing_bytes: what tracing or compiling adds where every new batch size needs it; part of the probes.
         held_bytes: what the process of the probes held besides the input.
+        spread_bytes: by how much the call that needed most lay above the mean of equal calls.
     """
 
     def __init__(
@@ -55,12 +61,14 @@ class PeakFit:
         loading_peak_bytes: int = 0,
         tracing_bytes: int = 0,
         held_bytes: int = 0,
+        spread_bytes: int = 0,
     ) -> None:
         self.probes = dict(sorted(probes.items()))
         self.input_row_bytes, self.output_row_bytes = input_row_bytes, output_row_bytes
         self.loading_peak_bytes, self.tracing_bytes, self.held_bytes = loading_peak_bytes, tracing_bytes, held_bytes
-        sizes, peaks = np.array(list(self.probes), float), np.array(list(self.probes.values()), float)
-        sizes, peaks = sizes[-POINTS:], peaks[-POINTS:]
+        self.spread_bytes = spread_bytes
+        used = _apart(list(self.probes))[-POINTS:]
+        sizes, peaks = np.array(used, float), np.array([self.probes[rows] for rows in used], float)
         self.bytes_per_row, line = input_row_bytes, peaks
         if len(sizes) > 1:
             # The largest probes are nearest to what is asked about, and their noise is the smallest share of them.
@@ -108,6 +116,7 @@ class PeakFit:
             loading_peak_bytes=self.loading_peak_bytes if loading_peak_bytes is None else loading_peak_bytes,
             tracing_bytes=self.tracing_bytes,
             held_bytes=self.held_bytes if held_bytes is None else held_bytes,
+            spread_bytes=self.spread_bytes,
         )
 
     def holding(self, held_bytes: int) -> PeakFit:
@@ -138,6 +147,7 @@ class PeakFit:
         batch_size = max(1, min(batch_size, samples))
         peak, others = self.predict(batch_size), samples - batch_size
         if others:
+            peak += self.spread_bytes  # the highest of several
             inputs, outputs = others * self.input_row_bytes, others * self.output_row_bytes
             joined = self.start_bytes + samples * (self.input_row_bytes + 2 * self.output_row_bytes)
             if batches_itself:
@@ -152,8 +162,10 @@ class PeakFit:
     def margin_bytes(self, batch_size: int) -> int:
         """By how much the answer for a batch size may be wrong."""
         beyond = max(0, batch_size - self.largest_probe)
+        wandering = self._slope_spread + _BEYOND_SHARE * self.bytes_per_row
         share = _MARGIN + self.error_fraction + (_OTHER_ALGORITHM if self.tracing_bytes and beyond else 0.0)
-        return int(_NOISE_BYTES + share * self.predict(batch_size) + self._slope_spread * beyond)
+        noise = max(_NOISE_BYTES, self.spread_bytes)
+        return int(noise + share * self.predict(batch_size) + wandering * beyond)
 
     def fits(self, batch_size: int, limit_bytes: int) -> bool | None:
         """Whether a batch fits; None while the limit lies within the margin."""
@@ -173,6 +185,15 @@ class PeakFit:
         high = _largest(lambda size: self.predict(size) - self.margin_bytes(size) <= limit_bytes)
         best = math.floor((limit_bytes - self.start_bytes) / self.bytes_per_row)
         return {"low": min(low, best), "high": max(high, best)}
+
+
+def _apart(sizes: list[int]) -> list[int]:
+    """Those that lie far enough below the next to tell a slope; the largest always."""
+    kept: list[int] = []
+    for size in reversed(sizes):
+        if not kept or APART * size <= kept[-1]:
+            kept.append(size)
+    return kept[::-1]
 
 
 def _largest(fits: Callable[[int], bool], most: int = 1 << 30) -> int:

@@ -28,9 +28,11 @@ DRAWN_ROWS = 8
 """Rows of random input; larger batches repeat them."""
 TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
 """A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""
+MOST_CHECKS = 4
+"""Batches tried above the largest that is said to fit, each above the one that ran after all."""
 KEEPING_FRACTION = 0.25
 """Of the limit, what the largest batch may need for times to be taken with freed memory kept."""
-REACH, NEAR, REACH_S = 4, 3, 20.0
+REACH, NEAR, REACH_S = 4, 2, 20.0
 """By how much a probe goes beyond the last; how far beyond it the largest batch may lie; and how long probing may take."""
 _SHARE = 0.95
 """Of the bar, for the points; the rest is the check."""
@@ -71,7 +73,9 @@ class Sweep:
                 state.check(size, feed, above=False)
             state.take_times(dict(feeds))  # after what it would disturb, before what may end the process
             for size, feed in checked:
-                state.check(size, feed, above=True, last=size == feeds[-1][0])
+                for _ in range(MOST_CHECKS):
+                    if not state.check(size, feed, above=True, last=size == feeds[-1][0]):
+                        break
             return with_estimates(state.value(), opened, context, batch_sizes, [size for size, _ in feeds])
 
 
@@ -113,12 +117,12 @@ class _State:
             before = fit and fit.before(batch_size)
             self.running = {"batch_size": batch_size, "size": size}
             self.context.save_partial(self.value())
-            point = self._point(size, feed, batch_size, before, stopped)
+            point, usual_bytes = self._point(size, feed, batch_size, before, stopped)
             self.points.append(point)
             if point.status is Status.OUT_OF_MEMORY:
                 stopped = f"Not started: a batch of {batch_size:,} ran out of memory."
-            if fit and point.measured_peak_bytes and self.given.batching.fixed is None:
-                fit = fit.of({**fit.probes, batch_size: point.measured_peak_bytes})
+            if fit and usual_bytes and self.given.batching.fixed is None:
+                fit = fit.of({**fit.probes, batch_size: usual_bytes})
             if fit:
                 self.fits[size] = fit
             self.running = None
@@ -134,22 +138,22 @@ class _State:
             if not found or found["high"] <= NEAR * fit.largest_probe or batch_size <= fit.largest_probe:
                 return
             self.context.report("sweep", _SHARE, _named(batch_size, size))
-            point = self._run(size, feed, batch_size, fit)
-            if point.status is not Status.OK or not point.measured_peak_bytes:
+            point, usual_bytes = self._run(size, feed, batch_size, fit)
+            if point.status is not Status.OK or not usual_bytes:
                 return
-            self.fits[size] = fit.of({**fit.probes, batch_size: point.measured_peak_bytes})
+            self.fits[size] = fit.of({**fit.probes, batch_size: usual_bytes})
             if (point.time_per_sample_s or 0.0) * batch_size * REACH > REACH_S:
                 return
 
-    def check(self, size: int | None, feed: Feed, *, above: bool, last: bool = False) -> None:
-        """Runs just below, or just above, the largest batch that is said to fit.
+    def check(self, size: int | None, feed: Feed, *, above: bool, last: bool = False) -> bool:
+        """Runs just below, or just above, the largest batch that is said to fit; returns whether it ran.
 
         What runs out of memory may end the process: the answer then is the one kept before, which expects just that; "running"
         has what is to be said if it ended for another reason.
         """
         found = self._largest(size) if size in self.fits else None
-        if found is None or not found["low"]:
-            return
+        if found is None or not found["low"] or (above and found["high"] >= LARGEST_BATCH - 1):
+            return False
         batch_size = found["high"] + 1 if above else found["low"]
         fit = self._now(self.fits[size]).before(batch_size)
         ending = "The process ended: memory ran out."
@@ -168,9 +172,12 @@ class _State:
         )
         self.context.report("check", _SHARE, _named(batch_size, size))
         self.context.save_partial(self.value())
-        self.checks[-1] = self._run(size, feed, batch_size, fit)
-        self.running = None
+        point, usual_bytes = self._run(size, feed, batch_size, fit)
+        self.checks[-1], self.running = point, None
+        if point.status is Status.OK and usual_bytes:
+            self.fits[size] = fit.of({**fit.probes, batch_size: usual_bytes})
         self.context.save_partial(self.value())
+        return point.status is Status.OK
 
     def take_times(self, feeds: Mapping[int | None, Feed]) -> None:
         """Times each batch in a process that keeps what it freed, as an ordinary one does; what it keeps is no peak.
@@ -228,7 +235,9 @@ class _State:
         interval = self.fits[size].largest(self.context.budget.memory_bytes)
         return narrowed(interval, [p for p in (*self.points, *self.checks) if p.size == size])
 
-    def _point(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit | None, stopped: str) -> Point:
+    def _point(
+        self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit | None, stopped: str
+    ) -> tuple[Point, int | None]:
         limit = self.context.budget.memory_bytes
         expected = None if fit is None else fit.predict(batch_size)
         reason = stopped
@@ -238,10 +247,11 @@ class _State:
             needed = max(fit.predict(batch_size), fit.loading_peak_bytes)
             reason = f"Not started: {human_bytes(needed)} expected, {human_bytes(limit)} allowed."
         if fit is None or reason:
-            return Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason, size=size)
+            return Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason, size=size), None
         return self._run(size, feed, batch_size, fit)
 
-    def _run(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit) -> Point:
+    def _run(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit) -> tuple[Point, int | None]:
+        """The batch, with the highest peak of its calls; and the mean, for the line."""
         calibration = batch_size in fit.probes
         point = Point(batch_size, self.style, fit.predict(batch_size), size=size, calibration=calibration)
         try:
@@ -251,13 +261,14 @@ class _State:
             cause = explain(error)
             if cause is None:
                 raise
-            return replace(point, status=Status.OUT_OF_MEMORY, reason=cause.sentence)
+            return replace(point, status=Status.OUT_OF_MEMORY, reason=cause.sentence), None
         peak = found.peak_of(fit.tracing_bytes)
         limit = self.context.budget.memory_bytes
         if peak > limit:  # the limit that ends a process leaves it some room
             reason = f"It took {human_bytes(peak)}, {human_bytes(limit)} allowed."
-            return replace(point, measured_peak_bytes=peak, status=Status.OUT_OF_MEMORY, reason=reason)
-        return replace(point, measured_peak_bytes=peak, time_per_sample_s=found.time_s / batch_size)
+            return replace(point, measured_peak_bytes=peak, status=Status.OUT_OF_MEMORY, reason=reason), None
+        ran = replace(point, measured_peak_bytes=peak, time_per_sample_s=found.time_s / batch_size)
+        return ran, max(0, peak - found.spread_bytes)
 
 
 def _best_time(call: Callable[[Feed], object], rows: Feed, known_s: float) -> float:

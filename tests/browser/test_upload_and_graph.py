@@ -243,7 +243,9 @@ def test_a_broken_connection_can_be_retried(new_page, app, onnx_file):
 
 def test_the_drop_zone_works_from_the_keyboard(new_page, app, onnx_file):
     page = new_page()
-    page.on("filechooser", lambda chooser: None)  # Playwright intercepts them from here on: asked later, it may be too late
+    page.on(
+        "filechooser", lambda chooser: None
+    )  # Playwright intercepts them from here on: asked later, it may be too late
     open_home(page, app)
     page.locator(".zone").focus()
     with page.expect_file_chooser() as chooser:
