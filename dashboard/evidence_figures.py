@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dashboard import escape, words
-from dashboard.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, base
+from dashboard.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, base, log_ticks
 from stethoscope.findings import Bars, Curves, Histogram, Line
 
 _CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
@@ -49,6 +49,8 @@ def curves(item: Curves) -> go.Figure:
         )
     figure.update_xaxes(title_text=escape.figure(item.x_label))
     figure.update_yaxes(title_text=escape.figure(item.y_label), type="log" if item.log_y else "linear")
+    if item.log_y and finite:
+        figure.update_yaxes(log_ticks(min(finite), top))
     if len(groups) > 1:
         figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     return figure.update_layout(margin_t=34)

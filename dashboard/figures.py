@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,15 @@ def base(height: int, **layout: Any) -> go.Figure:
     figure.update_xaxes(automargin=True, zeroline=False, **ink)
     figure.update_yaxes(automargin=True, zeroline=False, **ink)
     return figure.update_layout(**layout)
+
+
+def log_ticks(low: float, high: float) -> dict[str, Any]:
+    """Ticks of a logarithmic axis from `low` to `high`: powers of ten, or 1, 2 and 5 of them over less than three decades."""
+    if low <= 0 or high >= 1000 * low:
+        return {"dtick": 1, "exponentformat": "power"}
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    values = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return {"tickvals": values, "ticktext": [f"{value:g}" for value in values]}
 
 
 def parameter_share(layers: Sequence[Layer], total: int, top: int = 10) -> go.Figure:
@@ -131,8 +141,9 @@ def test_differences(tests: Sequence[Mapping[str, Any]], atol: float) -> go.Figu
             x=[max(drawable, floor)],
             y=[_SHORT.get(str(test.get("id")), escape.figure(test["name"], 24))],
             mode="markers+text",
-            text=[f"  {shown}"],
-            textposition="middle right",
+            text=[f"  {shown}  "],
+            # To the left where the line of the tolerance would go through the number.
+            textposition="middle left" if atol / 100 < drawable <= atol else "middle right",
             marker={
                 "color": PASSED if test["passed"] else FAILED,
                 "size": 11,

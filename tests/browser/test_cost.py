@@ -36,6 +36,16 @@ def test_a_sweep_shows_its_curves_and_its_link_opens_them(visit):
     expect(other.get_by_label("Batch sizes")).to_have_value("1, 16, 64")
 
 
+def test_the_peak_is_estimated_before_running_and_its_link_opens_it(visit):
+    page = visit().go("/memory?model=sample-digits-cnn&question=Before+running&sizes=1%2C+64")
+    page.get_by_role("button", name="Estimate without running").click()
+    expect(page.get_by_text("Estimated peak", exact=True)).to_be_visible(timeout=90_000)
+    expect(page.locator(".js-plotly-plot")).to_have_count(2)
+    expect(page.get_by_text("Batch 64").first).to_be_visible()
+    other = shown_to_another(visit, page)
+    expect(other.get_by_text("Estimated peak", exact=True)).to_be_visible()
+
+
 def test_a_search_for_what_lowers_the_peak_is_cancelled(visit):
     page = visit().go("/memory?model=sample-digits-cnn&question=What+lowers+it")
     start = page.get_by_role("button", name="Try what lowers it")

@@ -70,3 +70,22 @@ def test_a_long_output_reaches_the_browser_thinned_and_says_so():
 def test_runs_that_differ_only_in_nan_are_equal():
     assert not figures.differs({"first": ["nan", 1.0], "other": ["nan", 1.0]})
     assert figures.differs({"first": [0.0], "other": ["nan"]})
+
+
+def test_a_narrow_logarithmic_axis_has_whole_numbers_at_its_ticks():
+    ticks = figures.log_ticks(0.31, 2.27)
+    assert [text for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True) if 0.3 < value < 3] == [
+        "0.5",
+        "1",
+        "2",
+    ]
+    assert figures.log_ticks(1e-6, 1.0) == {"dtick": 1, "exponentformat": "power"}
+    assert "tickvals" not in figures.log_ticks(0.0, 1.0)
+
+
+def test_a_number_just_below_the_tolerance_stands_left_of_its_line():
+    tests = [{"id": one, "name": one, "max_abs_diff": gap, "passed": True} for one, gap in (("a", 6e-7), ("b", 0.1))]
+    assert [trace.textposition for trace in figures.test_differences(tests, 1e-5).data] == [
+        "middle right",
+        "middle left",
+    ]

@@ -12,7 +12,7 @@ BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 MIB = 1 << 20
 
 
-def swept(engine, file: str, memory_bytes: int = 4 << 30, worker: str = "tensorflow", **params) -> JobResult:
+def swept(engine, file: str, memory_bytes: int = 800 << 20, worker: str = "tensorflow", **params) -> JobResult:
     files = {"model": ModelFile.at(BUILT / file)}
     return engine.wait(engine.submit(Job("sweep", files, params, Budget(memory_bytes, 180), worker)), 200)
 
