@@ -12,6 +12,8 @@ from dashboard import cards, escape, estimate_figures, figures, render, run_pane
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture, Job, Status
 
+_OUTSIDE = {"load": "while loading", "collect": "while copying the outputs"}
+
 
 def section(
     view: session.View,
@@ -96,7 +98,7 @@ def answer(
 
 
 def _facts(one: Mapping[str, Any]) -> None:
-    where = "while loading" if one["phase"] == "load" else str(one.get("layer") or one.get("at") or "")
+    where = _OUTSIDE.get(str(one["phase"])) or str(one.get("layer") or one.get("at") or "")
     largest = max(estimate_figures.PARTS, key=lambda part: int(one[f"{part}_bytes"]))
     cards.facts(
         [

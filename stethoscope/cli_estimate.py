@@ -18,6 +18,7 @@ from stethoscope.types import Budget, JobResult, Status
 
 _SHOWN = 0.01
 """Of the peak, for a part to be named."""
+_OUTSIDE = {"load": "loading", "collect": "copying the outputs"}
 _PARTS = ("weights", "live", "workspace", "outputs", "input", "runtime")
 
 
@@ -64,7 +65,7 @@ def show(value: Mapping[str, Any]) -> None:
     table = Table("call", "batch", "size", "estimated", "made of", "at")
     for call in value["calls"]:
         for one in call.get("estimates", []):
-            where = "loading" if one["phase"] == "load" else one["layer"] or one["at"]
+            where = _OUTSIDE.get(one["phase"]) or one["layer"] or one["at"]
             table.add_row(
                 escape(str(one["call"])), f"{one['batch_size']:,}", "" if one["size"] is None else f"{one['size']:,}",
                 human_bytes(one["peak_bytes"]), _made_of(one), escape(where),

@@ -131,7 +131,17 @@ def test_ctrl_c_ends_at_once_with_the_points_so_far(tmp_path):
 
 def test_advice_follows_the_points(tmp_path):
     model = hungry_onnx(tmp_path / "hungry.onnx", 8)
-    words = ("sweep", model, "--batch-sizes", "2,8", "--advise", "--changes", "batch,precision", "--memory-limit", "800MiB")
+    words = (
+        "sweep",
+        model,
+        "--batch-sizes",
+        "2,8",
+        "--advise",
+        "--changes",
+        "batch,precision",
+        "--memory-limit",
+        "800MiB",
+    )
     value = cli_answer(*words)
     assert [point["batch_size"] for point in value["points"]] == [2, 8]
     assert value["advice"]["best"] == "batch-2"

@@ -106,6 +106,7 @@ class Flooding:
         ]
 
 
+@pytest.mark.alone
 def test_a_worker_that_floods_its_log_is_held_back_and_costs_nothing(tmp_path, tiny):
     server = Flooding()
     running = RunningJob("x", predict(tiny), tmp_path, server)

@@ -106,7 +106,7 @@ class Estimate:
     """The framework: what it keeps of weights, kernels and loops, and while loading further copies of the weights."""
     peak_bytes: int
     phase: str
-    """"run", "collect" (joining the outputs of all batches) or "load": where the peak is."""
+    """"run", "collect" (copying the outputs, and joining those of all batches) or "load": where the peak is."""
     at: str
     """The operation that runs at the peak."""
     layer: str
@@ -152,9 +152,9 @@ def estimate(
     of_all, of_largest = runtime.loading_copies
     copies = int(of_all * facts.weights_bytes + of_largest * facts.largest_weight_bytes)
     run = (weights, live, inside, others, fed, needed)
-    joined = (weights, 0, 0, 2 * batches * facts.output_bytes, fed, needed)
+    joined = (weights, 0, 0, 2 * batches * facts.output_bytes, fed, needed)  # a tensor's `numpy()` is a copy, too
     loading = (weights, 0, 0, 0, 0, standing + copies)
-    options = [("run", run), ("load", loading)] + ([("collect", joined)] if batches > 1 else [])
+    options = [("run", run), ("load", loading), ("collect", joined)]
     phase, parts = max(options, key=lambda item: sum(item[1]))
     profile = facts.profile
     return Estimate(

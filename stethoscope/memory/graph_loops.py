@@ -148,25 +148,31 @@ def _run_ahead(operations: list[Operation]) -> list[Operation]:
         for value in operation.inputs:
             readers.setdefault(value.name, []).append(operation)
     late = _behind(states, readers)
-    waiting = {
-        value.name
-        for operation in operations
-        if operation.name in _behind(items, readers) - late
-        for value in operation.outputs
-        if any(reader.name in late for reader in readers.get(value.name, ()))
-    }
-    return [
-        replace(
-            operation,
-            outputs=tuple(
-                replace(value, size_bytes=TURNS_AHEAD * value.size_bytes) if value.name in waiting else value
-                for value in operation.outputs
-            ),
+    makers = {value.name: operation for operation in operations for value in operation.outputs}
+    turns: dict[str, int] = {}
+    for item in items:
+        ahead = min(TURNS_AHEAD, _length(item, makers))
+        for name in _behind([item], readers) - late:
+            turns[name] = max(ahead, turns.get(name, 0))
+
+    def kept(operation: Operation) -> Operation:
+        outputs = tuple(
+            replace(value, size_bytes=turns[operation.name] * value.size_bytes)
+            if any(reader.name in late for reader in readers.get(value.name, ()))
+            else value
+            for value in operation.outputs
         )
-        if any(value.name in waiting for value in operation.outputs)
-        else operation
-        for operation in operations
-    ]
+        return replace(operation, outputs=outputs)
+
+    return [kept(operation) if operation.name in turns else operation for operation in operations]
+
+
+def _length(item: Operation, makers: Mapping[str, Operation]) -> int:
+    """Turns of the loop that reads an item of a list each turn; what is assumed where the list's length is open."""
+    source = makers.get(_source(item, makers) + ":0")
+    if source is None or source.type != "TensorListFromTensor" or not source.inputs[0].shape:
+        return TURNS_AHEAD
+    return max(1, source.inputs[0].shape[0])
 
 
 def _behind(starts: list[Operation], readers: Mapping[str, list[Operation]]) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from stethoscope.memory.estimate import Alive, Facts, Runtime, estimate
@@ -43,6 +45,12 @@ def test_more_samples_are_held_with_their_outputs_and_joined_twice():
     assert many.input_bytes == once.input_bytes + 9 * 20
     itself = estimate(facts(), RUNTIME, batch_size=8, samples=80, call="predict")
     assert itself.input_bytes == many.input_bytes + 12 * 20
+
+
+def test_outputs_larger_than_all_else_are_there_twice_when_they_become_arrays():
+    large = dataclasses.replace(facts(), output_bytes=400)
+    found = estimate(large, RUNTIME, batch_size=8, samples=8, call="function")
+    assert (found.phase, found.outputs_bytes) == ("collect", 800)
 
 
 def test_loading_large_weights_is_the_peak():
@@ -116,6 +124,16 @@ def test_a_recurrent_layer_keeps_what_its_turns_make(keras, tmp_path):
     assert short.profile.peak_bytes < long.profile.peak_bytes / 2
     assert long.loops == 1
     assert not long.notes
+
+
+def test_a_short_loop_computes_no_more_turns_ahead_than_it_has(keras, tmp_path):
+    layers = keras.layers
+    turns, rows = 4, 8
+    stack = [layers.ConvLSTM2D(16, 3, padding="same"), layers.Conv2D(1, 3)]
+    with opened(keras.Sequential([keras.Input((turns, 40, 40, 1)), *stack]), tmp_path) as runner:
+        found = made(runner, "function", rows)
+    gate = rows * 40 * 40 * 16 * 4
+    assert found.profile.peak_bytes <= (4 * turns + 10) * gate
 
 
 def test_runtimes_differ_by_call_style():
