@@ -151,7 +151,8 @@ def _run_ahead(operations: list[Operation]) -> list[Operation]:
     makers = {value.name: operation for operation in operations for value in operation.outputs}
     turns: dict[str, int] = {}
     for item in items:
-        ahead = min(TURNS_AHEAD, _length(item, makers))
+        # Of a short loop about half: the first turns are done with while the last are still computed.
+        ahead = min(TURNS_AHEAD, (_length(item, makers) + 1) // 2)
         for name in _behind([item], readers) - late:
             turns[name] = max(ahead, turns.get(name, 0))
 
