@@ -23,8 +23,8 @@ BUDGET_FRACTION = 0.6
 PROBE_S, TOTAL_S = 5.0, 40.0
 """Probing stops before the next batch takes longer, unless the slope is still unsure, and before all together do; but not
 before `FEWEST` batches."""
-FEWEST, FEWEST_S = 3, 90.0
-"""Two batches make no line that could be trusted; this long they may take all together."""
+FEWEST, UNSURE_FRACTION, LONGEST_S = 3, 0.25, 90.0
+"""Two batches make no line that could be trusted, nor do slopes that differ by more than this; then all may take so long."""
 SLOW_S, QUICK_S, QUICK_CALLS = 1.0, 0.1, 3
 """A slower call is not made twice, unless the first traced; a quicker one is made this often."""
 
@@ -200,7 +200,8 @@ def _enough(probes: list[Probe], following: int, limit_bytes: int, taken_s: floa
     expected = 2 * added[last.rows] if len(probes) == 1 else PeakFit(added).predict(following)
     if last.held_bytes + expected > BUDGET_FRACTION * limit_bytes:
         return True
-    if taken_s + 4 * last.time_s > (TOTAL_S if len(probes) >= FEWEST else FEWEST_S):
+    sure = len(probes) >= FEWEST and _steady(probes, UNSURE_FRACTION)
+    if taken_s + 4 * last.time_s > (TOTAL_S if sure else LONGEST_S):
         return True
     if len(probes) < FEWEST:
         return False
