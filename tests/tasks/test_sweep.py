@@ -18,7 +18,7 @@ def swept(engine, file: str, memory_bytes: int = 800 << 20, worker: str = "tenso
 
 
 def test_points_are_predicted_and_measured(engine):
-    result = swept(engine, "memory_hungry.keras", batch_sizes=[1, 4, 16])
+    result = swept(engine, "memory_hungry.keras", 2048 * MIB, batch_sizes=[1, 4, 16])
     assert result.status is Status.OK, result.reason
     points = result.value["points"]
     assert [point["batch_size"] for point in points] == [1, 4, 16]
