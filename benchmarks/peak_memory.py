@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark
-from benchmarks.peak_memory_models import ARCHITECTURES, HELD_OUT
+from benchmarks.peak_memory_models import ARCHITECTURES, HELD_OUT, built
 
 BATCH_SIZES = (4, 16, 64)
 CALLS = ("function", "predict", "predict_on_batch", "call", "compiled")
@@ -23,7 +22,6 @@ LIMIT_BATCH, LIMIT_FACTOR = 24, 1.25
 MEDIAN, WORST, FITS, INSIDE = 0.05, 0.15, 0.02, 0.95
 SMALL_BYTES = 100 << 20
 """Below, the framework's own few MiB are a large share; counted, and told apart."""
-_BUILD = "import sys; from benchmarks.peak_memory_models import build; build(sys.argv[1], sys.argv[2])"
 _MEMORY_BYTES = 8 << 30
 
 
@@ -36,8 +34,7 @@ def run(folder: Path) -> dict[str, Any]:
     intervals: dict[str, Any] = {}
     try:
         for name in ARCHITECTURES:
-            path = folder / f"{name}.keras"
-            subprocess.run([sys.executable, "-c", _BUILD, name, str(path)], check=True, capture_output=True)
+            path = built(name, folder)
             for call in CALLS if name in EVERY_CALL else CALLS[:2]:
                 for rows in BATCH_SIZES:
                     cases[f"{name}, {call}, {rows}"] = _case(engine, path, call, rows, rows)

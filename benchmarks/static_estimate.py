@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark
-from benchmarks.peak_memory_models import ARCHITECTURES
+from benchmarks.peak_memory_models import ARCHITECTURES, built
 
 BATCH_SIZES = (4, 16, 64)
 CALLS = ("function", "call")
@@ -18,7 +17,6 @@ LARGEST_EAGER_BATCH = 16
 COUNTED_BYTES = 100 << 20
 """Peaks below are mostly the framework's own; they are listed, and not scored."""
 MEDIAN = 0.15
-_BUILD = "import sys; from benchmarks.peak_memory_models import build; build(sys.argv[1], sys.argv[2])"
 _MEMORY_BYTES = 8 << 30
 
 
@@ -32,8 +30,7 @@ def run(folder: Path) -> dict[str, Any]:
     failed: dict[str, str] = {}
     try:
         for name in ARCHITECTURES:
-            path = folder / f"{name}.keras"
-            subprocess.run([sys.executable, "-c", _BUILD, name, str(path)], check=True, capture_output=True)
+            path = built(name, folder)
             for call in CALLS:
                 sizes = [size for size in BATCH_SIZES if call != "call" or size <= LARGEST_EAGER_BATCH]
                 params = {"settings": {"call": call}, "batch_sizes": sizes}

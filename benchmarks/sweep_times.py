@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark
+from benchmarks.peak_memory_models import built
 
 ARCHITECTURES = ("unet", "dense", "mobilenet", "lstm")
 BATCH_SIZES = (8, 32, 64)
 CALLS = 8
 MOST = 2.0
-_BUILD = "import sys; from benchmarks.peak_memory_models import build; build(sys.argv[1], sys.argv[2])"
 _TIME = """
 import contextlib, json, sys, time
 from stethoscope.memory import allocation
@@ -43,8 +43,7 @@ def run(folder: Path) -> dict[str, Any]:
     """Times by batch as ratios to those with TensorFlow's pool: freed memory kept, and given back as while peaks are measured."""
     ratios: dict[str, dict[str, float]] = {"kept": {}, "given_back": {}}
     for name in ARCHITECTURES:
-        path = folder / f"{name}.keras"
-        subprocess.run([sys.executable, "-c", _BUILD, name, str(path)], check=True, capture_output=True)
+        path = built(name, folder)
         pool = _times(path, "pool")
         for how, found in ratios.items():
             for rows, time_s in _times(path, how).items():
