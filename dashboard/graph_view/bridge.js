@@ -11,6 +11,8 @@
   let seen = null;
   let opened = null;
   let unnamed = [];
+  let ours = false;
+  let clicked = false;
 
   // Netron asks the browser for its colour scheme; the app's own theme decides instead, also while the page is open.
   const schemes = [];
@@ -166,6 +168,11 @@
     return names.length ? within() + names[0].split('\n')[0] : null;
   };
 
+  // Selecting on behalf of the page around is no click.
+  const quietly = (change) => {
+    ours = true;
+    try { change(); } finally { ours = false; }
+  };
   const show = () => {
     const graph = target();
     if (!graph || wanted === null || wanted === chosen()) return;
@@ -176,7 +183,7 @@
     } else if (hit && hit.value && !graph.selection.has(hit.item)) {
       // The page around shows the layer's settings: Netron's own panel covers the graph only where it is open already.
       const panel = view()._sidebar && view()._sidebar._stack && view()._sidebar._stack.length;
-      graph.scrollTo(panel ? graph.activate(hit.value, 'sidebar') : graph.select([hit.value], 'sidebar'));
+      quietly(() => graph.scrollTo(panel ? graph.activate(hit.value, 'sidebar') : graph.select([hit.value], 'sidebar')));
     }
   };
   let begun = false;
@@ -233,7 +240,9 @@
     graph.on('selectionchange', () => {
       // Choosing a node clears the selection first: tell only where it ends.
       window.clearTimeout(timer);
+      clicked = clicked || !ours;
       timer = window.setTimeout(() => {
+        clicked = false;
         if (graph !== target()) return;
         wanted = chosen();
         say({ type: 'selected', name: wanted });
@@ -257,9 +266,10 @@
     if (type === 'theme') paintTheme(theme === 'dark' ? 'dark' : 'light');
     if (type === 'select') {
       if (Array.isArray(event.data.unnamed) && !unnamed.length) unnamed = event.data.unnamed.filter((path) => typeof path === 'string');
+      if (clicked) return; // A click that is about to be told is newer than what the page has heard of.
       if (typeof name !== 'string' || name !== wanted) opened = null;
       wanted = typeof name === 'string' ? name : null;
-      if (wanted === null && target() && target().selection.size) target().select(null);
+      if (wanted === null && target() && target().selection.size) quietly(() => target().select(null));
       if (wanted === null && typeof event.data.start === 'string') begin(event.data.start); else show();
     }
     if (type === 'colors') { colors = event.data.colors && typeof event.data.colors === 'object' ? event.data.colors : {}; paint(); }

@@ -7,10 +7,20 @@ export default function (component) {
   frame.title = data.title;
   frame.style.height = `${data.height}px`;
   const send = (message) => frame.contentWindow && frame.contentWindow.postMessage({ to: 'graph', ...message }, origin);
-  const push = () => {
+  const paint = () => {
     send({ type: 'theme', theme: data.theme });
     send({ type: 'colors', colors: data.colors });
-    send({ type: 'select', name: data.select, start: data.start, unnamed: data.unnamed });
+  };
+  const select = () => send({ type: 'select', name: data.select, start: data.start, unnamed: data.unnamed });
+  // The app repeats what was clicked here; by then another node may be selected, and the repetition is out of date.
+  const news = () => {
+    if (data.select === frame.said) return false;
+    frame.said = data.select;
+    const clicks = frame.clicks || [];
+    const place = clicks.indexOf(data.select);
+    const late = place >= 0 && place < clicks.length - 1;
+    frame.clicks = late ? clicks.slice(place + 1) : [];
+    return !late;
   };
   if (frame.dataset.source !== data.source) {
     frame.dataset.source = data.source;
@@ -18,16 +28,20 @@ export default function (component) {
     notice.classList.remove('failed');
     notice.hidden = false;
     frame.setAttribute('src', `${data.source}&theme=${data.theme === 'dark' ? 'dark' : 'light'}`);
+    frame.said = data.select;
+    frame.clicks = [];
   } else {
-    push();
+    paint();
+    if (news()) select();
   }
   const listen = (event) => {
     if (event.origin !== origin || event.source !== frame.contentWindow || !event.data || event.data.from !== 'graph') return;
     const { type, name, reason } = event.data;
-    if (type === 'ready') { notice.hidden = true; frame.dataset.ready = 'yes'; push(); }
+    if (type === 'ready') { notice.hidden = true; frame.dataset.ready = 'yes'; paint(); select(); }
     const selected = typeof name === 'string' ? name : null;
     if (type === 'selected' && frame.selected !== selected) {
       frame.selected = selected;
+      frame.clicks = [...(frame.clicks || []), selected];
       setStateValue('selected', selected);
     }
     if (type === 'failed') { notice.textContent = `The graph could not be drawn: ${reason}`; notice.classList.add('failed'); notice.hidden = false; }

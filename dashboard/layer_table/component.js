@@ -42,7 +42,7 @@ export default function (component) {
   const find = (selector) => parentElement.querySelector(selector);
   const [filter, count, table, scroll, space, none] = ['.filter', '.count', '.table', '.scroll', '.space', '.none'].map(find);
   const heads = [...parentElement.querySelectorAll('.head button')];
-  const view = (table.view = table.view || { text: data.filter || '', sort: null, down: false, selected: undefined, order: [] });
+  const view = (table.view = table.view || { text: data.filter || '', sort: null, down: false, selected: undefined, order: [], picks: [] });
   if (filter.value !== view.text && document.activeElement !== filter && parentElement.activeElement !== filter) filter.value = view.text;
 
   const arrange = () => {
@@ -87,12 +87,19 @@ export default function (component) {
       scroll.scrollTop = Math.max(0, top - (scroll.clientHeight - ROW) / 2);
     }
   };
+  // Called by the timer of a pick that may be older than this drawing of the table.
+  view.tell = (index) => {
+    view.picking = false;
+    view.picks.push(index);
+    if (table.isConnected) setTriggerValue('picked', index === null ? -1 : index);
+  };
   const pick = (index) => {
     view.selected = index;
     draw();
     reveal();
     window.clearTimeout(view.timer);
-    view.timer = window.setTimeout(() => setTriggerValue('picked', index === null ? -1 : index), 120);
+    view.picking = true;
+    view.timer = window.setTimeout(() => view.tell(index), 120);
   };
 
   filter.oninput = () => { view.text = filter.value; scroll.scrollTop = 0; arrange(); draw(); };
@@ -125,7 +132,17 @@ export default function (component) {
     pick(view.order[next]);
   };
 
-  const selected = typeof data.selected === 'number' ? data.selected : null;
+  // The app repeats what was picked here; by then another row may be, and the repetition is out of date.
+  const heard = () => {
+    const said = typeof data.selected === 'number' ? data.selected : null;
+    if (said === view.said) return view.selected;
+    view.said = said;
+    const place = view.picks.indexOf(said);
+    const late = place >= 0 && (view.picking || place < view.picks.length - 1);
+    view.picks = late ? view.picks.slice(place + 1) : [];
+    return late ? view.selected : said;
+  };
+  const selected = heard();
   const changed = view.selected !== selected;
   view.selected = selected;
   arrange();
@@ -133,5 +150,4 @@ export default function (component) {
   if (changed && selected !== null && view.text && !view.order.includes(selected)) { view.text = ''; filter.value = ''; arrange(); }
   if (changed) reveal();
   draw();
-  return () => window.clearTimeout(view.timer);
 }

@@ -81,6 +81,26 @@ def test_nodes_without_names_are_found_by_their_position(visit, tmp_path):
     expect(selected_type(graph)).to_contain_text("Sigmoid")
 
 
+def test_of_quick_clicks_the_last_one_counts(visit, tmp_path):
+    visitor = visit()
+    visitor.upload(nameless_onnx(tmp_path / "nameless.onnx"))
+    page, graph = open_graph(visitor, f"/architecture?model={visitor.model_id()}")
+    nodes, rows = graph.locator(".node-item-type"), page.locator(".space .row")
+    for first in range(3):
+        for place, pause in ((first, 20 + 90 * first), (4, 0)):
+            nodes.nth(place).click()
+            page.wait_for_timeout(pause)
+        expect(selected_row(page)).to_contain_text("Relu_5")
+        expect(page).to_have_url(re.compile("layer=Relu_5"))
+        for place, pause in ((first, 20 + 120 * first), (3, 0)):
+            rows.nth(place).click()
+            page.wait_for_timeout(pause)
+        expect(page).to_have_url(re.compile("layer=Sigmoid_4"))
+        expect(selected_type(graph)).to_contain_text("Sigmoid")
+    page.wait_for_timeout(1500)
+    expect(selected_row(page)).to_contain_text("Sigmoid_4")
+
+
 def test_the_selected_row_is_scrolled_to_and_the_filter_follows_the_typing(visit):
     page, _ = open_graph(visit(), "/architecture?model=sample-bert-small&layer=block_1_output_norm")
     expect(selected_row(page)).to_be_in_viewport()
