@@ -199,17 +199,18 @@ def judge(repeated: Repeated, control: Callable[[], Repeated] | None = None) -> 
             flattest,
             growths=growths,
         )
-    found = max(growing, key=lambda growth: growth.whole.low)
-    beside = None
-    if control is not None and found.whole.per_step < _HIDING_BYTES:
-        beside = next((growth for growth in control().growths if growth.what == found.what), None)
-    own = beside is None or found.whole.low > OVER_CONTROL * max(0.0, beside.whole.high) + FLOORS[found.what]
-    answer = Leak("leak", "", repeated, found, beside, growths)
-    if not own and beside is not None:
+    beside: dict[str, Growth] = {}
+    if control is not None and all(growth.whole.per_step < _HIDING_BYTES for growth in growing):
+        beside = {growth.what: growth for growth in control().growths}
+    own = [growth for growth in growing if _exceeds(growth, beside.get(growth.what))]
+    found = _telling(own or growing)
+    compared = beside.get(found.what)
+    answer = Leak("leak", "", repeated, found, compared, growths)
+    if not own and compared is not None:
         return replace(
             answer,
             verdict="framework",
-            message=f"No leak of this model: memory grows by {_span(found.whole)} a call, and by {_span(beside.whole)} with "
+            message=f"No leak of this model: memory grows by {_span(found.whole)} a call, and by {_span(compared.whole)} with "
             "a model that does nothing. It is the framework's bookkeeping in this call style.",
         )
     calls_to_gib = int((1 << 30) / found.whole.per_step)
@@ -218,6 +219,17 @@ def judge(repeated: Repeated, control: Callable[[], Repeated] | None = None) -> 
         message=f"Memory leaks: every call keeps {_span(found.whole)} that is never freed, 1 GiB in about {calls_to_gib:,} "
         "calls. Something in the model holds what it computed: a list it appends to, a variable that grows, a cache.",
     )
+
+
+def _exceeds(growth: Growth, control: Growth | None) -> bool:
+    """Whether it grows more than a trivial model does."""
+    return control is None or growth.whole.low > OVER_CONTROL * max(0.0, control.whole.high) + FLOORS[growth.what]
+
+
+def _telling(growing: Sequence[Growth]) -> Growth:
+    """The series to report: what is in use, where that grows; the resident size also counts the gaps between blocks."""
+    counted = [growth for growth in growing if growth.what != "resident"]
+    return max(counted or growing, key=lambda growth: growth.whole.low)
 
 
 def _span(found: Slope) -> str:
