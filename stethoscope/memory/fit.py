@@ -91,12 +91,14 @@ class PeakFit:
     def _beyond_a_kink(self, rows: float, peak: float, slopes: npt.NDArray[Any]) -> float:
         """Bytes of each further row where the last slopes disagree: other kernels run than did for the smallest batches.
 
-        What was the peak of small batches may hide what grows, or no longer grow itself: a fallen slope is too little, and
-        growth with the rows too much. The one buffer of a program that XLA compiled grows with its rows rather than faster.
+        The one buffer of a program that XLA compiled grows with its rows. Elsewhere what was the peak of small batches may
+        hide what grows, or no longer grow itself: a fallen slope is too little, and growth with the rows too much.
         """
         proportional = max(0.0, (peak - self.held_bytes - self.tracing_bytes) / rows)
+        if self.tracing_bytes:
+            return proportional
         if slopes[-1] > slopes[-2]:
-            return proportional if self.tracing_bytes else self.bytes_per_row
+            return self.bytes_per_row
         return (max(0.0, float(slopes[-1])) + proportional) / 2
 
     def of(

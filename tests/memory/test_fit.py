@@ -110,7 +110,7 @@ def test_programs_compiled_otherwise_for_small_batches_do_not_bend_the_line():
     start = 40 + 15
     probes = {1: start + 6.9, 2: start + 12.8, 4: start + 25.6, 8: start + 33.8}
     fit = PeakFit({rows: int(peak * MIB) for rows, peak in probes.items()}, tracing_bytes=15 * MIB, held_bytes=40 * MIB)
-    assert fit.predict(16) == pytest.approx((start + 66.6) * MIB, rel=0.08)
+    assert fit.predict(16) == pytest.approx((start + 66.6) * MIB, rel=0.02)
 
 
 def test_where_small_batches_had_another_peak_growth_lies_between_the_last_slope_and_the_share_of_each_row():
