@@ -21,7 +21,7 @@ run: .venv/.run  ## Set up, then start the app on http://localhost:8501 (PORT=, 
 
 test: .venv/.dev  ## Set up, then run every test, browser tests included (WORKERS=)
 	@sh tools/chromium.sh
-	@.venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile
+	@.venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --reruns 1 -rfER
 
 check: .venv/.dev  ## Lint, formatting, types
 	@.venv/bin/ruff check .

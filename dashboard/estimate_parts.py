@@ -98,12 +98,13 @@ def answer(
 
 
 def _facts(one: Mapping[str, Any]) -> None:
-    where = _OUTSIDE.get(str(one["phase"])) or str(one.get("layer") or one.get("at") or "")
+    outside = _OUTSIDE.get(str(one["phase"]))
+    where = outside or str(one.get("layer") or one.get("at") or "")
     largest = max(estimate_figures.PARTS, key=lambda part: int(one[f"{part}_bytes"]))
     cards.facts(
         [
             ("Estimated peak", words.size(one["peak_bytes"]), _named(one)),
-            ("Where", escape.clip(where, 40), "the layer that runs at the peak"),
+            ("Where", escape.clip(where, 40), "when the peak is" if outside else "the layer that runs at the peak"),
             ("Most of it", estimate_figures.PARTS[largest][0], words.share(one[f"{largest}_bytes"], one["peak_bytes"])),
         ]
     )
