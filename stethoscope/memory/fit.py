@@ -24,7 +24,7 @@ AHEAD = 2
 """Batches that `model.predict` has ready before they are asked for."""
 _KINK = 0.25
 """A slope that changes by more than this share is another program, not a curve."""
-_MARGIN = 0.02
+_MARGIN = 0.03
 """Half width of an answer beyond the error seen at the measured points."""
 _NOISE_BYTES = 6 << 20
 """What equal runs differ by: threads that run side by side, pieces an allocator keeps."""

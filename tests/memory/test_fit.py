@@ -16,8 +16,8 @@ def line(start: float, row: float, *sizes: int) -> dict[int, int]:
 def test_a_straight_line_is_followed():
     fit = PeakFit(line(100, 5, 1, 2, 4, 8, 16))
     assert fit.predict(64) == pytest.approx(420 * MIB, rel=0.001)
-    assert fit.margin_bytes(32) < 0.09 * fit.predict(32)
-    assert fit.margin_bytes(64) < 0.12 * fit.predict(64)
+    assert fit.margin_bytes(32) < 0.10 * fit.predict(32)
+    assert fit.margin_bytes(64) < 0.13 * fit.predict(64)
 
 
 def test_batches_of_nearly_one_size_tell_no_slope():
@@ -61,7 +61,7 @@ def test_the_largest_batch_lies_in_the_interval(limit):
     found = PeakFit(line(100, 5, truth // 4, truth // 2)).largest(limit * MIB)
     assert found is not None
     assert found["low"] <= truth <= found["high"]
-    assert found["high"] - found["low"] <= 0.2 * truth + 4
+    assert found["high"] - found["low"] <= 0.2 * truth + 5
 
 
 def test_nothing_fits_below_what_loading_takes():
