@@ -36,6 +36,11 @@ class Point:
         return value
 
 
+def named(batch_size: int, size: int | None) -> str:
+    """A point for people: "batch 8 at size 128"."""
+    return f"batch {batch_size:,}" + ("" if size is None else f" at size {size:,}")
+
+
 def knee(points: Sequence[Point]) -> int | None:
     """The smallest batch whose time per sample is within `KNEE_FRACTION` of the best; None without two measured points."""
     timed = sorted((p.batch_size, p.time_per_sample_s) for p in points if p.time_per_sample_s is not None)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope.errors import BadSetting
-from stethoscope.memory.allocation import give_back, keeping_freed
+from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.points import Point, knee, narrowed
+from stethoscope.memory.points import Point, knee, named, narrowed
 from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
+from stethoscope.tasks.batch_times import take_times
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import dummy_feed
 from stethoscope.tasks.estimate import with_estimates
@@ -26,12 +26,8 @@ BATCH_SIZES = (1, 8, 32, 64)
 LARGEST_BATCH = 1 << 30
 DRAWN_ROWS = 8
 """Rows of random input; larger batches repeat them."""
-TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
-"""A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""
 MOST_CHECKS = 4
 """Batches tried above the largest that is said to fit, each above the one that ran after all."""
-KEEPING_FRACTION = 0.25
-"""Of the limit, what the largest batch may need for times to be taken with freed memory kept."""
 REACH, NEAR, REACH_S = 4, 2, 20.0
 """By how much a probe goes beyond the last; how far beyond it the largest batch may lie; and how long probing may take."""
 _SHARE = 0.95
@@ -112,7 +108,7 @@ class _State:
         fit = fit and fit.of(fit.probes, loading_peak_bytes=self.loading_peak_bytes)
         stopped = ""
         for batch_size in self.batch_sizes:
-            self.context.report("sweep", _SHARE * len(self.points) / self.total, _named(batch_size, size))
+            self.context.report("sweep", _SHARE * len(self.points) / self.total, named(batch_size, size))
             fit = fit and self._now(fit)
             before = fit and fit.before(batch_size)
             self.running = {"batch_size": batch_size, "size": size}
@@ -137,7 +133,7 @@ class _State:
             batch_size = min(found["low"] * 3 // 4, REACH * fit.largest_probe) if found else 0
             if not found or found["high"] <= NEAR * fit.largest_probe or batch_size <= fit.largest_probe:
                 return
-            self.context.report("sweep", _SHARE, _named(batch_size, size))
+            self.context.report("sweep", _SHARE, named(batch_size, size))
             point, usual_bytes = self._run(size, feed, batch_size, fit)
             if point.status is not Status.OK or not usual_bytes:
                 return
@@ -170,7 +166,7 @@ class _State:
                 batch_size, self.style, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending, size=size
             )
         )
-        self.context.report("check", _SHARE, _named(batch_size, size))
+        self.context.report("check", _SHARE, named(batch_size, size))
         self.context.save_partial(self.value())
         point, usual_bytes = self._run(size, feed, batch_size, fit)
         self.checks[-1], self.running = point, None
@@ -180,28 +176,14 @@ class _State:
         return point.status is Status.OK
 
     def take_times(self, feeds: Mapping[int | None, Feed]) -> None:
-        """Times each batch in a process that keeps what it freed, as an ordinary one does; what it keeps is no peak.
+        """Times each batch that ran."""
 
-        Where some batch came near the limit, what is kept might be what is missing: there freed memory is given back.
-        """
-        peaks = [point.measured_peak_bytes or 0 for point in self.points]
-        keeping = max(peaks, default=0) < KEEPING_FRACTION * self.context.budget.memory_bytes
-        self.context.memory.enforce()
-        with keeping_freed() if keeping else contextlib.nullcontext():
-            for place, point in enumerate(self.points):
-                if point.time_per_sample_s is None or point.status is not Status.OK:
-                    continue
-                self.context.report("time", place / len(self.points), _named(point.batch_size, point.size))
-                rows = self.given.batching.take(feeds[point.size], point.batch_size)
-                try:
-                    time_s = _best_time(self.call, rows, point.time_per_sample_s * point.batch_size)
-                except Exception as error:
-                    if explain(error) is None:
-                        raise
-                    continue  # it ran within the limit once: its time is the one it had then
-                self.points[place] = replace(point, time_per_sample_s=time_s / point.batch_size)
-                self.context.save_partial(self.value())
-        self.context.memory.enforce()
+        def rows_of(point: Point) -> Feed:
+            return self.given.batching.take(feeds[point.size], point.batch_size)
+
+        for place, point in take_times(self.context, self.call, self.points, rows_of):
+            self.points[place] = point
+            self.context.save_partial(self.value())
 
     def _now(self, fit: PeakFit) -> PeakFit:
         """As it is with what earlier batches left in the process; the limit is set anew, for memory given back."""
@@ -271,16 +253,6 @@ class _State:
         return ran, max(0, peak - found.spread_bytes)
 
 
-def _best_time(call: Callable[[Feed], object], rows: Feed, known_s: float) -> float:
-    """The best of a few calls; a very slow call keeps the time it had while it was measured."""
-    times = [known_s]
-    while times[0] < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times) + times[-1] < TIMED_S)):
-        start = time.perf_counter()
-        call(rows)
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def _feeds(
     opened: Configured, given: ModelInput, call: Caller, sizes: list[int], seed: int
 ) -> list[tuple[int | None, Feed]]:
@@ -299,10 +271,6 @@ def _ascending(values: Any, what: str) -> list[int]:
     if not all(isinstance(value, int) and value > 0 for value in values):
         raise BadSetting(f"{what}: expected whole numbers above 0, got {list(values)}.")
     return sorted(set(values))
-
-
-def _named(batch_size: int, size: int | None) -> str:
-    return f"batch {batch_size:,}" + ("" if size is None else f" at size {size:,}")
 
 
 TASK = Sweep()
