@@ -87,5 +87,5 @@ def _component() -> Any:
         "stethoscope_graph",
         html='<p class="notice" role="status">Drawing the graph</p><iframe></iframe>',
         css=(FOLDER / "component.css").read_text("utf-8"),
-        js=(FOLDER / "component.js").read_text("utf-8"),
+        js="\n".join(script.read_text("utf-8") for script in (FOLDER.parent / "choices.js", FOLDER / "component.js")),
     )

@@ -12,27 +12,16 @@ export default function (component) {
     send({ type: 'colors', colors: data.colors });
   };
   const select = () => send({ type: 'select', name: data.select, start: data.start, unnamed: data.unnamed });
-  // The app repeats what was clicked here; by then another node may be selected, and the repetition is out of date.
-  const news = () => {
-    if (data.select === frame.said) return false;
-    frame.said = data.select;
-    const clicks = frame.clicks || [];
-    const place = clicks.indexOf(data.select);
-    const late = place >= 0 && place < clicks.length - 1;
-    frame.clicks = late ? clicks.slice(place + 1) : [];
-    return !late;
-  };
   if (frame.dataset.source !== data.source) {
     frame.dataset.source = data.source;
     notice.textContent = 'Drawing the graph';
     notice.classList.remove('failed');
     notice.hidden = false;
     frame.setAttribute('src', `${data.source}&theme=${data.theme === 'dark' ? 'dark' : 'light'}`);
-    frame.said = data.select;
-    frame.clicks = [];
+    frame.choices = new Choices(data.select);
   } else {
     paint();
-    if (news()) select();
+    if (frame.choices.news(data.select)) select();
   }
   const listen = (event) => {
     if (event.origin !== origin || event.source !== frame.contentWindow || !event.data || event.data.from !== 'graph') return;
@@ -41,7 +30,7 @@ export default function (component) {
     const selected = typeof name === 'string' ? name : null;
     if (type === 'selected' && frame.selected !== selected) {
       frame.selected = selected;
-      frame.clicks = [...(frame.clicks || []), selected];
+      frame.choices.tell(selected);
       setStateValue('selected', selected);
     }
     if (type === 'failed') { notice.textContent = `The graph could not be drawn: ${reason}`; notice.classList.add('failed'); notice.hidden = false; }

@@ -77,5 +77,5 @@ def _component() -> Any:
         "stethoscope_layers",
         html=(FOLDER / "component.html").read_text("utf-8"),
         css=(FOLDER / "component.css").read_text("utf-8"),
-        js=(FOLDER / "component.js").read_text("utf-8"),
+        js="\n".join(script.read_text("utf-8") for script in (FOLDER.parent / "choices.js", FOLDER / "component.js")),
     )

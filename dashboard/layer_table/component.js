@@ -42,7 +42,7 @@ export default function (component) {
   const find = (selector) => parentElement.querySelector(selector);
   const [filter, count, table, scroll, space, none] = ['.filter', '.count', '.table', '.scroll', '.space', '.none'].map(find);
   const heads = [...parentElement.querySelectorAll('.head button')];
-  const view = (table.view = table.view || { text: data.filter || '', sort: null, down: false, selected: undefined, order: [], picks: [] });
+  const view = (table.view = table.view || { text: data.filter || '', sort: null, down: false, selected: undefined, order: [], choices: new Choices() });
   if (filter.value !== view.text && document.activeElement !== filter && parentElement.activeElement !== filter) filter.value = view.text;
 
   const arrange = () => {
@@ -90,7 +90,7 @@ export default function (component) {
   // Called by the timer of a pick that may be older than this drawing of the table.
   view.tell = (index) => {
     view.picking = false;
-    view.picks.push(index);
+    view.choices.tell(index);
     if (table.isConnected) setTriggerValue('picked', index === null ? -1 : index);
   };
   const pick = (index) => {
@@ -132,17 +132,8 @@ export default function (component) {
     pick(view.order[next]);
   };
 
-  // The app repeats what was picked here; by then another row may be, and the repetition is out of date.
-  const heard = () => {
-    const said = typeof data.selected === 'number' ? data.selected : null;
-    if (said === view.said) return view.selected;
-    view.said = said;
-    const place = view.picks.indexOf(said);
-    const late = place >= 0 && (view.picking || place < view.picks.length - 1);
-    view.picks = late ? view.picks.slice(place + 1) : [];
-    return late ? view.selected : said;
-  };
-  const selected = heard();
+  const said = typeof data.selected === 'number' ? data.selected : null;
+  const selected = view.choices.news(said, view.picking) ? said : view.selected;
   const changed = view.selected !== selected;
   view.selected = selected;
   arrange();
