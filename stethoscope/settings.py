@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
 import psutil
-from pydantic import ByteSize, Field, ValidationError
+from pydantic import ByteSize, Field, ValidationError, field_validator
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from stethoscope.devices import default_floor_bytes
 from stethoscope.errors import BadSetting
@@ -69,6 +69,18 @@ class Settings(BaseSettings):
         shown="`sample_models/built`",
     )
     base_path: str = _setting("", "URL path that `stethoscope serve` puts the app under, for example `/team/models`.")
+    log_folders: Annotated[tuple[Path, ...], NoDecode] = _setting(
+        (),
+        "Folders of this server whose training logs everybody who reaches the app may read and follow, and the folders "
+        "below them; separated as in `PATH`.",
+        shown="none",
+    )
+    mlflow_urls: Annotated[tuple[str, ...], NoDecode] = _setting(
+        (),
+        "Addresses of MLflow tracking servers whose runs everybody who reaches the app may read, separated by spaces. "
+        "`MLFLOW_TRACKING_TOKEN`, or `MLFLOW_TRACKING_USERNAME` and `MLFLOW_TRACKING_PASSWORD`, are sent where only one is named.",
+        shown="none",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = _setting("INFO", "How much the log says.")
 
     max_upload_bytes: ByteSize = _setting(ByteSize(2 * _GIB), "The largest file that can be uploaded.", gt=0)
@@ -115,6 +127,26 @@ class Settings(BaseSettings):
     skeleton_above_bytes: ByteSize = _setting(
         ByteSize(50 * _MIB), "Files larger than this are drawn without their weights.", ge=0
     )
+
+    @field_validator("log_folders", mode="before")
+    @classmethod
+    def _split_folders(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        folders = tuple(Path(part).expanduser() for part in value.split(os.pathsep) if part)
+        if any(not folder.is_absolute() for folder in folders):
+            raise ValueError("expected folders with their whole paths")
+        return folders
+
+    @field_validator("mlflow_urls", mode="before")
+    @classmethod
+    def _split_addresses(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        addresses = tuple(value.split())
+        if any(not one.startswith(("http://", "https://")) or "@" in one for one in addresses):
+            raise ValueError("expected addresses like https://mlflow.example.com without user and password")
+        return addresses
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,12 @@ def test_a_senseless_value_names_its_variable(monkeypatch):
 def test_settings_do_not_change_under_a_running_server():
     with pytest.raises(ValueError, match="frozen"):
         settings().job_slots = 3  # type: ignore[misc]
+
+
+def test_folders_of_logs_are_separated_as_in_path(monkeypatch):
+    monkeypatch.setenv(f"{PREFIX}LOG_FOLDERS", f"/logs{os.pathsep}{os.pathsep}~/runs")
+    assert settings().log_folders == (Path("/logs"), Path.home() / "runs")
+    settings.cache_clear()
+    monkeypatch.setenv(f"{PREFIX}LOG_FOLDERS", "logs")
+    with pytest.raises(BadSetting, match="LOG_FOLDERS"):
+        settings()

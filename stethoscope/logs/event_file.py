@@ -1,195 +1,223 @@
-"""One TensorBoard event file: framing, checksums and scalar values, read with bounds and without TensorBoard.
+"""One TensorBoard event file, read as far as it goes and again where it goes on: fast, with bounds, without TensorBoard.
 
-A record is length (8 bytes), checksum of the length, content, checksum of the content. A record whose content is damaged
-loses itself; after a damaged length the next one whose checksum fits is looked for.
-Source: tensorflow/core/lib/io/record_writer.h; tensorboard/compat/proto/event.proto, summary.proto, tensor.proto.
+A record whose content is damaged loses itself; after a damaged length the next one whose checksum fits is looked for, inside
+the record before it too when that one is damaged (a writer that died within a record and one that went on after it).
 """
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import os
+from collections.abc import Mapping
+from io import FileIO
 from pathlib import Path
+from typing import Any, Self
 
-from stethoscope.containers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields, varint
-from stethoscope.logs.crc32c import masked
-from stethoscope.logs.tracker import MAX_FILE_BYTES, MAX_POINTS
+from stethoscope.logs.event_columns import decode
+from stethoscope.logs.event_points import EventPoints
+from stethoscope.logs.record_framing import FOOTER, HEADER, frame, length, next_header
+from stethoscope.logs.series import Health, Place
 
-MAX_TAGS = 20_000
-_FLOAT, _DOUBLE, _INT32, _INT64, _BFLOAT16, _HALF = 1, 2, 3, 9, 14, 19
-_WIDTH = {_FLOAT: 4, _DOUBLE: 8, _INT32: 4, _INT64: 8, _BFLOAT16: 2, _HALF: 2}
-_LAYOUT = {_FLOAT: "<f", _DOUBLE: "<d", _INT32: "<i", _INT64: "<q", _HALF: "<e"}
-_REPEATED = {5: _FLOAT, 6: _DOUBLE, 7: _INT32, 10: _INT64, 13: _HALF}
-"""TensorProto's fields of repeated values, by number."""
+MAX_POINTS = 8_000_000
+"""Scalars kept of one file: 192 MB."""
+MAX_RECORD_BYTES = 256 << 20
+"""A longer record is passed over unread."""
+_CHUNK_BYTES = 4 << 20
+_CAREFUL_BYTES = 64 << 10
+"""Read at once after damage, so that a file damaged everywhere is not read again and again."""
+_MAX_PLACES = 100
+_TAIL_BYTES = 32
+"""Of what was read, held against the file the next time: the checksums in it tell one file from another."""
 
 
-@dataclass
-class EventLog:
-    """Scalars of one or more event files of a run: tag → [(step, wall time, value)] in the order written."""
-
-    points: dict[str, list[tuple[int, float, float]]] = field(default_factory=dict)
-    plugins: dict[str, str] = field(default_factory=dict)
-    bad_records: int = 0
-    truncated_bytes: int = 0
-    count: int = 0
-
-    @property
-    def problem(self) -> str:
-        """What had to be skipped, in a few words."""
-        parts = [f"{self.bad_records} damaged records left out"] if self.bad_records else []
-        if self.truncated_bytes:
-            parts.append(f"the last {self.truncated_bytes} bytes are an incomplete record")
-        if self.count >= MAX_POINTS:
-            parts.append(f"only the first {MAX_POINTS:,} points were read")
-        return "; ".join(parts)
+def _before(stream: FileIO, position: int) -> bytes:
+    """The last bytes before a position."""
+    begin = max(position - _TAIL_BYTES, 0)
+    stream.seek(begin)
+    return stream.read(position - begin) or b""
 
 
 def is_event_file(path: Path) -> bool:
     """Whether the file begins with a record whose length carries its right checksum."""
     with path.open("rb") as stream:
-        head = stream.read(12)
-    return len(head) == 12 and masked(head[:8]) == int.from_bytes(head[8:], "little")
+        head = stream.read(HEADER)
+    return len(head) == HEADER and length(head) is not None
 
 
-def read_events(path: Path, log: EventLog) -> None:
-    """Adds the scalars of one file to `log`. Damage is counted, never raised."""
-    with path.open("rb") as stream:
-        content = stream.read(MAX_FILE_BYTES)
-    view = memoryview(content)
-    for start, end in _records(content, view, log):
-        if log.count >= MAX_POINTS:
-            return
-        try:
-            found = _event(view, start, end, log.plugins)
-        except (Malformed, struct.error):
-            log.bad_records += 1
-            continue
-        if not found:
-            continue
-        if masked(view[start:end]) != int.from_bytes(view[end : end + 4], "little"):
-            log.bad_records += 1
-            continue
-        for tag, step, wall_time, value in found:
-            if tag in log.points or len(log.points) < MAX_TAGS:
-                log.points.setdefault(tag, []).append((step, wall_time, value))
-                log.count += 1
+class EventReader:
+    """Reads one event file; `poll` takes in what was appended since.
 
+    Damage is counted, never raised. Bytes are read, not mapped: a file cut short under a mapping kills the process.
+    """
 
-def _records(content: bytes, view: memoryview, log: EventLog) -> Iterator[tuple[int, int]]:
-    """Yields (start, end) of each record's content."""
-    position, size = 0, len(view)
-    while position < size:
-        if position + 12 > size:
-            log.truncated_bytes += size - position
-            return
-        if masked(view[position : position + 8]) != int.from_bytes(view[position + 8 : position + 12], "little"):
-            log.bad_records += 1
-            following = _resume(content, view, position + 1)
-            if following is None:
-                return
-            position = following
-            continue
-        length = int.from_bytes(view[position : position + 8], "little")
-        start = position + 12
-        if start + length + 4 > size:
-            log.truncated_bytes += size - position
-            return
-        yield start, start + length
-        position = start + length + 4
+    def __init__(self, path: Path, limit: int = MAX_POINTS) -> None:
+        self.path = path
+        self.limit = limit
+        self._known: dict[bytes, int] = {}
+        self._begin_anew()
+        self._started_over = 0
+        self.modified_s = 0.0
+        """When the file had last been written, as of the last `poll`: seconds since 1970."""
 
+    @classmethod
+    def resumed(cls, path: Path, state: Mapping[str, Any]) -> Self:
+        """A reader that goes on where another one stopped, in another process perhaps; it has none of that one's points."""
+        reader = cls(path)
+        reader._position, reader._identity, reader._bad = state["position"], state["identity"], state["bad"]
+        reader._tail = bytes.fromhex(state["tail"])
+        reader._resynchronised, reader._truncated = list(state["resynchronised"]), state["truncated"]
+        reader._searching, reader._suspect, reader._went_back = state["searching"], state["suspect"], state["went_back"]
+        reader._started_over, reader.modified_s = state["started_over"], state["modified_s"]
+        points = reader.points
+        points.count, points.media_count = state["count"], state["media_count"]
+        points.plugins, points.parameters = dict(state["plugins"]), dict(state["parameters"])
+        points.refused = set(state["refused"])
+        return reader
 
-def _resume(content: bytes, view: memoryview, position: int) -> int | None:
-    """The next place where a length below 4 GiB carries its right checksum; None when there is none."""
-    at = content.find(b"\0\0\0\0", position + 4)
-    while at >= 0 and at + 8 <= len(view):
-        begin = at - 4
-        if begin >= position and masked(view[begin : begin + 8]) == int.from_bytes(
-            view[begin + 8 : begin + 12], "little"
-        ):
-            return begin
-        at = content.find(b"\0\0\0\0", at + 1)
-    return None
+    def state(self) -> dict[str, Any]:
+        """What `resumed` needs, as JSON values."""
+        return {
+            "position": self._position,
+            "tail": self._tail.hex(),
+            "identity": self._identity,
+            "bad": self._bad,
+            "resynchronised": list(self._resynchronised),
+            "truncated": self._truncated,
+            "searching": self._searching,
+            "suspect": self._suspect,
+            "went_back": self._went_back,
+            "started_over": self._started_over,
+            "modified_s": self.modified_s,
+            "count": self.points.count,
+            "media_count": self.points.media_count,
+            "plugins": dict(self.points.plugins),
+            "parameters": dict(self.points.parameters),
+            "refused": sorted(self.points.refused),
+        }
 
+    def _begin_anew(self) -> None:
+        self.points = EventPoints()
+        self._position = 0
+        self._tail = b""
+        """The last bytes before `_position`."""
+        self._identity = 0
+        self._bad = 0
+        self._resynchronised: list[int] = []
+        self._truncated = 0
+        self._searching = False
+        self._suspect: int | None = None
+        """Where the record before `_position` begins, when that one is damaged."""
+        self._went_back = 0
+        self._wanted = _CHUNK_BYTES
 
-def _event(view: memoryview, start: int, end: int, plugins: dict[str, str]) -> list[tuple[str, int, float, float]]:
-    step, wall_time, found = 0, 0.0, []
-    summaries: list[Field] = []
-    for item in fields(view, start, end):
-        if item.number == 1 and item.kind == FIXED64:
-            (wall_time,) = struct.unpack_from("<d", view, item.start)
-        elif item.number == 2 and item.kind == VARINT:
-            step = item.value - (1 << 64) if item.value >= 1 << 63 else item.value
-        elif item.number == 5 and item.kind == BYTES:
-            summaries.append(item)
-    for summary in summaries:
-        for value in fields(view, summary.start, summary.end):
-            if value.number == 1 and value.kind == BYTES and (scalar := _value(view, value, plugins)):
-                found.append((scalar[0], step, wall_time, scalar[1]))
-    return found
+    @property
+    def position(self) -> int:
+        """Where the first byte is that was not understood yet."""
+        return self._position
 
+    @property
+    def started_over(self) -> int:
+        """How often the file was written anew, so that what had been read of it is void."""
+        return self._started_over
 
-def _value(view: memoryview, value: Field, plugins: dict[str, str]) -> tuple[str, float] | None:
-    tag, number, tensor = "", None, None
-    for item in fields(view, value.start, value.end):
-        if item.number == 1 and item.kind == BYTES:
-            tag = bytes(view[item.start : min(item.end, item.start + 500)]).decode("utf-8", "replace")
-        elif item.number == 2 and item.kind == FIXED32:
-            (number,) = struct.unpack_from("<f", view, item.start)
-        elif item.number == 8 and item.kind == BYTES:
-            tensor = item
-        elif item.number == 9 and item.kind == BYTES and len(plugins) < MAX_TAGS:
-            plugins.setdefault(tag, _plugin(view, item))
-    if number is None and tensor is not None and plugins.get(tag, "scalars") in ("scalars", ""):
-        number = _scalar(view, tensor)
-    return None if number is None or not tag else (tag, float(number))
+    def poll(self) -> bool:
+        """Takes in whole records written since the last time; returns whether anything changed.
 
+        Raises:
+            OSError: the file cannot be opened or read.
+        """
+        with self.path.open("rb", buffering=0) as stream:
+            status = os.fstat(stream.fileno())
+            before = (self._started_over, self._position, self._truncated, self._bad)
+            if self._is_another(stream, status):
+                self._begin_anew()
+                self._started_over += 1
+            self._identity, self.modified_s = status.st_ino, status.st_mtime
+            self._truncated = 0
+            while self._position < status.st_size and self.points.count < self.limit:
+                stream.seek(self._position)
+                content = stream.read(min(self._wanted, status.st_size - self._position))
+                going_on = bool(content) and self._take(content, status.st_size)
+                # Its memory is where the next is read to: fresh memory costs more than reading.
+                del content
+                if not going_on:
+                    break
+            self._tail = _before(stream, self._position)
+        return before != (self._started_over, self._position, self._truncated, self._bad)
 
-def _plugin(view: memoryview, metadata: Field) -> str:
-    for item in fields(view, metadata.start, metadata.end):
-        if item.number == 1 and item.kind == BYTES:
-            for inner in fields(view, item.start, item.end):
-                if inner.number == 1 and inner.kind == BYTES:
-                    return bytes(view[inner.start : inner.end][:100]).decode("utf-8", "replace")
-    return ""
+    def _is_another(self, stream: FileIO, status: os.stat_result) -> bool:
+        """Whether the file is no longer the one that was read so far: replaced, or cut and written over."""
+        if status.st_size < self._position or (self._identity and status.st_ino != self._identity):
+            return True
+        return status.st_mtime != self.modified_s and _before(stream, self._position) != self._tail
 
+    def health(self, name: str) -> Health:
+        """How whole the file is; `name` is what it is called."""
+        said = sorted(self.points.refused)
+        if self.points.count >= self.limit:
+            said.append(f"only the first {self.points.count:,} points of {name} were read")
+        if self._started_over:
+            said.append(f"{name} was written anew while it was read")
+        places = tuple(Place(name, at) for at in self._resynchronised)
+        return Health(self._bad, places, self._truncated, (), tuple(said))
 
-def _scalar(view: memoryview, tensor: Field) -> float | None:
-    """The value of a tensor with one element; None for any other."""
-    dtype, found, elements = 0, None, 1
-    for item in fields(view, tensor.start, tensor.end):
-        if item.number == 1 and item.kind == VARINT:
-            dtype = item.value
-        elif item.number == 2 and item.kind == BYTES:
-            elements = _elements(view, item)
-        elif (item.number == 4 and item.kind == BYTES) or item.number in _REPEATED:
-            found = item
-    if dtype not in _WIDTH or elements != 1:
-        return None
-    if found is None:
-        return 0.0
-    if found.number == 4:
-        return _unpack(bytes(view[found.start : found.end]), dtype)
-    if found.kind == VARINT or (found.kind == BYTES and found.number in (7, 10, 13)):
-        raw = found.value if found.kind == VARINT else varint(view, found.start, found.end)[0]
-        if dtype in (_HALF, _BFLOAT16):
-            return _unpack((raw & 0xFFFF).to_bytes(2, "little"), dtype)
-        return float(raw - (1 << 64) if raw >= 1 << 63 else raw)
-    return _unpack(bytes(view[found.start : found.end]), _REPEATED[found.number])
+    def _take(self, content: bytes, size: int) -> bool:
+        """Takes in what was read at the position; False when the rest has to be written first."""
+        at_end = self._position + len(content) >= size
+        if self._searching:
+            return self._search(content, at_end)
+        found = frame(content, self._known)
+        if len(found.start):
+            decoded = decode(content, found.start, found.size, found.regions)
+            offset = self._position
+            self.points.add(decoded, found.start + offset, found.size)
+            self._bad += len(decoded.bad)
+            last = len(found.start) - 1
+            self._suspect = int(found.start[last]) + offset - HEADER if last in decoded.bad else None
+            self._position += found.end
+            self._wanted = min(2 * self._wanted, _CHUNK_BYTES) if self._wanted <= _CHUNK_BYTES else _CHUNK_BYTES
+        if found.damaged:
+            return self._damaged(content[found.end :], at_end)
+        return bool(len(found.start)) or self._incomplete(content, size)
 
+    def _incomplete(self, content: bytes, size: int) -> bool:
+        """The first record is not all in what was read: reads more, passes over it, or waits for it."""
+        rest = size - self._position
+        needed = HEADER if len(content) < HEADER else HEADER + int.from_bytes(content[:8], "little") + FOOTER
+        if needed > rest:
+            self._truncated = rest
+            return False
+        if needed - HEADER - FOOTER > MAX_RECORD_BYTES:
+            self.points.refused.add(f"a record of {needed:,} bytes was left out")
+            self._position += needed
+            self._suspect = None
+        else:
+            self._wanted = needed
+        return True
 
-def _elements(view: memoryview, shape: Field) -> int:
-    total = 1
-    for dimension in fields(view, shape.start, shape.end):
-        if dimension.number == 2 and dimension.kind == BYTES:
-            sizes = [one.value for one in fields(view, dimension.start, dimension.end) if one.number == 1]
-            total *= sizes[0] if sizes else 0
-    return total
+    def _damaged(self, rest: bytes, at_end: bool) -> bool:
+        """The length of the record at the position is damaged; `rest` was read from there on."""
+        if at_end and not any(rest):
+            # A file system may lengthen a file before it has its bytes: zeros at the end are still to be written.
+            self._truncated = len(rest)
+            return False
+        if self._suspect is None:
+            self._bad += 1
+            self._position += 1
+        elif self._went_back < _MAX_PLACES:
+            self._position = self._suspect + 1
+            self._went_back += 1
+        self._wanted = _CAREFUL_BYTES
+        self._suspect, self._searching = None, True
+        return True
 
-
-def _unpack(content: bytes, dtype: int) -> float | None:
-    if len(content) != _WIDTH[dtype]:
-        return None
-    if dtype == _BFLOAT16:
-        return float(struct.unpack("<f", b"\0\0" + content)[0])
-    return float(struct.unpack(_LAYOUT[dtype], content)[0])
+    def _search(self, content: bytes, at_end: bool) -> bool:
+        found = next_header(content, 0)
+        if found is not None:
+            self._position += found
+            self._searching = False
+            if len(self._resynchronised) < _MAX_PLACES:
+                self._resynchronised.append(self._position)
+            return True
+        self._position += max(len(content) - HEADER + 1, 0)
+        self._wanted = min(2 * self._wanted, _CHUNK_BYTES)
+        return not at_end

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import csv
 import io
+from itertools import pairwise
 from pathlib import Path
 
-from stethoscope.evidence.curves import CurveEvidence
-from stethoscope.logs.named_columns import Column, as_curve, latest_attempt
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, files_in, modified
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.logs.series import Health, RunLog, Series, restarts_of
+from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, files_in, modified, name_of
 
 _ABSENT = ("", "na", "none")
+_DVCLIVE = (("plots", "metrics"), ("plots", "scalars"))
 
 
 class KerasCsv:
@@ -26,14 +30,21 @@ class KerasCsv:
         """Whether a table with a loss is there."""
         return any(_header(path) for path in _candidates(place))
 
-    def read(self, place: Path) -> tuple[CurveEvidence, ...]:
+    def read(self, place: Path) -> tuple[RunLog, ...]:
         """One run per file."""
-        found = [_read(path) for path in sorted(_candidates(place), key=modified)]
+        found = [_read(path, name_of(path, place)) for path in sorted(_candidates(place), key=modified)]
         return tuple(one for one in found if one is not None)
 
 
 def _candidates(place: Path) -> list[Path]:
-    return [path for path in files_in(place) if path.suffix.lower() in (".csv", ".log", ".tsv", ".txt")]
+    found = (path for path in files_in(place) if path.suffix.lower() in (".csv", ".log", ".tsv", ".txt"))
+    return [path for path in found if not _is_of_dvclive(path, place)]
+
+
+def _is_of_dvclive(path: Path, place: Path) -> bool:
+    """Whether DVCLive wrote it: a file per curve, which its own tracker reads as one run."""
+    folders = path.relative_to(place).parts[:-1]
+    return path.suffix.lower() == ".tsv" and any(pair in _DVCLIVE for pair in pairwise(folders))
 
 
 def _header(path: Path) -> tuple[list[str], str] | None:
@@ -47,7 +58,7 @@ def _header(path: Path) -> tuple[list[str], str] | None:
     return None
 
 
-def _read(path: Path) -> CurveEvidence | None:
+def _read(path: Path, run: str) -> RunLog | None:
     found = _header(path)
     if found is None:
         return None
@@ -69,27 +80,30 @@ def _read(path: Path) -> CurveEvidence | None:
                 rows.append(cells)
     except csv.Error:
         bad += 1
-    return as_curve(path.name, "epoch", _columns(names, rows), f"{bad} damaged rows left out" if bad else "")
+    series = _series(names, rows)
+    if not series:
+        return None
+    return RunLog(run, "keras-csv", "epoch", series, health=Health(bad, restarts=restarts_of(series)), files=(run,))
 
 
-def _columns(names: list[str], rows: list[list[str]]) -> dict[str, Column]:
+def _series(names: list[str], rows: list[list[str]]) -> dict[str, Series]:
     at = next((index for index, name in enumerate(names) if name.lower() in ("epoch", "step")), None)
-    steps: list[float] = []
-    for index, cells in enumerate(rows):
-        value = _number(cells[at]) if at is not None else None
-        steps.append(float(index) if value is None else value)
+    steps = _steps([cells[at] for cells in rows] if at is not None else [""] * len(rows))
     found = {}
     for column, name in enumerate(names):
-        if column == at:
-            continue
-        pairs = [
-            (step, value)
-            for step, cells in zip(steps, rows, strict=True)
-            if (value := _number(cells[column])) is not None
-        ]
-        if pairs:
-            found[name] = latest_attempt([step for step, _ in pairs], [value for _, value in pairs])
+        numbers = [_number(cells[column]) for cells in rows]
+        kept = [index for index, value in enumerate(numbers) if value is not None]
+        if column != at and kept:
+            values = np.array([numbers[index] for index in kept], np.float64)
+            found[name] = Series(name, steps[kept], np.full(len(kept), np.nan), values)
     return found
+
+
+def _steps(cells: list[str]) -> npt.NDArray[np.int64]:
+    """The steps written, or the numbers of the rows where one of them is not whole."""
+    numbers = [_number(cell) for cell in cells]
+    whole = [int(one) for one in numbers if one is not None and abs(one) < 1 << 62 and one == int(one)]
+    return np.array(whole if len(whole) == len(cells) else range(len(cells)), np.int64)
 
 
 def _number(cell: str) -> float | None:

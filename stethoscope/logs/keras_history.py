@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stethoscope.evidence.curves import CurveEvidence
-from stethoscope.logs.named_columns import Column, as_curve
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, files_in, modified
+import numpy as np
+
+from stethoscope.logs.series import Health, RunLog, Series, restarts_of
+from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, files_in, modified, name_of
 
 
 class KerasHistory:
@@ -23,12 +24,17 @@ class KerasHistory:
 
     def sniff(self, place: Path) -> bool:
         """Whether such a file is there."""
-        return any(_columns(path) for path in _candidates(place))
+        return any(_series(path) for path in _candidates(place))
 
-    def read(self, place: Path) -> tuple[CurveEvidence, ...]:
+    def read(self, place: Path) -> tuple[RunLog, ...]:
         """One run per file."""
-        found = [as_curve(path.name, "epoch", _columns(path)) for path in sorted(_candidates(place), key=modified)]
-        return tuple(one for one in found if one is not None)
+        found = []
+        for path in sorted(_candidates(place), key=modified):
+            series, name = _series(path), name_of(path, place)
+            if series:
+                health = Health(restarts=restarts_of(series))
+                found.append(RunLog(name, self.id, "epoch", series, health=health, files=(name,)))
+        return tuple(found)
 
 
 def _candidates(place: Path) -> list[Path]:
@@ -37,7 +43,7 @@ def _candidates(place: Path) -> list[Path]:
     ]
 
 
-def _columns(path: Path) -> dict[str, Column]:
+def _series(path: Path) -> dict[str, Series]:
     """The lists by name; empty when the file is something else."""
     try:
         value = json.loads(path.read_bytes())
@@ -53,8 +59,9 @@ def _columns(path: Path) -> dict[str, Column]:
     for name, items in inner.items():
         numbers = _numbers(items)
         if numbers and name != "epoch":
-            steps = epochs if epochs and len(epochs) == len(numbers) else tuple(float(at) for at in range(len(numbers)))
-            found[str(name)] = Column(steps, numbers)
+            written = len(epochs) == len(numbers) and all(one.is_integer() and abs(one) < 1 << 62 for one in epochs)
+            steps = np.array(epochs if written else range(len(numbers))).astype(np.int64)
+            found[str(name)] = Series(str(name), steps, np.full(len(numbers), np.nan), np.array(numbers))
     return found if any("loss" in name.lower() for name in found) else {}
 
 

@@ -7,17 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.logs.series import RunLog
 
 MAX_FILES = 5_000
 """Files looked at in one folder of logs."""
 MAX_FOLDERS = 5_000
-MAX_FILE_BYTES = 256 << 20
-"""Bytes read of one log: about 6 million scalars."""
 MAX_TEXT_BYTES = 64 << 20
 """Bytes of one CSV or JSON log."""
 MAX_POINTS = 1_000_000
-"""Points kept of one run."""
+"""Points kept of one text log."""
 
 
 class Tracker(Protocol):
@@ -30,8 +28,8 @@ class Tracker(Protocol):
         """Whether the folder or file holds logs of this tracker. Cheap; never raises for foreign content."""
         ...
 
-    def read(self, place: Path) -> tuple[CurveEvidence, ...]:
-        """Every run found, oldest first. What cannot be read is left out and named in `problem`."""
+    def read(self, place: Path) -> tuple[RunLog, ...]:
+        """Every run found, oldest first. What cannot be read is left out and named in `health`."""
         ...
 
 
@@ -59,3 +57,8 @@ def files_in(place: Path) -> Iterator[Path]:
 def modified(path: Path) -> float:
     """When a file was last written, seconds since 1970."""
     return path.stat().st_mtime
+
+
+def name_of(path: Path, place: Path) -> str:
+    """A file's path below the folder that is read; its name when it is itself what is read."""
+    return path.relative_to(place).as_posix() if path != place else path.name

@@ -1,0 +1,197 @@
+"""Media of event files, decoded one record at a time when somebody wants to see them: histograms, images, texts, curves.
+
+Source: tensorboard/compat/proto/summary.proto (HistogramProto, Summary.Image), tensor.proto; how older histograms become
+buckets: tensorboard/data_compat.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.containers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields
+from stethoscope.logs.event_layout import FIXED_WIDTHS
+
+MAX_ELEMENTS = 1_000_000
+"""Numbers of one tensor."""
+MAX_TEXTS, MAX_TEXT_BYTES = 1_000, 100_000
+_STRING = 7
+_PR_ROWS = 6
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often values fell into which bucket."""
+
+    buckets: Doubles
+    """Left edge, right edge and count of each: shape (buckets, 3). Edges may be equal: so many of just that value."""
+
+
+@dataclass(frozen=True)
+class EncodedImages:
+    """Images of one step, as the bytes of their files."""
+
+    width: int
+    """As the log says, in pixels; 0 where it does not."""
+    height: int
+    files: tuple[bytes, ...]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts of one step."""
+
+    texts: tuple[str, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PrecisionRecall:
+    """Precision and recall of a binary classifier over its thresholds; both of the shape (thresholds,)."""
+
+    precision: Doubles
+    recall: Doubles
+
+
+Value = Histogram | EncodedImages | Texts | PrecisionRecall
+
+
+def media_value(content: bytes, tag: str, kind: str) -> Value | None:
+    """The value of a tag in a record; None where it holds none of this kind.
+
+    Args:
+        content: the record's content.
+        tag: as `Media.tag` has it: the tag in the record, perhaps after the name of a folder.
+        kind: of `Media.kind`: "histogram", "image", "text" or "pr_curve".
+
+    Raises:
+        Malformed: the bytes are no such value.
+    """
+    view = memoryview(content)
+    named = {name: value for name, value in _values(view) if tag == name or tag.endswith(f"/{name}")}
+    if not named:
+        return None
+    value = named[max(named, key=len)]
+    for item in fields(view, value.start, value.end):
+        if item.kind != BYTES:
+            continue
+        if item.number == 4 and kind == "image":
+            return _image(view, item)
+        if item.number == 5 and kind == "histogram":
+            return _histogram(view, item)
+        if item.number == 8:
+            return _tensor_value(view, item, kind)
+    return None
+
+
+def _values(view: memoryview) -> Iterator[tuple[str, Field]]:
+    for summary in fields(view):
+        if summary.number == 5 and summary.kind == BYTES:
+            for value in fields(view, summary.start, summary.end):
+                if value.number == 1 and value.kind == BYTES:
+                    for item in fields(view, value.start, value.end):
+                        if item.number == 1 and item.kind == BYTES:
+                            yield bytes(view[item.start : item.end]).decode("utf-8", "replace"), value
+
+
+def _image(view: memoryview, image: Field) -> EncodedImages:
+    sizes, files = {1: 0, 2: 0}, []
+    for item in fields(view, image.start, image.end):
+        if item.number in sizes and item.kind == VARINT:
+            sizes[item.number] = min(item.value, 1 << 31)
+        elif item.number == 4 and item.kind == BYTES:
+            files.append(bytes(view[item.start : item.end]))
+    return EncodedImages(sizes[2], sizes[1], tuple(files))
+
+
+def _histogram(view: memoryview, histogram: Field) -> Histogram:
+    ends = {1: 0.0, 2: 0.0}
+    columns: dict[int, list[Doubles]] = {6: [], 7: []}
+    for item in fields(view, histogram.start, histogram.end):
+        if item.kind in (BYTES, FIXED64) and (item.end - item.start) % 8 == 0:
+            numbers = np.frombuffer(view[item.start : item.end], "<f8")
+            if item.number in columns:
+                columns[item.number].append(numbers)
+            elif item.number in ends and item.kind == FIXED64:
+                ends[item.number] = float(numbers[0])
+    limits, counts = (np.concatenate([np.empty(0), *columns[number]]) for number in (6, 7))
+    if len(limits) != len(counts):
+        raise Malformed(f"a histogram of {len(limits)} limits and {len(counts)} counts")
+    filled = np.flatnonzero(counts > 0)
+    if not len(filled):
+        return Histogram(np.empty((0, 3)))
+    # The outermost limits may be the largest numbers there are: what was really seen is told apart from them.
+    first, last = int(filled[0]), int(filled[-1])
+    inner = limits[first:last]
+    return Histogram(np.column_stack([[ends[1], *inner], [*inner, ends[2]], counts[first : last + 1]]))
+
+
+def _tensor_value(view: memoryview, tensor: Field, kind: str) -> Value | None:
+    if kind in ("image", "text"):
+        shape, texts = _strings(view, tensor)
+        if kind == "text":
+            shown = (text[:MAX_TEXT_BYTES].decode("utf-8", "replace") for text in texts[:MAX_TEXTS])
+            return Texts(tuple(shown), shape)
+        # The first two say how wide and high the others are.
+        sizes = [int(text) if text.isdigit() and len(text) < 10 else 0 for text in texts[:2]]
+        return EncodedImages(sizes[0], sizes[1], tuple(texts[2:])) if len(sizes) == 2 else None
+    numbers = _numbers(view, tensor)
+    if numbers is None or numbers.ndim != 2:
+        return None
+    if kind == "histogram" and numbers.shape[1] == 3:
+        return Histogram(numbers)
+    if kind == "pr_curve" and numbers.shape[0] >= _PR_ROWS:
+        return PrecisionRecall(numbers[4], numbers[5])
+    return None
+
+
+def _strings(view: memoryview, tensor: Field) -> tuple[tuple[int, ...], list[bytes]]:
+    dtype, texts = 0, []
+    shape: tuple[int, ...] = ()
+    for item in fields(view, tensor.start, tensor.end):
+        if item.number == 1 and item.kind == VARINT:
+            dtype = item.value
+        elif item.number == 2 and item.kind == BYTES:
+            shape = _shape(view, item)
+        elif item.number == 8 and item.kind == BYTES:
+            texts.append(bytes(view[item.start : item.end]))
+    return shape, texts if dtype == _STRING else []
+
+
+def _numbers(view: memoryview, tensor: Field) -> Doubles | None:
+    """A tensor of floating-point numbers; None for any other."""
+    dtype, parts = 0, []
+    shape: tuple[int, ...] = ()
+    for item in fields(view, tensor.start, tensor.end):
+        if item.number == 1 and item.kind == VARINT:
+            dtype = item.value
+        elif item.number == 2 and item.kind == BYTES:
+            shape = _shape(view, item)
+        elif item.number in (4, 5, 6) and item.kind in (BYTES, FIXED32, FIXED64):
+            parts.append(view[item.start : item.end])
+    if dtype not in (1, 2) or math.prod(shape) > MAX_ELEMENTS:
+        return None
+    kind, width = FIXED_WIDTHS[dtype]
+    stored = b"".join(parts)
+    count = math.prod(shape)
+    if len(stored) % width or len(stored) // width > count or (not stored and count):
+        raise Malformed(f"a tensor of {count} numbers in {len(stored)} bytes")
+    found: npt.NDArray[Any] = np.frombuffer(stored, kind).astype(np.float64)
+    # TensorFlow leaves out repetitions of the last number.
+    return np.pad(found, (0, count - len(found)), "edge").reshape(shape) if count else np.empty(shape)
+
+
+def _shape(view: memoryview, shape: Field) -> tuple[int, ...]:
+    found = []
+    for dimension in fields(view, shape.start, shape.end):
+        if dimension.number == 2 and dimension.kind == BYTES:
+            sizes = [one.value for one in fields(view, dimension.start, dimension.end) if one.number == 1]
+            found.append(min(sizes[-1], 1 << 40) if sizes else 0)
+    return tuple(found[:8])
