@@ -1,0 +1,130 @@
+"""Logs that are no event files: read again as a whole when a file changed, kept as they were otherwise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stethoscope.logs import all_trackers
+from stethoscope.logs.series import RunLog
+from stethoscope.logs.tracker import MAX_FILES
+from stethoscope.runs.facts import RunFacts, Source, run_from_json
+from stethoscope.runs.gather_events import EVENTS
+from stethoscope.runs.gathered import Gathered, MediaPiece, Piece, bounded, digest
+
+MAX_LOOKED_AT = 200_000
+"""Files whose size and time are compared to see whether something changed."""
+
+
+def gather_others(
+    place: Path, before: Mapping[str, Any], found: Gathered, progress: Callable[[str, float], None]
+) -> None:
+    """Adds runs of every other tracker to `found`; points only of runs that are not as they were `before`."""
+    known: Mapping[str, Any] = before["others"]
+    files = list(_files(place))
+    if len(files) > MAX_FILES:
+        found.left_out.append(
+            f"there are more than {MAX_FILES:,} files: event files, tables and histories were looked for among the first"
+        )
+    own = [f"{name}\0{size}\0{time_ns}\n" for name, size, time_ns in files if "tfevents" not in name.rpartition("/")[2]]
+    signature = digest(*(one.encode("utf-8", "replace") for one in own))
+    if signature == before["signature"]:
+        _keep(known, found)
+        found.state["signature"] = signature
+        return
+    found.state["signature"] = signature
+    trackers = [one for one in all_trackers().values() if one.id != EVENTS]
+    for at, tracker in enumerate(trackers):
+        progress(tracker.title, at / len(trackers))
+        try:
+            runs = tracker.read(place) if tracker.sniff(place) else ()
+        except FileNotFoundError:
+            # A file went while it was read: the next reading takes what is there then.
+            found.state["signature"] = ""
+            found.left_out.append(
+                f"{tracker.title}: a file vanished while it was read; its runs are as they were before"
+            )
+            _keep({id_: one for id_, one in known.items() if one["facts"]["tracker"] == tracker.id}, found)
+            continue
+        for run in runs:
+            _gather_run(run, known, found)
+
+
+def _keep(known: Mapping[str, Any], found: Gathered) -> None:
+    """Runs that are as they were."""
+    for id_, one in known.items():
+        found.sources.append(Source(id_, len(found.runs), one["serial"]))
+        found.runs.append(run_from_json(one["facts"]))
+        found.state["others"][id_] = one
+
+
+def _gather_run(run: RunLog, known: Mapping[str, Any], found: Gathered) -> None:
+    id_ = f"{run.tracker}:{run.notes.get('id', '')}:{run.run}"
+    if id_ in found.state["others"]:
+        id_ = f"{id_}:{len(found.sources)}"
+    content = _content(run)
+    old = known.get(id_)
+    same = old is not None and old["content"] == content
+    serial = old["serial"] if old is not None and same else found.next_serial()
+    facts = _facts(run)
+    source = len(found.sources)
+    found.sources.append(Source(id_, len(found.runs), serial))
+    found.runs.append(facts)
+    if not same:
+        found.pieces.extend(Piece(source, one) for one in run.series.values() if len(one.step))
+        found.media.extend(MediaPiece(source, one) for one in run.media.values() if len(one.step))
+    found.state["others"][id_] = {"serial": serial, "content": content, "facts": facts.to_json()}
+
+
+def _facts(run: RunLog) -> RunFacts:
+    return RunFacts(
+        run=run.run,
+        group=run.group,
+        tracker=run.tracker,
+        unit=run.unit,
+        parameters=bounded(run.parameters),
+        notes=bounded(run.notes),
+        bad_records=run.health.bad_records,
+        truncated_bytes=run.health.truncated_bytes,
+        restarts=run.health.restarts,
+        left_out=run.health.left_out,
+        files=run.files,
+    )
+
+
+def _content(run: RunLog) -> str:
+    """Another text when a point is another."""
+    parts: list[bytes | memoryview] = []
+    for tag, one in run.series.items():
+        parts += [tag.encode("utf-8", "replace"), one.step.data, one.wall_time.data, one.value.data]
+    for tag, media in run.media.items():
+        parts += [tag.encode("utf-8", "replace"), media.step.data, media.start.data, media.size.data]
+    return digest(*parts)
+
+
+def _files(place: Path) -> Iterator[tuple[str, int, int]]:
+    """Path, size and time of every file."""
+    waiting, seen = [place], 0
+    while waiting:
+        folder = waiting.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda one: one.name) if folder.is_dir() else ()
+        except OSError:
+            continue
+        if folder.is_file():
+            status = folder.stat()
+            yield folder.name, status.st_size, status.st_mtime_ns
+        for entry in entries:
+            seen += 1
+            if seen > MAX_LOOKED_AT:
+                return
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(Path(entry.path))
+            elif entry.is_file(follow_symlinks=False):
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                yield entry.path, status.st_size, status.st_mtime_ns
