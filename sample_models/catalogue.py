@@ -26,6 +26,8 @@ They are for timing and memory work: `python -m sample_models.build NAME` writes
 """
 _FOOT = """
 `digits_sample.npz` holds held-out digit images `x` of shape (64, 8, 8, 1) and their labels `y`, for the digits classifiers.
+`training_runs.logs.zip` is the sample log of the Training page: six small trainings, written by `python -m
+sample_models.training_runs`.
 The manifest, `built/manifest.json`, says of each sample what a run must show (`expectations`), what was measured when it was
 built (`measured`), and which checks it must raise (`findings`).
 """

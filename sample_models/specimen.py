@@ -1,4 +1,4 @@
-"""What a specimen is: a small program that has one defect, and the same program without it."""
+"""What a specimen is: a small program, or a log, that has one defect, and the same without it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled Keras model with what it is trained on. `model` may be built and weighted by hand."""
+    """A compiled Keras model with what it is trained on, or logs alone. `model` may be built and weighted by hand."""
 
-    model: Any
+    model: Any = None
+    """None for logs that are judged by themselves, as `stethoscope curves` does."""
     arrays: Mapping[str, Any] | None = None
     """Arrays of the data file: "x" (or one per input name), "y", optionally "x_test" …; None for a model alone."""
     fit: Mapping[str, Any] = field(default_factory=dict)

@@ -123,6 +123,19 @@ class Curves:
 
 
 @dataclass(frozen=True)
+class Span:
+    """Where in a log something shows: steps of one tag of one run, to be marked in its plot."""
+
+    run: str
+    tag: str
+    at: float
+    """The first step, in the log's own numbers."""
+    until: float
+    """The last step; equal to `at` for a single one."""
+    label: str
+
+
+@dataclass(frozen=True)
 class Bars:
     """One bar per name: layers, features, classes. A mark is a threshold on the value axis."""
 
@@ -202,6 +215,10 @@ class Finding:
     """Where the rule and its threshold come from; filled from the check's page when empty."""
     title: str = ""
     """Filled from the check when empty."""
+    run: str = ""
+    """The run of a log it was found in; empty where a model is judged, and where several runs are compared."""
+    marks: tuple[Span, ...] = ()
+    """The steps of a log that show it."""
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,17 @@ def logged(**columns: Sequence[float]) -> Program:
     return Program(classifier(), logs=write)
 
 
+def runs(**logs: Mapping[str, Sequence[float]]) -> Program:
+    """Logs of several runs, judged by themselves: a table of columns for each name."""
+
+    def write(folder: Path) -> None:
+        for name, columns in logs.items():
+            history = {column: [float(value) for value in values] for column, values in columns.items()}
+            (folder / f"{name}.json").write_text(json.dumps(history))
+
+    return Program(logs=write)
+
+
 def falling(epochs: int = 30, start: float = 0.7, end: float = 0.05, pace: float = 6.0) -> list[float]:
     """A loss that falls towards `end`."""
     return [float(end + (start - end) * np.exp(-at / pace)) for at in range(epochs)]

@@ -6,6 +6,7 @@ Example: `Adam(1e-5)` for 5 epochs. The same training at 1e-3 learns.
 Fix: the larger rate that was tried and helps.
 Limits: a rate is only called too small when the same training with a larger one ends at least 0.1 of skill higher and
 removes 30 % of the remaining error on every kind of rows, and scaling the data does not do the same.
+Of a log alone: it has hardly moved, and the rate it notes is one with which no usual optimizer gets anywhere.
 Source: Bengio, Practical recommendations for gradient-based training (2012), section 3.1.1; DeepFD (ICSE 2022), fault
 “learning rate”. Thresholds: ours, tuned on the benchmark's given and dev cases.
 """
@@ -15,16 +16,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.curves.log_pictures import losses_of, span
+from stethoscope.curves.log_shape import shape_of
 from stethoscope.curves.pictures import gain_numbers, gains, losses
 from stethoscope.curves.remedies import LEAST_GAIN, usual_rate
 from stethoscope.curves.settings import wrong_setting
+from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding
+from stethoscope.findings import Fault, Finding, Number, Severity
 from stethoscope.fixes.set_learning_rate import SetLearningRate
+
+_TINY = 2e-5
+"""The largest rate of a log that is called too small whatever the optimizer: 50 times below Adam's default."""
+_FIRST = 1e-3
+_LITTLE = 0.2
+_STILL_POOR = 0.6
+_LEAST_POINTS = 5
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
+    if training is None:
+        if evidence.logs is not None:
+            yield from _of_log(evidence.logs)
+        return
     verdict = wrong_setting(evidence, "rate-up")
     if training is None or verdict is None or verdict.remedy.trial.value is None:
         return
@@ -58,10 +73,34 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
+def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
+    shape = shape_of(curve)
+    rate = max(shape.rates, default=None)
+    if rate is None or not 0 < rate <= _TINY or len(shape.loss) < _LEAST_POINTS:
+        return
+    if not abs(shape.fall) < _LITTLE or (shape.skill is not None and shape.skill >= _STILL_POOR):
+        return
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.LEARNING_RATE,
+        severity=Severity.MEDIUM,
+        confidence=0.7,
+        where="optimizer",
+        message=(
+            f"At a learning rate of {rate:.3g} the loss goes from {shape.start:.4g} to {shape.end:.4g} in "
+            f"{curve.steps[-1] - curve.steps[0]:,.0f} {curve.unit}s: the rate is too small. Try {_FIRST:g}."
+        ),
+        evidence=(losses_of(curve), Number("learning rate", rate, threshold=_TINY)),
+        fix=SetLearningRate(learning_rate=_FIRST, was=rate),
+        marks=span(curve, "loss", curve.steps[0], "hardly moves", curve.steps[-1]),
+    )
+
+
 CHECK = Check(
     id="learning-rate-low",
     title="Learning rate too small",
-    needs=frozenset({Evidence.TRAINING}),
+    needs=frozenset(),
+    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
@@ -69,6 +108,7 @@ CHECK = Check(
         {
             "loss-flat", "loss-slow", "update-ratio", "unchanged-weights", "constant-output", "worse-than-baseline",
             "underfitting", "learning-rate-range", "per-class-error", "null-input", "fit-small-batch",
+            "loss-plateau",
         }
     ),
 )  # fmt: skip

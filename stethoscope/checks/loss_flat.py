@@ -14,10 +14,13 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.curves.blocked import blocked_fault, blocking_layer
+from stethoscope.curves.log_pictures import losses_of, span
+from stethoscope.curves.log_shape import falls_steadily, learns_nothing, shape_of
 from stethoscope.curves.pictures import curve
 from stethoscope.curves.remedies import NOTHING_LEARNED, base_skill
 from stethoscope.curves.run_quality import learned_share
 from stethoscope.curves.shapes import end_level, finite, is_flat, start_level
+from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.findings import Fault, Finding, Number, Severity
 from stethoscope.fixes.advice import Advice
@@ -25,9 +28,17 @@ from stethoscope.fixes.advice import Advice
 _LEAST_POINTS = 10
 _MOVES = 0.01
 _NEAR_CHANCE = 0.05
+_ZERO = 1e-6
+_ADVICE = (
+    "Train on a handful of rows until they are known by heart. If that works, look at the data: do the inputs say anything "
+    "about the targets? If not, look at the layer that blocks, the loss and the last activation."
+)
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    if evidence.logs is not None:
+        yield from _of_log(evidence, evidence.logs)
+        return
     found = [one for one in evidence.curves if len(finite(one.loss)) >= _LEAST_POINTS]
     if not found or not all(is_flat(one.loss, _MOVES) and finite(one.loss) == list(one.loss) for one in found):
         return
@@ -50,12 +61,37 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             curve(found[0]),
             Number("change of the loss", abs(end - start) / (abs(start) or 1.0), threshold=_MOVES),
         ),
-        fix=Advice(
-            text=(
-                "Train on a handful of rows until they are known by heart. If that works, look at the data: do the inputs "
-                "say anything about the targets? If not, look at the layer that blocks, the loss and the last activation."
-            ),
+        fix=Advice(text=_ADVICE),
+    )
+
+
+def _of_log(evidence: EvidenceSet, curve: CurveEvidence) -> Iterator[Finding]:
+    shape = shape_of(curve)
+    if len(finite(curve.loss)) < len(curve.loss) or not learns_nothing(shape):
+        return
+    if falls_steadily(shape) or all(abs(value) < _ZERO for value in shape.loss):
+        return
+    severity, fault, cause = _cause(evidence, shape.skill)
+    if evidence.overfit is None:
+        severity = Severity.MEDIUM
+    at = shape.points[max(1, len(shape.points) // 10)][0] if shape.fall > _MOVES else shape.points[0][0]
+    score = f", and {curve.metric_name} at {end_level(shape.score):.3g}" if shape.score else ""
+    yield Finding(
+        check_id=CHECK.id,
+        fault=fault,
+        severity=severity,
+        confidence=0.6 if shape.skill is not None else 0.5,
+        where="loss",
+        message=(
+            f"The loss stays at {shape.end:.4g}{score} from {curve.unit} {at:,.0f} to {curve.steps[-1]:,.0f} (it began at "
+            f"{shape.start:.4g}): nothing is learned. {cause}"
         ),
+        evidence=(
+            losses_of(curve),
+            Number("change of the loss", abs(shape.end - shape.start) / (abs(shape.start) or 1.0), threshold=_MOVES),
+        ),
+        fix=Advice(text=_ADVICE),
+        marks=span(curve, "loss", at, "nothing moves", curve.steps[-1]),
     )
 
 

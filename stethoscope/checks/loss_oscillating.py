@@ -4,19 +4,24 @@ Why: updates overshoot the bottom of the valley again and again, or batches are 
 Example: `SGD(0.5, momentum=0.9)`; `batch_size=1` at an ordinary rate.
 Fix: a rate several times smaller, or larger batches.
 Limits: noise between batches is normal: swings are compared with the size of the loss at the start, and a network that
-learns well anyway is left alone.
+learns well anyway is left alone. Of a log, swings that have calmed down before the end are not named.
 Source: AUTOTRAINER (ICSE 2021), “oscillating loss”. Thresholds: ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+import statistics
+from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
+from stethoscope.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.curves.log_shape import LogShape, shape_of
 from stethoscope.curves.pictures import curve
 from stethoscope.curves.remedies import GOOD_SKILL, remedies
 from stethoscope.curves.run_quality import learned_share
 from stethoscope.curves.shapes import end_level, finite, runs_away, start_level, swing
+from stethoscope.curves.zigzag import Swings, swings
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.findings import Fault, Finding, Number, Severity
@@ -35,7 +40,22 @@ _SOME_GAIN = 0.05
 """Gain in skill of a smaller rate or larger batches that shows the swings do harm."""
 
 
+_BLOCKS = 40
+"""Stretches to which single batches are reduced: between them chance alone swings little."""
+_HEIGHT, _LOW_HEIGHT = 0.2, 0.08
+"""Height from trough to peak over the loss at the start; the lower one where it is also large beside the loss itself."""
+_LEVEL = 0.5
+_LEAST_TURNS, _MORE_TURNS = 4, 6
+_CALM = 0.5
+_RISE, _RISE_SHARE, _RISES, _RISES_SUM = 0.25, 0.03, 3, 0.3
+"""Rises from point to point that matter: by a quarter and by this share of the start; so many of them (more where all
+come late), and their sum as a share of all that the loss had fallen."""
+
+
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    if evidence.logs is not None:
+        yield from _of_log(evidence.logs)
+        return
     found = [one for one in evidence.curves if len(_by_epoch(evidence, one)) >= _LEAST_POINTS]
     swinging = [one for one in found if _swings(_by_epoch(evidence, one))]
     if not swinging or len(swinging) * 2 <= len(found):
@@ -49,11 +69,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     fault, fix = _blame(evidence)
     tried = remedies(evidence.training) if evidence.training is not None else ()
     eased = any(remedy.kind in ("rate-down", "batch") and remedy.gain >= _SOME_GAIN for remedy in tried)
-    short = one.source == "short run"
     yield Finding(
         check_id=CHECK.id,
         fault=fault,
-        severity=Severity.MEDIUM if eased or not short else Severity.LOW,
+        severity=Severity.MEDIUM if eased else Severity.LOW,
         confidence=0.5,
         where="loss",
         message=(
@@ -69,11 +88,82 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
+def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
+    shape = shape_of(curve)
+    points = _few(shape)
+    values = [value for _, value in points]
+    if len(values) < _LEAST_POINTS or len(shape.loss) < len(shape.curve.loss) or runs_away(values):
+        return
+    seen = _swinging(values, shape.start)
+    if seen is None or _calms_down(seen, values):
+        return
+    first, last = points[seen.turns[0]][0], points[seen.turns[-1]][0]
+    period = seen.period * (points[-1][0] - points[0][0]) / max(1, len(points) - 1)
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.LEARNING_RATE,
+        severity=Severity.MEDIUM,
+        confidence=0.55,
+        where="loss",
+        message=(
+            f"The loss swings up and down by {seen.height:.3g} about every {period:,.3g} {curve.unit}s (it "
+            f"began at {shape.start:.3g} and ends at {shape.end:.3g}): updates overshoot."
+        ),
+        evidence=(
+            losses_of(curve),
+            Number("height of a swing over the loss at the start", seen.height / shape.start, threshold=_HEIGHT),
+            Number("period", period, unit=f" {curve.unit}s"),
+        ),
+        fix=lower_rate(shape, 5, "Divide the learning rate by 3 to 10, or use larger batches."),
+        marks=span(curve, "loss", first, "swings", last),
+    )
+
+
+def _few(shape: LogShape) -> Sequence[tuple[float, float]]:
+    """Epochs as they are; of single batches the means of stretches."""
+    if shape.unit == "epoch" or len(shape.points) <= _BLOCKS:
+        return shape.points
+    size = len(shape.points) / _BLOCKS
+    parts = [shape.points[int(at * size) : int((at + 1) * size)] for at in range(_BLOCKS)]
+    return [(part[-1][0], statistics.fmean(value for _, value in part)) for part in parts]
+
+
+def _swinging(values: Sequence[float], start: float) -> Swings | None:
+    if start <= 0:
+        return None
+    level = statistics.median(values)
+    large = swings(values, _HEIGHT * start)
+    if len(large.turns) > _LEAST_TURNS:
+        return large
+    low = swings(values, max(_LOW_HEIGHT * start, _LEVEL * level))
+    return low if len(low.turns) > _MORE_TURNS else _restless(values, start)
+
+
+def _restless(values: Sequence[float], start: float) -> Swings | None:
+    """Rises without a rhythm, in the second half too: in a training that goes well the mean over an epoch hardly ever rises."""
+    rises = [
+        at
+        for at in range(1, len(values))
+        if values[at] - values[at - 1] >= max(_RISE * abs(values[at - 1]), _RISE_SHARE * start)
+    ]
+    heights = [values[at] - values[at - 1] for at in rises]
+    late = sum(at >= len(values) / 2 for at in rises)
+    few = len(rises) <= _RISES and (not rises or rises[0] >= len(values) / 2)
+    if len(rises) < _RISES or few or sum(heights) < _RISES_SUM * (start - min(values)) or late < len(rises) / 3:
+        return None
+    turns = tuple(place for at in rises for place in (at - 1, at))
+    widths = [later - earlier for earlier, later in itertools.pairwise(rises)]
+    return Swings(turns, statistics.median(heights), statistics.median(widths))
+
+
+def _calms_down(seen: Swings, values: Sequence[float]) -> bool:
+    """Whether the swings end well before the run does, as under a schedule that lowers the rate."""
+    return seen.turns[-1] < _CALM * len(values)
+
+
 def _by_epoch(evidence: EvidenceSet, found: CurveEvidence) -> tuple[float, ...]:
-    if found.source == "short run" and evidence.training is not None:
-        runs = [run for run in evidence.training.base if f"seed {run.seed}" == found.run]
-        return runs[0].epoch_loss if runs else ()
-    return found.loss if found.unit == "epoch" else ()
+    runs = [run for run in evidence.training.base if f"seed {run.seed}" == found.run] if evidence.training else []
+    return runs[0].epoch_loss if runs else ()
 
 
 def _swings(values: tuple[float, ...]) -> bool:

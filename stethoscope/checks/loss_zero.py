@@ -12,28 +12,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.curves.log_pictures import losses_of, span
+from stethoscope.curves.log_shape import shape_of
 from stethoscope.curves.pictures import curve
 from stethoscope.curves.remedies import NOTHING_LEARNED, base_skill
 from stethoscope.curves.run_quality import is_accuracy
 from stethoscope.curves.shapes import finite
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
+from stethoscope.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.fixes.advice import Advice
 
 _ZERO = 1e-6
 """Below what a 32-bit cross-entropy can still tell from 0."""
 _WRONG = 0.9
+_LEAST_POINTS = 3
+_ADVICE = (
+    "Look at the labels as `fit` gets them: one column per output unit for categorical cross-entropy and each row with a "
+    "single 1; whole numbers from 0 for the sparse one; a single unit needs sigmoid and binary cross-entropy."
+)
+
+
+_FROM_THE_START = 0.9
+"""Share of a log's points that are zero when there never was anything to learn."""
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    if evidence.logs is not None:
+        yield from _of_log(evidence.logs)
+        return
     zero = [one for one in evidence.curves if len(one.loss) >= 2 and all(abs(value) < _ZERO for value in one.loss[-3:])]
     if not zero or len(zero) < len(evidence.curves):
         return
     score, name = _score(evidence, zero[0])
     if score is None or score >= _WRONG:
         return
-    if zero[0].source == "short run" and evidence.training and base_skill(evidence.training) > NOTHING_LEARNED:
+    if evidence.training and base_skill(evidence.training) > NOTHING_LEARNED:
         return
     yield Finding(
         check_id=CHECK.id,
@@ -50,13 +64,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             Number("loss", zero[0].loss[-1], threshold=_ZERO),
             Number(name, score, threshold=_WRONG),
         ),
-        fix=Advice(
-            text=(
-                "Look at the labels as `fit` gets them: one column per output unit for categorical cross-entropy and each "
-                "row with a single 1; whole numbers from 0 for the sparse one; a single unit needs sigmoid and binary "
-                "cross-entropy."
-            ),
-        ),
+        fix=Advice(text=_ADVICE),
     )
 
 
@@ -67,6 +75,36 @@ def _score(evidence: EvidenceSet, found: CurveEvidence) -> tuple[float | None, s
         return (known[0] if known else None), training.score_name
     metric = finite(found.metric)
     return (metric[-1] if metric and is_accuracy(found.metric_name) else None), found.metric_name
+
+
+def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
+    known = finite(curve.loss)
+    if len(known) < _LEAST_POINTS or any(abs(value) >= _ZERO for value in known[-3:]):
+        return
+    shape = shape_of(curve)
+    score = shape.score[-1] if shape.score else None
+    nothing = sum(abs(value) < _ZERO for value in known) >= _FROM_THE_START * len(known)
+    wrong = score is not None and score < _WRONG
+    if not wrong and not nothing:
+        return
+    first = next(step for step, value in zip(curve.steps, curve.loss, strict=True) if abs(value) < _ZERO)
+    if wrong:
+        said = f"while {curve.metric_name} is {score:.2f}: the loss sees nothing to correct, so nothing can be learned"
+    else:
+        said = "from the start: there is nothing to learn"
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.LABELS,
+        severity=Severity.MEDIUM if score is not None and not wrong else Severity.HIGH,
+        confidence=0.7 if wrong else 0.6,
+        where="loss",
+        message=(
+            f"The loss is {known[-1]:.2g} {said}. Labels and loss do not fit together, all labels are equal, or they are empty."
+        ),
+        evidence=(losses_of(curve, Mark(first, "zero")), Number("loss", known[-1], threshold=_ZERO)),
+        fix=Advice(text=_ADVICE),
+        marks=span(curve, "loss", first, "zero", curve.steps[-1]),
+    )
 
 
 CHECK = Check(

@@ -2,6 +2,7 @@
 
 Why: from then on every gradient and every weight is NaN and nothing more is learned.
 Example: NaN in the data; a rate so large that the loss overflows; log(0) in a loss of one's own.
+Limits: of a log the step is named and what rose just before it; one value that is no number among thousands is a bad batch.
 Fix: what happens just before says what to change: bad values in the data, a growing loss (rate, scale), or neither (an
 operation that is not defined for its input).
 Source: DeepLocalize (ICSE 2021), DeepDiagnosis (ICSE 2022), symptom “numerical error”.
@@ -13,12 +14,17 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.curves.before_break import first_break, rises_before
+from stethoscope.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.curves.log_shape import shape_of
 from stethoscope.curves.pictures import losses
 from stethoscope.curves.remedies import base_skill
+from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.data import DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import RunCurve, TrainingEvidence
-from stethoscope.findings import EvidenceItem, Fault, Finding, Number, Severity
+from stethoscope.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
+from stethoscope.fixes.advice import Advice
 from stethoscope.fixes.clip_gradients import ClipGradients
 from stethoscope.fixes.drop_rows import DropRows
 from stethoscope.fixes.fix import Fix
@@ -30,6 +36,8 @@ _GREW = 10.0
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
+    if evidence.logs is not None:
+        yield from _of_log(evidence.logs)
     if training is None:
         return
     layers = [layer for layer in training.layers if layer.nonfinite_step is not None]
@@ -85,6 +93,64 @@ def _before(training: TrainingEvidence, run: RunCurve, data: DataEvidence | None
     )
 
 
+def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
+    found = first_break(curve)
+    if found is None:
+        return
+    rises = rises_before(curve, found)
+    shape = shape_of(curve)
+    held = found.role.startswith("val_")
+    what = {"loss": "The loss", "val_loss": "The validation loss"}.get(found.role, f"The {curve.metric_name}")
+    word = "NaN" if math.isnan(found.value) else "infinite"
+    fault = Fault.NUMERICAL
+    fix: Fix = Advice(
+        text="Look at the rows of this batch and at every logarithm, division and square root of the loss."
+    )
+    if held:
+        fault, before = Fault.DATA, "The training loss stays a number: look for NaN or infinity in the validation rows."
+        fix = DropRows(reason="nan")
+    elif rises:
+        said = ", ".join(f"{rise.name} from {rise.usual:.3g} to {rise.last:.3g}" for rise in rises[:3])
+        fault, before = Fault.LEARNING_RATE, f"Just before, this grew: {said}. The updates were too large."
+        fix = lower_rate(shape, 10, "Divide the learning rate by 10, and clip gradients to a norm of 1.")
+    elif found.recovers:
+        before = "Later values are numbers again: single batches hold values that are none."
+        fault, fix = Fault.DATA, DropRows(reason="nan")
+    elif found.index == 0:
+        before = (
+            "It never was one: the data hold NaN or infinity, or are so large that the first updates overflow, or the rate is "
+            "far too large."
+        )
+        fault = Fault.DATA
+        fix = Advice(
+            text="Look for NaN in inputs and targets, scale them to a mean of 0 and a deviation of 1, and start from the "
+            "optimizer's usual learning rate."
+        )
+    else:
+        before = (
+            "Nothing grew before: an operation is not defined for its input (a logarithm or square root of 0 or less, a "
+            "division by 0), or a row is NaN."
+        )
+    lasting = found.role == "loss" and not found.recovers
+    yield Finding(
+        check_id=CHECK.id,
+        fault=fault,
+        severity=Severity.CRITICAL if lasting else Severity.HIGH,
+        confidence=0.9 if lasting else 0.7,
+        where="loss" if found.role in ("loss", "val_loss") else curve.metric_name,
+        message=f"{what} is {word} from {curve.unit} {found.step:,.0f} on. {before}"
+        if not found.recovers
+        else f"{what} is {word} at {curve.unit} {found.step:,.0f}. {before}",
+        evidence=(
+            losses_of(curve, Mark(found.step, "no number")),
+            Number(f"first {curve.unit} without a number", found.step),
+            *(Number(f"{rise.name} over its usual value", rise.last / rise.usual) for rise in rises[:3]),
+        ),
+        fix=fix,
+        marks=span(curve, found.role, found.step, word),
+    )
+
+
 def _stays_finite(runs: tuple[RunCurve, ...]) -> bool:
     return all(run.nonfinite_step is None and run.stopped != "non-finite" for run in runs)
 
@@ -92,7 +158,8 @@ def _stays_finite(runs: tuple[RunCurve, ...]) -> bool:
 CHECK = Check(
     id="nonfinite-training",
     title="The loss becomes NaN or infinite",
-    needs=frozenset({Evidence.TRAINING}),
+    needs=frozenset(),
+    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.DATA}),
     explains=frozenset(

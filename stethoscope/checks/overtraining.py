@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.curves.log_pictures import losses_of, span
+from stethoscope.curves.log_shape import learns_nothing, shape_of
 from stethoscope.curves.pictures import curve
 from stethoscope.curves.run_quality import is_accuracy
 from stethoscope.curves.shapes import Turn, end_level, finite, slope, turning_point
@@ -30,7 +32,15 @@ _HARM = 0.1
 _LEAST_ROWS = 50
 
 
+_SOME_HARM = 0.05
+_HALF = 0.5
+_FALLS = 0.02
+
+
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
+    if evidence.logs is not None:
+        yield from _of_log(evidence.logs)
+        return
     found = [one for one in evidence.curves if len(one.val_loss) >= 5 and len(one.val_steps) == len(one.val_loss)]
     turned = [(one, turn) for one in found if (turn := turning_point(one.val_loss)) and _overtrains(one, turn)]
     if not turned or len(turned) * 2 <= len(found):
@@ -56,6 +66,36 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             Number("share of the gain that was lost again", turn.rise, threshold=_RISE),
         ),
         fix=EarlyStopping(patience=max(3, round(0.1 * len(one.val_loss)))),
+    )
+
+
+def _of_log(logged: CurveEvidence) -> Iterator[Finding]:
+    one = logged.overview
+    turn = turning_point(one.val_loss) if len(one.val_loss) >= 5 and len(one.val_steps) == len(one.val_loss) else None
+    shape = shape_of(logged)
+    if turn is None or shape.fall < _FALLS or learns_nothing(shape) or not _overtrains(one, turn):
+        return
+    harm = _harm(one)
+    # Without a score, half of what the loss had gained must be lost again; with one, all of it, or the score must suffer.
+    harmed = turn.rise >= (_HALF if harm is None else _LARGE_RISE) or (harm or 0.0) >= _SOME_HARM
+    at = one.val_steps[turn.index]
+    cost = f" and {one.metric_name or 'the score'} lost {harm:.2f}" if harm and harm > 0.005 else ""
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.EPOCHS,
+        severity=Severity.MEDIUM if harmed else Severity.LOW,
+        confidence=0.6 if harmed else 0.4,
+        where="fit",
+        message=(
+            f"The validation loss is lowest at {one.unit} {at:,.0f} ({turn.lowest:.3g}) and {end_level(one.val_loss):.3g} at "
+            f"the end{cost}, while the training loss goes on falling: the rest of the training did harm."
+        ),
+        evidence=(
+            losses_of(logged, Mark(at, "best")),
+            Number("share of the gain that was lost again", min(turn.rise, 1e6), threshold=_RISE),
+        ),
+        fix=EarlyStopping(patience=max(3, round(0.1 * len(one.val_loss)))),
+        marks=span(logged, "val_loss", at, "validation turns", one.val_steps[-1]),
     )
 
 

@@ -152,7 +152,7 @@ _EXPLAINS = frozenset(
     {
         "overfitting", "overtraining", "per-class-error", "worse-than-baseline", "loss-oscillating", "loss-diverging",
         "loss-flat", "loss-slow", "underfitting", "batch-size", "too-few-epochs", "learning-rate-low",
-        "learning-rate-high",
+        "learning-rate-high", "validation-gap", "validation-better", "loss-jump",
     }
 )  # fmt: skip
 

@@ -151,5 +151,5 @@ CHECK = Check(
     title="Test rows are made differently",
     needs=frozenset({Evidence.DATA}),
     run=_run,
-    explains=frozenset({"overfitting"}),
+    explains=frozenset({"overfitting", "validation-gap", "validation-better"}),
 )

@@ -6,6 +6,7 @@ Example: XOR with `Dense(1, activation="sigmoid")` alone: accuracy 0.5 for ever.
 Fix: a hidden layer, or more units.
 Limits: named when the loss has settled, other settings do not help as much, and a larger network, trained the same way,
 ends clearly better on training and validation rows.
+Of a log alone it is named where the loss has settled while training and validation scores are equally poor.
 Source: Minsky and Papert, Perceptrons (1969); DeepFD (ICSE 2022), layer faults. Thresholds: ours, tuned on the benchmark's
 given and dev cases.
 """
@@ -15,19 +16,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.curves.jumps import jumps
+from stethoscope.curves.log_pictures import losses_of, scores_of, span
+from stethoscope.curves.log_shape import LogShape, falls_steadily, learns_nothing, shape_of
 from stethoscope.curves.pictures import gain_numbers, gains, losses
 from stethoscope.curves.remedies import GOOD_SKILL, LEAST_GAIN, base_skill, best, broke, remedies
 from stethoscope.curves.settings import falls_at_the_end
+from stethoscope.curves.shapes import end_level
+from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Severity
+from stethoscope.findings import Fault, Finding, Number, Severity
 from stethoscope.fixes.add_hidden_layer import AddHiddenLayer
+from stethoscope.fixes.advice import Advice
 
 _CLEARLY_BETTER = 1.25
 _UNITS = 32
+_POOR = 0.5
+"""Skill of a log that has settled below half of what there is to reach."""
+_LEAST_POINTS = 8
+_TOGETHER = 0.15
+_FELL, _LITTLE = 0.02, 0.25
+"""Share of the loss that is gone in a log without a score that has learned something, but little."""
+_TITLE = "The network does not get far with the task"
+_ADVICE = (
+    "Train a larger network without penalty and dropout on a few hundred rows. If it cannot learn them, look at the loss and the "
+    "last activation; if it learns them only by heart, look at the labels."
+)
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
+    if evidence.logs is not None and training is None:
+        yield from _of_log(evidence.logs)
+        return
     if training is None or base_skill(training) >= GOOD_SKILL or broke(training):
         return
     tried = remedies(training)
@@ -59,6 +80,73 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
+def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
+    shape = shape_of(curve)
+    if not _settles_after_some_fall(shape):
+        return
+    if shape.skill is None:
+        yield from _by_loss(curve, shape)
+        return
+    if max(shape.skill, shape.val_skill or 0.0) >= _POOR:
+        return
+    train = end_level(shape.score)
+    held = shape.score_pairs[-1].held if shape.score_pairs else None
+    if held is not None and abs(train - held) > _TOGETHER:
+        return
+    at = shape.points[len(shape.points) // 2][0]
+    beside = "" if held is None else f", {held:.2f} on validation rows,"
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.ARCHITECTURE,
+        severity=Severity.MEDIUM,
+        confidence=0.5,
+        where="model",
+        title=_TITLE,
+        message=(
+            f"The loss has settled at {shape.end:.3g} while {curve.metric_name} is only {train:.2f} on the training rows"
+            f"{beside} and nothing more came since {curve.unit} {at:,.0f}: the network is too small or held back (a strong penalty, "
+            "much dropout), or the inputs do not tell the labels."
+        ),
+        evidence=(scores_of(curve), Number("skill on training rows", shape.skill, threshold=_POOR)),
+        fix=Advice(text=_ADVICE),
+        marks=span(curve, "loss", at, "settled high", curve.steps[-1]),
+    )
+
+
+def _settles_after_some_fall(shape: LogShape) -> bool:
+    if len(shape.loss) < _LEAST_POINTS or len(shape.loss) < len(shape.curve.loss) or shape.fall <= 0:
+        return False
+    if not shape.settled or learns_nothing(shape) or falls_steadily(shape):
+        return False
+    return not jumps([step for step, _ in shape.points], shape.loss)
+
+
+def _by_loss(curve: CurveEvidence, shape: LogShape) -> Iterator[Finding]:
+    """Without a score: a loss that has fallen by a little only, in training and validation alike."""
+    # What is gone within the first epoch is only half in its mean: validation after it tells how far the fall went.
+    held = [one.held for one in shape.loss_pairs]
+    start = max(shape.loss[0], 2 * shape.loss[0] - held[0]) if held else shape.loss[0]
+    gone = (start - shape.end) / start if start > 0 else 1.0
+    apart = bool(held) and abs(held[-1] - shape.end) > _TOGETHER * abs(shape.end)
+    if not _FELL <= gone < _LITTLE or apart:
+        return
+    yield Finding(
+        check_id=CHECK.id,
+        fault=Fault.ARCHITECTURE,
+        severity=Severity.MEDIUM if held else Severity.LOW,
+        confidence=0.4,
+        where="model",
+        title=_TITLE,
+        message=(
+            f"The loss settles at {shape.end:.3g} after it has fallen by {gone:.0%} only, on training and validation rows alike: the "
+            "network is too small or held back, or the inputs tell little about the targets."
+        ),
+        evidence=(losses_of(curve), Number("share of the loss that is gone", gone, threshold=_LITTLE)),
+        fix=Advice(text=_ADVICE),
+        marks=span(curve, "loss", shape.points[len(shape.points) // 2][0], "settled high", curve.steps[-1]),
+    )
+
+
 def _hidden_layers(evidence: EvidenceSet) -> int | None:
     """Layers with weights before the heads; None when the architecture is not known."""
     if evidence.architecture is None:
@@ -74,7 +162,8 @@ def _hidden_layers(evidence: EvidenceSet) -> int | None:
 CHECK = Check(
     id="underfitting",
     title="The network is too small for the task",
-    needs=frozenset({Evidence.TRAINING}),
+    needs=frozenset(),
+    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from stethoscope.codec import SCHEMA_VERSION, plain
 from stethoscope.evidence.decode import decode
-from stethoscope.findings import EvidenceItem, Fault, Finding, Outcome, Proof, Severity
+from stethoscope.findings import EvidenceItem, Fault, Finding, Outcome, Proof, Severity, Span
 from stethoscope.fixes import fix_from_json
 from stethoscope.types import Status
 
@@ -80,6 +80,8 @@ def finding_to_json(finding: Finding) -> dict[str, Any]:
         "fix": None if finding.fix is None else plain(finding.fix.to_json()),
         "proof": None if proof is None else plain(asdict(proof)),
         "source": finding.source,
+        "run": finding.run,
+        "marks": plain([asdict(mark) for mark in finding.marks]),
     }
 
 
@@ -101,6 +103,8 @@ def finding_from_json(value: Mapping[str, Any]) -> Finding:
         fix=None if value["fix"] is None else fix_from_json(value["fix"]),
         proof=None if value["proof"] is None else decode(Proof, value["proof"]),
         source=str(value["source"]),
+        run=str(value.get("run", "")),
+        marks=decode(tuple[Span, ...], value.get("marks", [])),
     )
 
 

@@ -25,6 +25,7 @@ from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerK
 
 _POLL_S = 0.03
 _REPORT_S = 0.5
+_ONE_RUN = "A model is judged with one run of its logs; `stethoscope curves` compares all of them."
 _log = logging.getLogger(__name__)
 
 
@@ -45,7 +46,7 @@ class Diagnosis:
         self._checks = [check for check in all_checks().values() if not request.only or check.id in request.only]
         stages = [stage for stage in STAGES if stage.id != "second" or request.second is not None]
         self._stages = [stage for stage in stages if self._wanted(stage)]
-        self._evidence = EvidenceSet(fit=request.fit)
+        self._evidence = EvidenceSet(fit=request.fit, missing={Evidence.RUNS: _ONE_RUN})
         self._states = {stage.id: StageReport(stage.id, stage.title) for stage in self._stages}
         self._jobs: dict[str, str] = {}
         self._started = time.time()

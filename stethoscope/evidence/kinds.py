@@ -16,6 +16,7 @@ from stethoscope.evidence.data import DataEvidence
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
 from stethoscope.evidence.overfit import OverfitEvidence
+from stethoscope.evidence.runs import RunsEvidence
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.types import Architecture
@@ -28,6 +29,7 @@ class Evidence(enum.StrEnum):
     FIT = "fit"
     DATA = "data"
     LOGS = "logs"
+    RUNS = "runs"
     WEIGHTS = "weights"
     ACTIVATIONS = "activations"
     BEHAVIOUR = "behaviour"
@@ -45,6 +47,8 @@ class EvidenceSet:
     """How the user says it was trained. None when nothing was said."""
     data: DataEvidence | None = None
     logs: CurveEvidence | None = None
+    runs: RunsEvidence | None = None
+    """All runs of a log beside each other; only where a log is judged by itself."""
     weights: WeightEvidence | None = None
     activations: ActivationEvidence | None = None
     behaviour: BehaviourEvidence | None = None

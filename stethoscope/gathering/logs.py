@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.logs import all_trackers
+from stethoscope.logs.as_curve import curve_of
+
+ENOUGH_POINTS = 5
+"""Fewer do not show how a training goes: such a run has only begun, or was started by mistake."""
 
 
 class LoggedRuns(NamedTuple):
@@ -20,7 +26,8 @@ class LoggedRuns(NamedTuple):
 def gather_logs(place: Path, name: str = "") -> LoggedRuns:
     """Reads the logs in a folder, or one log file.
 
-    The newest run with a training loss is chosen; among trackers that logged it, the one with validation and most points.
+    The newest run whose training loss has `ENOUGH_POINTS` or went wrong is chosen; where none has, the one with most.
+    Among trackers that logged it, the one with validation and most points.
 
     Raises:
         UnreadableFile: no known kind of log is there.
@@ -29,9 +36,9 @@ def gather_logs(place: Path, name: str = "") -> LoggedRuns:
     newest: list[CurveEvidence] = []
     for tracker in all_trackers().values():
         if tracker.sniff(place):
-            runs = tracker.read(place)
+            runs = [curve for run in tracker.read(place) if (curve := curve_of(run)) is not None]
             found.extend(runs)
-            newest.extend([run for run in runs if run.loss][-1:])
+            newest.extend(_newest([run for run in runs if run.loss]))
     if not found:
         kinds = ", ".join(tracker.title for tracker in all_trackers().values())
         raise UnreadableFile(
@@ -39,3 +46,9 @@ def gather_logs(place: Path, name: str = "") -> LoggedRuns:
         )
     chosen = max(newest or found, key=lambda run: (bool(run.loss), bool(run.val_loss), len(run.steps)))
     return LoggedRuns(chosen, tuple(found))
+
+
+def _newest(runs: Sequence[CurveEvidence]) -> list[CurveEvidence]:
+    """The last of the runs that tells something, of runs in the order they began; none of none."""
+    telling = [run for run in runs if len(run.loss) >= ENOUGH_POINTS or not all(map(math.isfinite, run.loss))]
+    return telling[-1:] or sorted(runs, key=lambda run: len(run.loss))[-1:]

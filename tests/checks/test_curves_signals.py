@@ -134,7 +134,9 @@ def test_curve_checks_need_a_log_or_a_run(check_id):
 
 def test_a_growing_loss():
     away = tuple(2.0**at for at in range(12))
-    assert found("loss-diverging", logs=log(away))[0].severity == Severity.MEDIUM
+    (exploding,) = found("loss-diverging", logs=log(away))
+    assert (exploding.severity, exploding.title) == (Severity.HIGH, "The loss explodes")
+    assert found("loss-diverging", logs=log(tuple(1 + 0.2 * at for at in range(12))))[0].severity == Severity.MEDIUM
     assert found("loss-diverging", logs=log((1.0, 2.0, 5.0, 9.0, math.nan)))[0].severity == Severity.HIGH
     assert found("loss-diverging", training=training(base=run(0.0, away)))[0].severity == Severity.HIGH
     assert not found("loss-diverging", training=training())
@@ -152,14 +154,16 @@ def test_zero_loss_with_wrong_predictions():
     zeros = (0.0,) * 5
     (finding,) = found("loss-zero", logs=log(zeros, metric=(0.5,) * 5, metric_name="accuracy"))
     assert finding.fault == Fault.LABELS
-    assert not found("loss-zero", logs=log(zeros, metric=(1.0,) * 5, metric_name="accuracy"))
+    (finding,) = found("loss-zero", logs=log(zeros, metric=(1.0,) * 5, metric_name="accuracy"))
+    assert (finding.severity, "nothing to learn" in finding.message) == (Severity.MEDIUM, True)
+    assert not found("loss-zero", logs=log((1.0, 0.3, *zeros), metric=(0.6, 0.9, *(1.0,) * 5), metric_name="accuracy"))
     base = dataclasses.replace(run(0.0, zeros), final=Scores(0.0, 0.5, 0.0))
     assert found("loss-zero", training=training(base=base))
 
 
 def test_a_slow_loss():
     slow = tuple(1 - 0.004 * at for at in range(30))
-    assert found("loss-slow", logs=log(slow))[0].severity == Severity.LOW
+    assert found("loss-slow", logs=log(slow))[0].severity == Severity.MEDIUM
     assert not found("loss-slow", logs=log(FALLING))
 
 

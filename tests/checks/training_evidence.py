@@ -75,5 +75,5 @@ def layer(path: str, gradients: float | tuple[float, ...], activation: str = "re
 
 def log(loss: tuple[float, ...], **more: Any) -> CurveEvidence:
     steps = tuple(float(at) for at in range(len(loss)))
-    held = {"val_steps": steps[: len(more["val_loss"])]} if "val_loss" in more else {}
+    held = {"val_steps": steps[: len(more["val_loss"])]} if "val_loss" in more and "val_steps" not in more else {}
     return CurveEvidence(run="log.csv", source="log", unit="epoch", steps=steps, loss=loss, **held, **more)
