@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope import cli_endurance, cli_predict, cli_run, cli_sweep
+from stethoscope import cli_curves, cli_endurance, cli_predict, cli_run, cli_sweep, cli_versions
 from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary, value_or_exit
 from stethoscope.cli_options import DataOption, JsonOption, MemoryOption, ModelArgument, TimeoutOption, TrustOption
 from stethoscope.types import JobResult
@@ -63,6 +63,8 @@ def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
 app.command()(cli_predict.predict)
 app.command()(cli_sweep.sweep)
 app.command()(cli_endurance.endurance)
+app.command()(cli_curves.curves)
+app.command()(cli_versions.versions)
 
 
 @app.command()

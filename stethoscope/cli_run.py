@@ -39,7 +39,7 @@ def budget(memory_limit: str, timeout_s: float) -> Budget:
 def describe(model: Path) -> JobResult:
     """Describes a model in a light worker."""
     with short_engine() as engine:
-        return _run(engine, Job("describe", input_files(model, None), {}, _DESCRIBE_BUDGET))
+        return run_job(engine, Job("describe", input_files(model, None), {}, _DESCRIBE_BUDGET))
 
 
 def model_job(
@@ -52,13 +52,13 @@ def model_job(
     """
     files = input_files(model, data)
     with short_engine() as engine:
-        described = _run(
+        described = run_job(
             engine, Job("describe", {"model": files["model"], **beside_files(files)}, {}, _DESCRIBE_BUDGET)
         )
         if described.status is not Status.OK:
             return described, Path()
         worker = all_formats()[str(described.value["format_id"])].worker
-        result = _run(engine, Job(kind, files, params, limits, worker))
+        result = run_job(engine, Job(kind, files, params, limits, worker))
         if not result.files:
             return result, Path()
         folder = out or Path(tempfile.mkdtemp(prefix=f"stethoscope-{kind}-"))
@@ -165,7 +165,7 @@ def progress_line() -> Iterator[Callable[[str], None]]:
         yield lambda text: status.update(f"{escape(text)}  {time.monotonic() - start:.0f} s")
 
 
-def _run(engine: Engine, job: Job) -> JobResult:
+def run_job(engine: Engine, job: Job) -> JobResult:
     """Waits for a job; Ctrl-C cancels it, and the result is what it had found until then."""
     job_id = engine.submit(job)
     with interruptible() as stopped, progress_line() as say:

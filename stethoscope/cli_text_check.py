@@ -20,7 +20,7 @@ def diagnosis(report: Report) -> None:
     """Prints the report."""
     console = Console(highlight=False)
     for finding in report.findings:
-        _finding(console, finding)
+        print_finding(console, finding, finding.where)
     counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
     outcomes = Counter(outcome.status for outcome in report.outcomes)
     console.print(
@@ -38,9 +38,10 @@ def diagnosis(report: Report) -> None:
             console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
 
 
-def _finding(console: Console, finding: Finding) -> None:
+def print_finding(console: Console, finding: Finding, where: str) -> None:
+    """Prints one finding; `where` stands beside its title."""
     colour = _COLOURS.get(finding.severity, "dim")
-    where = f"  [dim]{escape(finding.where)}[/]" if finding.where else ""
+    where = f"  [dim]{escape(where)}[/]" if where else ""
     console.print(f"[{colour}]● {finding.severity.label.upper()}[/]  [bold]{escape(finding.title)}[/]{where}")
     console.print(Padding(escape(finding.message), (0, 0, 0, 2)))
     for item in finding.evidence:

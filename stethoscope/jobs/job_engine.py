@@ -176,6 +176,15 @@ class Engine:
                         self._states.pop(folder.name, None)
         return removed
 
+    def discard(self, job_id: str) -> None:
+        """Removes a finished job and what it left; does nothing to one that is under way or gone."""
+        with self._changed:
+            state = self._states.get(job_id)
+            if state is None or not state.done:
+                return
+            del self._states[job_id]
+        shutil.rmtree(self._jobs_folder / job_id, ignore_errors=True)
+
     def stop(self) -> None:
         """Kills every job and server."""
         self._supervisor.stop()

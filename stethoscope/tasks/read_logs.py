@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from stethoscope.codec import plain
-from stethoscope.containers.archive import is_archive, open_archive
 from stethoscope.gathering.logs import gather_logs
-from stethoscope.types import ModelFile, TaskContext
+from stethoscope.tasks.log_place import log_place
+from stethoscope.types import TaskContext
 
 _MAX_POINTS = 500_000
 """Points of other runs that are answered beside the chosen one."""
@@ -25,7 +24,7 @@ class ReadLogs:
         """Returns the run to diagnose as `CurveEvidence`; under "others" other runs, newest first; under "left_out" how many more."""
         file = context.files["logs"]
         context.report("read", message=f"reading {file.name}")
-        found = gather_logs(_unpacked(file, context.folder), file.name)
+        found = gather_logs(log_place(file, context.folder), file.name)
         runs, points = [found.chosen], len(found.chosen.steps)
         for run in reversed(found.runs):
             points += len(run.steps)
@@ -36,21 +35,6 @@ class ReadLogs:
             {**dataclasses.asdict(found.chosen), "others": others, "left_out": len(found.runs) - len(runs)}
         )
         return value
-
-
-def _unpacked(file: ModelFile, folder: Path) -> Path:
-    """The folder of logs: an upload of several files arrives as one archive.
-
-    Raises:
-        UnreadableFile, UnsafeFile, TooLarge: the archive is damaged or hostile.
-    """
-    if not is_archive(file.path):
-        return file.path
-    place = folder / "logs"
-    place.mkdir()
-    with open_archive(file) as archive:
-        archive.extract(place)
-    return place
 
 
 TASK = ReadLogs()

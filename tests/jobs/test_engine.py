@@ -56,6 +56,19 @@ def test_equal_jobs_on_equal_content_are_computed_once(engine, tiny):
     assert engine.state(again).result.value == engine.state(first).result.value
 
 
+def test_a_discarded_job_leaves_nothing(engine, tiny):
+    job_id = engine.submit(job("predict", tiny, batch_size=4, samples=10))
+    engine.discard(job_id)
+    result = engine.wait(job_id, 60)
+    folder = result.files["output-0.npy"].parents[1]
+    assert folder.exists(), "one that was not done is not touched"
+    engine.discard(job_id)
+    assert not folder.exists()
+    with pytest.raises(NotFound):
+        engine.state(job_id)
+    engine.discard(job_id)
+
+
 def test_another_process_finds_a_finished_job(engine, tiny):
     job_id = engine.submit(job("describe", tiny))
     engine.wait(job_id, 60)

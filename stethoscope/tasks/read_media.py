@@ -1,0 +1,158 @@
+"""Decode what training logs hold besides scalars: histograms, images, texts and precision–recall curves of one tag."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stethoscope.containers.wire import Malformed
+from stethoscope.errors import BadInput
+from stethoscope.logs.crc32c import masked
+from stethoscope.logs.image_files import drawn
+from stethoscope.logs.media_values import EncodedImages, Histogram, PrecisionRecall, Texts, Value, media_value
+from stethoscope.logs.record_framing import FOOTER
+from stethoscope.tasks.log_place import log_place
+from stethoscope.types import TaskContext
+
+KINDS = ("histogram", "image", "text", "pr_curve")
+MAX_STEPS = {"histogram": 2_000, "image": 300, "text": 500, "pr_curve": 1_000}
+"""Records decoded at once of all runs together, by kind."""
+MAX_RECORD_BYTES = 64 << 20
+_MAX_IMAGES, _MAX_IMAGE_BYTES = 8, 192 << 20
+"""Images of one record, and bytes of all that are answered."""
+
+
+class ReadMedia:
+    """Files: "logs", as in `read_runs`. Params: `kind`, `tag`, `runs`: per run its name, files and points.
+
+    A point is [index into the run's files, first byte of the record's content, its bytes, step, wall time].
+    """
+
+    kind = "read_media"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns {"kind", "tag", "runs": [{"run", "points": [{"step", "wall_time", …}]}], "damaged", "left_out"}.
+
+        Points hold for histograms "at" and "count" (rows of buckets.npy: left, right, count), for images "images"
+        ([first byte in images.npy, bytes, width, height] each, PNG), for texts "texts", for curves "at" and "count" (rows
+        of curves.npy: precision, recall).
+
+        Raises:
+            BadInput: the parameters are no such list.
+        """
+        kind, tag, runs = _asked(context.params)
+        file = context.files["logs"]
+        context.report("read", message=f"reading {tag} of {file.name}")
+        place = log_place(file, context.folder)
+        packed, damaged, left_out = _Packed(), 0, 0
+        answer: list[dict[str, Any]] = []
+        total = sum(len(run["points"]) for run in runs)
+        for run in runs:
+            points = []
+            for point in run["points"]:
+                packed.points += 1
+                if packed.points > MAX_STEPS[kind] or packed.bytes > _MAX_IMAGE_BYTES:
+                    left_out += 1
+                    continue
+                value = _value(place, run["files"], point, tag, kind)
+                shown = None if value is None else packed.take(value)
+                if shown is None:
+                    damaged += 1
+                    continue
+                points.append({"step": int(point[3]), "wall_time": point[4], **shown})
+                if packed.points % 20 == 0:
+                    context.report("read", packed.points / total, f"reading {tag} of {file.name}")
+            answer.append({"run": run["run"], "points": points})
+        for name, array in packed.arrays():
+            context.save(name, array)
+        return {"kind": kind, "tag": tag, "runs": answer, "damaged": damaged, "left_out": left_out}
+
+
+class _Packed:
+    """What was decoded, one after another."""
+
+    def __init__(self) -> None:
+        self.points = self.bytes = 0
+        self._rows = {"buckets": 0, "curves": 0}
+        self._parts: dict[str, list[Any]] = {"buckets": [], "curves": [], "images": []}
+
+    def take(self, value: Value) -> dict[str, Any] | None:
+        """Keeps a value; returns what a point says of it, or None when nothing of it can be shown."""
+        if isinstance(value, Histogram):
+            return self._table("buckets", value.buckets)
+        if isinstance(value, PrecisionRecall):
+            return self._table("curves", np.column_stack([value.precision, value.recall]))
+        if isinstance(value, Texts):
+            return {"texts": list(value.texts), "shape": list(value.shape)}
+        return self._images(value)
+
+    def arrays(self) -> Iterator[tuple[str, Any]]:
+        """Names and contents of the arrays to save."""
+        for name, parts in self._parts.items():
+            if parts:
+                yield name, np.frombuffer(b"".join(parts), np.uint8) if name == "images" else np.concatenate(parts)
+
+    def _table(self, name: str, rows: Any) -> dict[str, Any]:
+        at = self._rows[name]
+        self._rows[name] += len(rows)
+        self._parts[name].append(rows)
+        return {"at": at, "count": len(rows)}
+
+    def _images(self, value: EncodedImages) -> dict[str, Any] | None:
+        found = []
+        for content in value.files[:_MAX_IMAGES]:
+            image = drawn(content)
+            if image is not None:
+                found.append([self.bytes, len(image.png), image.width, image.height])
+                self._parts["images"].append(image.png)
+                self.bytes += len(image.png)
+        return {"images": found, "of": len(value.files)} if found else None
+
+
+def _value(place: Path, files: Sequence[str], point: Sequence[Any], tag: str, kind: str) -> Value | None:
+    """What the record at a point holds; None when it is not there (any more) or is damaged."""
+    path = _inside(place, files[point[0]])
+    if path is None or point[2] > MAX_RECORD_BYTES:
+        return None
+    try:
+        with path.open("rb", buffering=0) as stream:
+            stream.seek(point[1])
+            content = stream.read(point[2] + FOOTER)
+        body = content[: point[2]]
+        if masked(body) != int.from_bytes(content[point[2] :], "little"):
+            return None
+        return media_value(body, tag, kind)
+    # A file that is followed may be gone or written anew since its records were found.
+    except (FileNotFoundError, Malformed):
+        return None
+
+
+def _inside(place: Path, name: str) -> Path | None:
+    """The file of that name in a folder, or the file itself; None when it lies elsewhere, by a link too."""
+    if not place.is_dir():
+        return place if name == place.name else None
+    path = place / name
+    inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(place))
+    return path if inside and path.is_file() else None
+
+
+def _asked(params: Mapping[str, Any]) -> tuple[str, str, list[dict[str, Any]]]:
+    kind, tag, runs = params.get("kind"), params.get("tag"), params.get("runs")
+    if kind not in KINDS or not isinstance(tag, str) or not isinstance(runs, list):
+        raise BadInput(
+            f"read_media: expected a kind ({', '.join(KINDS)}), a tag and runs, got {kind!r}. Choose them again."
+        )
+    for run in runs:
+        files = run.get("files")
+        for point in run.get("points", ()):
+            whole = len(point) == 5 and all(isinstance(number, int) and number >= 0 for number in point[:3])
+            if not whole or not isinstance(point[3], int) or point[0] >= len(files):
+                raise BadInput("read_media: expected points of a file, a place and a step. Choose the tag again.")
+    return str(kind), tag, runs
+
+
+TASK = ReadMedia()
