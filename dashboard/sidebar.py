@@ -23,6 +23,10 @@ _KINDS = {
     "score": "Scores",
     "prove": "Trying fixes",
     "read_logs": "Logs",
+    "read_runs": "Reading logs",
+    "examine_runs": "Judging curves",
+    "read_media": "Histograms and images",
+    "read_versions": "Versions of data",
 }
 BRAND = Path(__file__).parent / "brand.svg"
 STYLE = Path(__file__).parent / "frame.css"

@@ -30,6 +30,10 @@ def text() -> str:
 
 def _needs(check: Check) -> str:
     needed = ", ".join(sorted(kind.value for kind in check.needs))
+    if check.needs_any:
+        needed = ", ".join(
+            part for part in (needed, " or ".join(sorted(kind.value for kind in check.needs_any))) if part
+        )
     used = ", ".join(sorted(kind.value for kind in check.uses - check.needs))
     return needed + (f" (better with {used})" if used else "")
 

@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from dashboard import navigation
-from dashboard.routes import downloads, upload
+from dashboard import followed, navigation
+from dashboard.routes import downloads, runs, upload
 from dashboard.routes.health import healthz
 from dashboard.routes.netron_assets import netron_routes
 from dashboard.routes.owner_cookie import OwnerCookie
@@ -46,7 +46,7 @@ def routes() -> list[BaseRoute]:
     return [
         Route(f"{base}/healthz", healthz, middleware=secured),
         Route(f"{base}/{navigation.page_files()[0].url_path}", first_page),
-        Mount(f"{base}/api", routes=[*upload.routes, *downloads.routes], middleware=secured),
+        Mount(f"{base}/api", routes=[*upload.routes, *downloads.routes, *runs.routes], middleware=secured),
         *netron_routes(base),
     ]
 
@@ -68,6 +68,7 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
         cleaning.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await cleaning
+        await run_sync(followed.forget_all)
         await run_sync(engine().stop)
 
 
@@ -98,5 +99,6 @@ async def _clean_forever() -> None:
 
 def _clean() -> None:
     store().clean()
+    followed.forget_idle()
     if settings().expire_days > 0:
         engine().expire(settings().expire_days * 24 * 3600)

@@ -26,7 +26,9 @@ def test_a_task_is_documented(kind):
     assert type(task).run.__doc__
 
 
-@pytest.mark.parametrize("command", ["serve", "describe", "check", "predict", "sweep", "plan", "consistency", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["serve", "describe", "check", "predict", "sweep", "plan", "consistency", "curves", "doctor"]
+)
 def test_a_command_explains_itself(command):
     result = CliRunner().invoke(app, [command, "--help"])
     assert result.exit_code == 0

@@ -12,7 +12,17 @@ from urllib.parse import quote
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import analysis, identity, lowering_inputs, prediction_parts, progress, sharing_inputs, sidebar
+from dashboard import (
+    analysis,
+    followed,
+    identity,
+    log_choice,
+    lowering_inputs,
+    prediction_parts,
+    progress,
+    sharing_inputs,
+    sidebar,
+)
 from dashboard.routes import owner_cookie
 from stethoscope.lab.studies import studies
 from stethoscope.settings import settings
@@ -44,9 +54,19 @@ def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ap
     """The app for a browser that is known as ME."""
     monkeypatch.setenv("STETHOSCOPE_SAMPLES_DIR", str(workspace.parent / "samples"))
     monkeypatch.setattr(identity, "owner_of", lambda _cookies: ME)
-    for module in (analysis, lowering_inputs, prediction_parts, progress, sharing_inputs, sidebar):
+    for module in (
+        analysis,
+        followed,
+        log_choice,
+        lowering_inputs,
+        prediction_parts,
+        progress,
+        sharing_inputs,
+        sidebar,
+    ):
         monkeypatch.setattr(module, "engine", lambda: engine)
     yield AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90)
+    followed.forget_all()
     for state in engine.jobs(active=True):
         engine.cancel(state.id)
 
