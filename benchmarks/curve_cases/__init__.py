@@ -1,0 +1,1 @@
+"""Real trainings whose fault is known, and healthy ones, for `benchmarks.labelled_curves`."""
