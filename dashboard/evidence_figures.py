@@ -29,12 +29,14 @@ def curves(item: Curves) -> go.Figure:
     """Lines over a common axis; curves of one group share a colour, NaN and infinity are crosses at the edge."""
     figure = base(_HEIGHT)
     groups = list(dict.fromkeys(line.group or line.name for line in item.lines))
+    # One run's lines are told apart by their dashes, in one colour as in the charts.
+    alone = len(groups) == 1 and len(item.lines) > 1
     finite = [y for line in item.lines for y in line.y if math.isfinite(y) and (y > 0 or not item.log_y)]
     top = max(finite, default=1.0)
     for line in item.lines:
         group = line.group or line.name
         colour = _GROUPS.get(group, _CYCLE[groups.index(group) % len(_CYCLE)])
-        _line(figure, line, colour, group, item)
+        _line(figure, line, colour, line.name if alone else group, item, dashed=alone and line is not item.lines[0])
         bad = [x for x, y in zip(line.x, line.y, strict=False) if not math.isfinite(y)]
         if bad:
             figure.add_scatter(
@@ -51,17 +53,17 @@ def curves(item: Curves) -> go.Figure:
     figure.update_yaxes(title_text=escape.figure(item.y_label), type="log" if item.log_y else "linear")
     if item.log_y and finite:
         figure.update_yaxes(log_ticks(min(finite), top))
-    if len(groups) > 1:
+    if len(groups) > 1 or alone:
         figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     return figure.update_layout(margin_t=34)
 
 
-def _line(figure: go.Figure, line: Line, colour: str, group: str, item: Curves) -> None:
+def _line(figure: go.Figure, line: Line, colour: str, group: str, item: Curves, *, dashed: bool) -> None:
     first = not any(trace.legendgroup == group for trace in figure.data)
     name = escape.figure(line.name)
     figure.add_scatter(
         x=list(line.x), y=list(line.y), mode="lines+markers" if len(line.x) < 30 else "lines",
-        line={"color": colour, "width": 1.8}, marker={"size": 4}, name=escape.figure(group), legendgroup=group,
+        line={"color": colour, "width": 1.8, "dash": "dash" if dashed else "solid"}, marker={"size": 4}, name=escape.figure(group), legendgroup=group,
         showlegend=first, connectgaps=False,
         hovertemplate=f"{name}<br>{escape.figure(item.x_label)} %{{x}}<br>{escape.figure(item.y_label)} %{{y:.4g}}<extra></extra>",
     )  # fmt: skip

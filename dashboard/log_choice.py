@@ -215,7 +215,7 @@ def _folders() -> None:
         st.warning(escape.sentences(error))
         here, below = "", roots
     path, inside, follow = st.columns([5, 4, 2], vertical_alignment="bottom")
-    typed = path.text_input("Folder", here, key=f"folder-{here}", placeholder="Choose one beside, or type its path")
+    typed = path.text_input("Folder", here, key=f"folder-{here}", placeholder="Choose or type a path")
     picked = inside.selectbox(
         "Folders in it", below, index=None, format_func=lambda one: escape.clip(Path(one).name or one, 60),
         placeholder=f"{words.plural(len(below), 'folder')}" if below else "No folder in it", key=f"inside-{here}",

@@ -30,7 +30,7 @@ def histograms(log: LogView) -> None:
     chosen = choose(log, ["histogram"], "histograms")
     if chosen is None:
         return
-    row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+    row = st.grid(4, min_column_width=190, vertical_alignment="bottom")
     with row.cell():
         view = linked.select("Picture", _VIEWS, "both", "hist-view")
     with row.cell():
@@ -85,13 +85,22 @@ def images(log: LogView) -> None:
         row = st.container(horizontal=True, gap="small")
         sizes = [f"{place[2]:,} × {place[3]:,} pixels" for place in point["images"]]
         for place, size in zip(point["images"], sizes, strict=True):
-            row.image(found.image(place), width=width, caption=size if len(set(sizes)) > 1 else None)
+            row.image(
+                found.image(place),
+                width=_shown_width(place[2], place[3], width),
+                caption=size if len(set(sizes)) > 1 else None,
+            )
         said = sizes[:1] if len(set(sizes)) == 1 else []
         if point["of"] > len(sizes):
             said.append(f"{words.plural(point['of'], 'image')} in the record, {len(sizes)} shown")
         st.caption(" · ".join(said))
 
     _over_steps(found, show, sized=True)
+
+
+def _shown_width(pixels_across: int, pixels_down: int, width: int) -> int:
+    """As wide as asked for; narrower where it would be more than twice as high."""
+    return max(1, min(width, round(2 * width * pixels_across / max(pixels_down, 1))))
 
 
 def texts(log: LogView) -> None:

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
 from rich.syntax import Syntax
+from rich.text import Text
 
 from stethoscope.diagnosis.report import Report
 from stethoscope.findings import Finding, Number, Severity, Symptom
@@ -52,7 +53,9 @@ def print_finding(console: Console, finding: Finding, where: str) -> None:
             console.print(f"  [dim]explains: {escape(item.message)}[/]")
     if finding.fix is not None:
         console.print(f"  [green]fix[/]  {escape(finding.fix.summary)}")
-        console.print(Padding(Syntax(finding.fix.code(), "python", background_color="default"), (0, 0, 0, 6)))
+        # Never wrapped or cut at the terminal's width: it is there to be copied.
+        for line in Syntax("", "python", background_color="default").highlight(finding.fix.code()).split("\n"):
+            console.print(Text("      ") + line, soft_wrap=True)
     if finding.proof is not None:
         console.print(
             f"  [green]tried[/]  {escape(finding.proof.verdict.replace('_', ' '))}: {escape(finding.proof.message)}"

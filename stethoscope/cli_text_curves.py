@@ -45,21 +45,21 @@ def tables(value: Mapping[str, Any], csv: Path | None = None) -> None:
 
 def _runs(console: Console, runs: list[Mapping[str, Any]]) -> None:
     table = Table(box=None, pad_edge=False)
-    table.add_column("run", overflow="fold")
-    table.add_column("tag", overflow="fold")
+    table.add_column("run and tags", overflow="fold")
     for name in ("points", "steps", "last", "best", "at"):
         table.add_column(name, justify="right")
     shown = total = 0
     for run in runs:
-        for number, tag in enumerate(run["tags"]):
+        if shown < _SHOWN_ROWS and run["tags"]:
+            table.add_row(f"[bold]{escape(run['run'])}[/]")
+        for tag in run["tags"]:
             total += 1
             if shown >= _SHOWN_ROWS:
                 continue
             shown += 1
             best = "" if tag["best_value"] is None else _number(tag["best_value"])
             table.add_row(
-                escape(run["run"]) if number == 0 else "",
-                escape(tag["tag"]),
+                f"  {escape(tag['tag'])}",
                 f"{tag['points']:,}",
                 f"{tag['first_step']:,} … {tag['last_step']:,}",
                 _number(tag["last_value"]),

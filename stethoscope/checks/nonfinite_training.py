@@ -3,6 +3,7 @@
 Why: from then on every gradient and every weight is NaN and nothing more is learned.
 Example: NaN in the data; a rate so large that the loss overflows; log(0) in a loss of one's own.
 Limits: of a log the step is named and what rose just before it; one value that is no number among thousands is a bad batch.
+Where the weights of the model are known and finite, a log of NaN tells of another training or a later moment, and is HIGH only.
 Fix: what happens just before says what to change: bad values in the data, a growing loss (rate, scale), or neither (an
 operation that is not defined for its input).
 Source: DeepLocalize (ICSE 2021), DeepDiagnosis (ICSE 2022), symptom “numerical error”.
@@ -37,7 +38,7 @@ _GREW = 10.0
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
     if evidence.logs is not None:
-        yield from _of_log(evidence.logs)
+        yield from _of_log(evidence, evidence.logs)
     if training is None:
         return
     layers = [layer for layer in training.layers if layer.nonfinite_step is not None]
@@ -93,7 +94,7 @@ def _before(training: TrainingEvidence, run: RunCurve, data: DataEvidence | None
     )
 
 
-def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
+def _of_log(evidence: EvidenceSet, curve: CurveEvidence) -> Iterator[Finding]:
     found = first_break(curve)
     if found is None:
         return
@@ -112,7 +113,8 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
     elif rises:
         said = ", ".join(f"{rise.name} from {rise.usual:.3g} to {rise.last:.3g}" for rise in rises[:3])
         fault, before = Fault.LEARNING_RATE, f"Just before, this grew: {said}. The updates were too large."
-        fix = lower_rate(shape, 10, "Divide the learning rate by 10, and clip gradients to a norm of 1.")
+        advice = "Divide the learning rate by 10, and clip gradients to a norm of 1."
+        fix = lower_rate(shape, 10, advice, until=found.step)
     elif found.recovers:
         before = "Later values are numbers again: single batches hold values that are none."
         fault, fix = Fault.DATA, DropRows(reason="nan")
@@ -132,10 +134,18 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
             "division by 0), or a row is NaN."
         )
     lasting = found.role == "loss" and not found.recovers
+    weights = evidence.weights.tensors if evidence.weights is not None else ()
+    sound = lasting and bool(weights) and not any(tensor.nonfinite for tensor in weights)
+    if evidence.architecture is not None:
+        what = f"In the log, run {curve.run or 'without a name'}: {what[0].lower()}{what[1:]}"
+    if sound:
+        before += (
+            " The weights of the model itself are numbers: it was saved before that, or comes from another training."
+        )
     yield Finding(
         check_id=CHECK.id,
         fault=fault,
-        severity=Severity.CRITICAL if lasting else Severity.HIGH,
+        severity=Severity.CRITICAL if lasting and not sound else Severity.HIGH,
         confidence=0.9 if lasting else 0.7,
         where="loss" if found.role in ("loss", "val_loss") else curve.metric_name,
         message=f"{what} is {word} from {curve.unit} {found.step:,.0f} on. {before}"
@@ -161,7 +171,7 @@ CHECK = Check(
     needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
-    uses=frozenset({Evidence.DATA}),
+    uses=frozenset({Evidence.DATA, Evidence.WEIGHTS}),
     explains=frozenset(
         {
             "loss-diverging", "exploding-gradient", "loss-oscillating", "loss-flat", "constant-output", "worse-than-baseline",

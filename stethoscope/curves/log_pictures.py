@@ -43,12 +43,14 @@ def span(curve: CurveEvidence, role: str, at: float, label: str, until: float | 
     return (Span(curve.run, tag, at / scale, (at if until is None else until) / scale, label),) if tag else ()
 
 
-def lower_rate(shape: LogShape, factor: float, otherwise: str) -> Fix:
-    """A learning rate `factor` times smaller than the largest that was logged; advice where none was.
+def lower_rate(shape: LogShape, factor: float, otherwise: str, until: float = math.inf) -> Fix:
+    """A learning rate `factor` times smaller than the largest that was logged up to step `until`; advice where none was.
 
-    Where the rate had risen to that late in the run, at most the rate it was mostly trained with.
+    Where the rate had risen to that late, at most the rate it was mostly trained with.
     """
-    known = [rate for rate in shape.rates if rate > 0]
+    logged = zip(shape.curve.rate_at, shape.curve.learning_rate, strict=False)
+    rates = [rate for step, rate in logged if step <= until and math.isfinite(rate)] or shape.rates
+    known = [rate for rate in rates if rate > 0]
     if not known:
         return Advice(text=otherwise)
     largest, usual = max(known), statistics.median_high(known)
