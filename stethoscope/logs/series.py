@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -38,12 +39,29 @@ def latest_places(step: npt.NDArray[np.int64]) -> npt.NDArray[np.intp] | None:
 
 
 def restarts_of(series: Mapping[str, Series]) -> tuple[int, ...]:
-    """Steps at which a run began anew below the step it had reached, ascending; at most 100 of them."""
-    found: set[int] = set()
-    for one in series.values():
+    """Steps at which a run began anew below the step it had reached, ascending; at most 100 of them.
+
+    A step stands there as often as the run began there, by the tag that shows it most often.
+    """
+    return most_restarts(restarts_by_tag(series).values())
+
+
+def restarts_by_tag(series: Mapping[str, Series]) -> dict[str, list[int]]:
+    """Steps at which tags go on below the step they had reached, in the order written; tags without any are left out."""
+    found = {}
+    for tag, one in series.items():
         back = np.flatnonzero(one.step[1:] < one.step[:-1]) + 1
-        found.update(one.step[back[:_MAX_RESTARTS]].tolist())
-    return tuple(sorted(found)[:_MAX_RESTARTS])
+        if len(back):
+            found[tag] = one.step[back[:_MAX_RESTARTS]].tolist()
+    return found
+
+
+def most_restarts(of_tags: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """Each step as often as in the tag that has it most often."""
+    found: Counter[int] = Counter()
+    for steps in of_tags:
+        found |= Counter(steps)
+    return tuple(sorted(found.elements())[:_MAX_RESTARTS])
 
 
 class Place(NamedTuple):

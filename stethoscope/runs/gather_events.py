@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.logs.event_folder import EventFolder, EventSource
-from stethoscope.logs.series import restarts_of
+from stethoscope.logs.series import most_restarts, restarts_by_tag
 from stethoscope.runs.facts import RunFacts, Source
 from stethoscope.runs.gathered import Gathered, MediaPiece, Piece, bounded
 
@@ -32,11 +32,10 @@ def gather_events(
 
 def _gather_source(one: EventSource, place_in_run: int, old: Mapping[str, Any] | None, found: Gathered) -> None:
     if old is None or old["reader"]["started_over"] != one.reader.started_over:
-        old = {"serial": found.next_serial(), "restarts": [], "first": {}, "last": {}}
+        old = {"serial": found.next_serial(), "restarts": {}, "first": {}, "last": {}}
     series = {tag: points for tag, points in one.reader.points.series().items() if len(points.step)}
     first = {tag: int(points.step[0]) for tag, points in series.items()}
-    restarts = {*old["restarts"], *restarts_of(series)}
-    restarts.update(step for tag, step in first.items() if step < old["last"].get(tag, step))
+    restarts = _added(old["restarts"], old["last"], first, restarts_by_tag(series))
     source = len(found.sources)
     found.sources.append(Source(f"{EVENTS}:{one.name}", len(found.runs), old["serial"], one.prefix))
     found.pieces.extend(Piece(source, points) for points in series.values())
@@ -44,7 +43,7 @@ def _gather_source(one: EventSource, place_in_run: int, old: Mapping[str, Any] |
     found.state["events"][one.name] = {
         "reader": one.reader.state(),
         "serial": old["serial"],
-        "restarts": sorted(restarts)[:_MAX_RESTARTS],
+        "restarts": restarts,
         "first": first | old["first"],
         "last": old["last"] | {tag: int(points.step[-1]) for tag, points in series.items()},
     }
@@ -53,15 +52,13 @@ def _gather_source(one: EventSource, place_in_run: int, old: Mapping[str, Any] |
 def _facts(sources: list[EventSource], states: Mapping[str, Any]) -> RunFacts:
     healths = [one.reader.health(one.name) for one in sources]
     parameters: dict[str, Any] = {}
-    restarts: set[int] = set()
+    restarts: dict[str, list[int]] = {}
     reached: dict[str, int] = {}
     for one in sources:
         state = states[one.name]
         parameters.update(one.reader.points.parameters)
-        restarts.update(state["restarts"])
-        for tag, step in state["first"].items():
-            if step < reached.get(one.prefix + tag, step):
-                restarts.add(step)
+        first, own = ({one.prefix + tag: at for tag, at in state[name].items()} for name in ("first", "restarts"))
+        restarts = _added(restarts, reached, first, own)
         reached.update({one.prefix + tag: step for tag, step in state["last"].items()})
     epochs = any(tag.rsplit("/", 1)[-1].startswith("epoch_") for tag in reached)
     return RunFacts(
@@ -72,7 +69,22 @@ def _facts(sources: list[EventSource], states: Mapping[str, Any]) -> RunFacts:
         parameters=bounded(parameters),
         bad_records=sum(health.bad_records for health in healths),
         truncated_bytes=sum(health.truncated_bytes for health in healths),
-        restarts=tuple(sorted(restarts)[:_MAX_RESTARTS]),
+        restarts=most_restarts(restarts.values()),
         left_out=tuple(dict.fromkeys(text for health in healths for text in health.left_out)),
         files=tuple(one.name for one in sources),
     )
+
+
+def _added(
+    restarts: Mapping[str, list[int]],
+    reached: Mapping[str, int],
+    first: Mapping[str, int],
+    more: Mapping[str, list[int]],
+) -> dict[str, list[int]]:
+    """Restarts by tag, and those of points that came after them: first of all where a tag goes on below what it had reached."""
+    found = dict(restarts)
+    for tag, step in first.items():
+        begun = [step] if step < reached.get(tag, step) else []
+        if begun or tag in more:
+            found[tag] = [*found.get(tag, ()), *begun, *more.get(tag, ())][:_MAX_RESTARTS]
+    return found

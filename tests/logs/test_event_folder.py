@@ -90,6 +90,14 @@ def test_a_restart_is_named_and_everything_written_is_kept(tmp_path):
     assert latest.value[[999, 1000]].tolist() == [1.0, 2.0]
 
 
+def test_each_of_several_restarts_from_one_checkpoint_counts_whatever_the_number_of_tags(tmp_path):
+    for attempt in range(4):
+        both = [event(at, simple(tag, 1.0)) for at in range(10 * bool(attempt), 20) for tag in ("loss", "accuracy")]
+        write_events(tmp_path, both, f"events.out.tfevents.{attempt}.host")
+    (run,) = EventFolder(tmp_path).poll()
+    assert run.health.restarts == (10, 10, 10)
+
+
 def test_points_of_a_metric_written_less_often_have_their_own_steps(tmp_path):
     write_events(tmp_path, [*losses(0, 10), *(event(at, simple("accuracy", 0.5)) for at in (4, 9))])
     (run,) = EventFolder(tmp_path).poll()
