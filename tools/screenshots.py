@@ -51,6 +51,18 @@ def diagnosis(page: Page) -> None:
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
 
 
+def curves(page: Page) -> None:
+    """Six trainings of the sample log, three with a fault that is named and marked."""
+    expect(page.get_by_text("3 findings")).to_be_visible(timeout=120_000)
+    expect(page.locator("canvas").nth(3)).to_be_visible()
+
+
+def compare(page: Page) -> None:
+    """The same trainings beside each other: what each was given and what it reached."""
+    expect(page.get_by_text("What made the difference")).to_be_visible(timeout=120_000)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
 def memory(page: Page) -> None:
     """A sweep over batch sizes: predicted and measured peaks, time per sample."""
     page.get_by_role("button", name="Sweep", exact=True).click()
@@ -73,6 +85,8 @@ PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "architecture": ("/architecture?model=sample-bert-small&layer=block_0_attention", architecture),
     "overview": ("/?model=sample-digits-cnn", overview),
     "consistency": ("/consistency?model=sample-dropout-at-inference", consistency),
+    "compare": ("/training?log=sample-training-runs&tab=compare", compare),
+    "curves": ("/training?log=sample-training-runs", curves),
     "diagnosis": ("/diagnosis?model=sample-cancer-softmax-one-unit", diagnosis),
     "devices": ("/devices?model=sample-bert-small&growth=true&card-limit=4GB", devices),
     "memory": ("/memory?model=sample-memory-hungry&sizes=1%2C+4%2C+8%2C+12%2C+24&limit=1024", memory),
