@@ -13,6 +13,7 @@ else:
 
     st.set_page_config(page_title="Stethoscope", layout="wide")
     page = st.navigation(navigation.sections(), position="hidden")
+    session.settle(page.url_path)
     with render.errors_as_words():
         sidebar.show(session.current())
         page.run()

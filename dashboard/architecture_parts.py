@@ -24,15 +24,6 @@ def layer_of(architecture: Architecture, node: str) -> str:
     return node
 
 
-def clicked(architecture: Architecture, key: str) -> str | None:
-    """The layer that has just been clicked in the graph; None in every run after."""
-    node = (st.session_state.get(key) or {}).get("selected")
-    if node == st.session_state.get(f"_seen-{key}"):
-        return None
-    st.session_state[f"_seen-{key}"] = node
-    return layer_of(architecture, node) if isinstance(node, str) else None
-
-
 def node_of(architecture: Architecture, path: str | None) -> str | None:
     """The node of the graph that draws a layer: the reverse of `layer_of`."""
     if architecture.format_id == "tflite":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -62,23 +63,61 @@ def current() -> View:
 def choose(entry_id: str) -> None:
     """Makes another model the current one; what belonged to the old one leaves the address."""
     st.session_state["_model"] = entry_id
-    for name in _OF_ONE_MODEL:
-        st.query_params.pop(name, None)
-    st.query_params[_MODEL] = entry_id
+    for name in (_MODEL, *_OF_ONE_MODEL):
+        remember(name, entry_id if name == _MODEL else None)
 
 
 def forget() -> None:
     """Leaves no model chosen."""
     st.session_state.pop("_model", None)
     for name in (_MODEL, *_OF_ONE_MODEL):
-        st.query_params.pop(name, None)
+        remember(name, None)
 
 
 def remember(name: str, value: str | None) -> None:
     """Puts one part of the view into the address, or takes it out."""
+    said = st.query_params.get(name)
+    if said == value:
+        return
+    unheard = _unheard()
+    known = unheard.get(name)
+    before = {said} if known is None else {said, known.value, *known.before}
+    unheard[name] = _Unheard(value, frozenset(before - {value}))
+    _put(name, value)
+
+
+def settle(page: str) -> None:
+    """At the start of a run: puts back into the address what the browser had not heard of when it asked for this run.
+
+    A click that follows quickly on another comes with the address from before the first.
+    """
+    unheard = _unheard()
+    if st.session_state.get("_page") != page:
+        st.session_state["_page"] = page
+        unheard.clear()
+    for name, one in list(unheard.items()):
+        if st.query_params.get(name) in one.before:
+            _put(name, one.value)
+        else:
+            del unheard[name]
+
+
+class _Unheard(NamedTuple):
+    """A part of the view that was changed, and what the browser may still say it is."""
+
+    value: str | None
+    before: frozenset[str | None]
+
+
+def _unheard() -> dict[str, _Unheard]:
+    found: dict[str, _Unheard] = st.session_state.setdefault("_unheard", {})
+    return found
+
+
+def _put(name: str, value: str | None) -> None:
     if value is None:
         st.query_params.pop(name, None)
-    elif st.query_params.get(name) != value:
+    else:
         st.query_params[name] = value
 
 

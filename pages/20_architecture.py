@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, architecture_parts, described, escape, graph_view, layer_table, render, session
+from dashboard import analysis, architecture_parts, choices, described, escape, graph_view, layer_table, render, session
 from dashboard.routes.netron_assets import needs_skeleton
 from stethoscope.store import Entry
 from stethoscope.types import Architecture
@@ -34,13 +34,25 @@ def graph(entry: Entry, architecture: Architecture, selected: str | None) -> Non
         st.caption("Drawn without the weights: shapes are shown, values are not.")
 
 
-def table(entry: Entry, architecture: Architecture, selected: str | None) -> str | None:
-    """Every layer as a row, with a filter; a click selects it in the graph. Returns the layer selected now."""
+def table(entry: Entry, architecture: Architecture, selected: str | None) -> None:
+    """Every layer as a row, with a filter; a click selects it in the graph."""
     text = session.recalled("filter") or ""
-    selected, text = layer_table.show(architecture, selected, text=text, height=TABLE_HEIGHT, key=f"layers-{entry.id}")
+    text = layer_table.show(architecture, selected, text=text, height=TABLE_HEIGHT, key=f"layers-{entry.id}")
     session.remember("filter", text or None)
-    session.remember("layer", selected)
-    return selected
+
+
+def selection(entry: Entry, architecture: Architecture) -> str | None:
+    """The layer that is selected: the one clicked last, in graph or table, else the one in the address."""
+    graph_key, table_key = f"graph-{entry.id}", f"layers-{entry.id}"
+    components = {graph_key: graph_view.TOLD, table_key: layer_table.TOLD}
+    choice = choices.newest(components)
+    if choice is not None:
+        if choice.key == table_key:
+            session.remember("layer", layer_table.layer_at(architecture, choice.value))
+        elif isinstance(choice.value, str):
+            session.remember("layer", architecture_parts.layer_of(architecture, choice.value))
+        choices.take(components)
+    return session.recalled("layer")
 
 
 def details(architecture: Architecture, selected: str | None) -> None:
@@ -66,8 +78,8 @@ def page() -> None:
     halves = st.grid(12, min_column_width=66, gap=("small", 16))
     left, right = halves.cell(column_span=6), halves.cell(column_span=6)
     with right:
-        clicked = architecture_parts.clicked(architecture, f"graph-{view.entry.id}")
-        selected = table(view.entry, architecture, clicked or session.recalled("layer"))
+        selected = selection(view.entry, architecture)
+        table(view.entry, architecture, selected)
         details(architecture, selected)
     with left:
         graph(view.entry, architecture, selected)

@@ -16,6 +16,7 @@ from dashboard.routes.replies import base_path
 from stethoscope.store import store
 
 FOLDER = Path(__file__).parent
+TOLD = "clicked"
 _COLOR = re.compile(r"#[0-9a-fA-F]{3,8}")
 
 
@@ -36,8 +37,8 @@ def show(
     colors: Mapping[str, str] | None = None,
     height: int = 640,
     key: str = "graph",
-) -> str | None:
-    """Draws the graph and returns the node that is selected in it.
+) -> None:
+    """Draws the graph. It tells the node that is clicked in it, in the terms of `select`, as `TOLD`: see `dashboard.choices`.
 
     Args:
         entry_id: the stored model.
@@ -52,13 +53,10 @@ def show(
         colors: "#rrggbb" by node, to mark nodes.
         height: in pixels.
         key: the widget's key.
-
-    Returns:
-        The selected node in the same terms, or None. Hostile text: escape before showing.
     """
     entry = store().get(entry_id)
     marks = {node: color for node, color in (colors or {}).items() if _COLOR.fullmatch(color)}
-    result = _component()(
+    _component()(
         key=key,
         data={
             "source": source(entry.id, drawable(entry)[0]),
@@ -70,11 +68,9 @@ def show(
             "colors": marks,
             "height": height,
         },
-        default={"selected": None},
-        on_selected_change=_nothing,
+        default={TOLD: None},
+        on_clicked_change=_nothing,
     )
-    selected = result.selected
-    return selected if isinstance(selected, str) else None
 
 
 def _nothing() -> None:

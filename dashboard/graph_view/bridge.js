@@ -242,10 +242,11 @@
       window.clearTimeout(timer);
       clicked = clicked || !ours;
       timer = window.setTimeout(() => {
+        const byHand = clicked;
         clicked = false;
         if (graph !== target()) return;
         wanted = chosen();
-        say({ type: 'selected', name: wanted });
+        say({ type: 'selected', name: wanted, byHand });
       }, 30);
     });
     say({ type: 'ready', nodes: drawn().size });

@@ -25,13 +25,13 @@ export default function (component) {
   }
   const listen = (event) => {
     if (event.origin !== origin || event.source !== frame.contentWindow || !event.data || event.data.from !== 'graph') return;
-    const { type, name, reason } = event.data;
+    const { type, name, byHand, reason } = event.data;
     if (type === 'ready') { notice.hidden = true; frame.dataset.ready = 'yes'; paint(); select(); }
     const selected = typeof name === 'string' ? name : null;
     if (type === 'selected' && frame.selected !== selected) {
       frame.selected = selected;
-      frame.choices.tell(selected);
-      setStateValue('selected', selected);
+      // What the app itself selected is not told: it would undo what was chosen since. A node clicked once more is news.
+      if (byHand) { frame.choices.tell(selected); setStateValue('clicked', { value: selected, at: Date.now() }); }
     }
     if (type === 'failed') { notice.textContent = `The graph could not be drawn: ${reason}`; notice.classList.add('failed'); notice.hidden = false; }
   };

@@ -15,6 +15,7 @@ from stethoscope.types import Architecture, Layer
 FOLDER = Path(__file__).parent
 MAX_ROWS = 20_000
 """Rows sent to the browser."""
+TOLD = "picked"
 
 
 def rows(layers: Sequence[Layer], total: int) -> list[list[Any]]:
@@ -31,10 +32,8 @@ def rows(layers: Sequence[Layer], total: int) -> list[list[Any]]:
     ]
 
 
-def show(
-    architecture: Architecture, selected: str | None, *, text: str, height: int, key: str
-) -> tuple[str | None, str]:
-    """Draws the table.
+def show(architecture: Architecture, selected: str | None, *, text: str, height: int, key: str) -> str:
+    """Draws the table. It tells the index of the row that is picked, or None, as `TOLD`: see `dashboard.choices`.
 
     Args:
         architecture: the model's layers.
@@ -44,7 +43,7 @@ def show(
         key: the widget's key.
 
     Returns:
-        The layer that is selected now, and the filter. Both are hostile text: escape before showing.
+        The filter: hostile text, escape it before showing.
     """
     layers = architecture.layers[:MAX_ROWS]
     index = next((place for place, layer in enumerate(layers) if layer.path == selected), None)
@@ -57,14 +56,18 @@ def show(
             "height": height,
             "summary": f"{words.plural(len(architecture.layers), 'layer')}, {words.plural(architecture.parameters, 'parameter')}",
         },
-        default={"filter": text},
+        default={"filter": text, TOLD: None},
         on_picked_change=_nothing,
         on_filter_change=_nothing,
     )
-    picked, kept = result.picked, result.filter
-    if isinstance(picked, int) and picked < len(layers):
-        selected = layers[picked].path if picked >= 0 else None
-    return selected, kept if isinstance(kept, str) else text
+    return result.filter if isinstance(result.filter, str) else text
+
+
+def layer_at(architecture: Architecture, index: object) -> str | None:
+    """The path of the layer in a row that was told; None for no row."""
+    if isinstance(index, int) and 0 <= index < min(len(architecture.layers), MAX_ROWS):
+        return architecture.layers[index].path
+    return None
 
 
 def _nothing() -> None:

@@ -38,7 +38,7 @@ function line(row, index, place) {
 }
 
 export default function (component) {
-  const { parentElement, data, setStateValue, setTriggerValue } = component;
+  const { parentElement, data, setStateValue } = component;
   const find = (selector) => parentElement.querySelector(selector);
   const [filter, count, table, scroll, space, none] = ['.filter', '.count', '.table', '.scroll', '.space', '.none'].map(find);
   const heads = [...parentElement.querySelectorAll('.head button')];
@@ -91,7 +91,7 @@ export default function (component) {
   view.tell = (index) => {
     view.picking = false;
     view.choices.tell(index);
-    if (table.isConnected) setTriggerValue('picked', index === null ? -1 : index);
+    if (table.isConnected) setStateValue('picked', { value: index, at: Date.now() });
   };
   const pick = (index) => {
     view.selected = index;
