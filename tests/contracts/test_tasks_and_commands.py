@@ -66,8 +66,9 @@ def test_readme_commands_run_as_written(line):
     done = subprocess.run(
         [BIN / words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
+    # 1 is an answer too: a finding, as the faulty trainings of the sample log have.
+    assert done.returncode in ((0, 1) if words[1] == "curves" else (0,)), done.stderr
+    assert done.stdout.strip() and not done.stderr.strip(), done.stderr
 
 
 def test_links_between_documents_lead_somewhere():

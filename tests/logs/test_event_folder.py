@@ -129,10 +129,18 @@ def test_real_event_files_hold_what_they_are_known_to_hold(shared_dir):
     assert sum(bool(points.count) for points in found.values()) >= 14
 
 
-@pytest.mark.skipif(importlib.util.find_spec("tensorboard") is None, reason="TensorBoard is not installed")
-def test_real_event_files_are_read_as_tensorboard_reads_them(shared_dir, monkeypatch):
-    # TensorBoard without TensorFlow, as it is built for those who have none.
+@pytest.fixture
+def tensorboard_alone(monkeypatch):
+    """TensorBoard without TensorFlow, as it is built for those who have none, and nothing of it for later tests."""
     monkeypatch.setitem(sys.modules, "tensorboard.compat.notf", types.ModuleType("tensorboard.compat.notf"))
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tensorboard"]:
+        del sys.modules[name]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tensorboard") is None, reason="TensorBoard is not installed")
+@pytest.mark.usefixtures("tensorboard_alone")
+def test_real_event_files_are_read_as_tensorboard_reads_them(shared_dir):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
     from tensorboard.util.tensor_util import make_ndarray
 
