@@ -38,7 +38,7 @@ def _before(stream: FileIO, position: int) -> bytes:
 
 def is_event_file(path: Path) -> bool:
     """Whether the file begins with a record whose length carries its right checksum."""
-    with path.open("rb") as stream:
+    with path.open("rb", buffering=0) as stream:
         head = stream.read(HEADER)
     return len(head) == HEADER and length(head) is not None
 

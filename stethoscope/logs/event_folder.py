@@ -14,7 +14,7 @@ import numpy as np
 
 from stethoscope.logs.event_file import MAX_POINTS, EventReader, is_event_file
 from stethoscope.logs.series import Health, Media, RunLog, Series, restarts_of
-from stethoscope.logs.tracker import files_in
+from stethoscope.logs.walk import listing
 
 TRAIN = ("train", "training")
 HELD_OUT = ("validation", "val", "valid", "eval", "test")
@@ -132,16 +132,17 @@ class EventFolder:
         series: dict[str, list[Series]] = {}
         media: dict[str, list[Media]] = {}
         parameters: dict[str, object] = {}
+        names = tuple(self._name(path) for path in paths)
         healths = []
         for at, path in enumerate(paths):
-            points, name = self._readers[path].points, self._name(path)
+            points = self._readers[path].points
             prefix = prefixes[path.parent]
             for tag, one in points.series().items():
                 series.setdefault(prefix + tag, []).append(one)
             for medium in points.media(at):
                 media.setdefault(prefix + medium.tag, []).append(medium)
             parameters.update(points.parameters)
-            healths.append(self._readers[path].health(name))
+            healths.append(self._readers[path].health(names[at]))
         joined = {tag: _joined(tag, parts) for tag, parts in series.items()}
         epochs = any(tag.rsplit("/", 1)[-1].startswith("epoch_") for tag in joined)
         run, group = self._names(folder)
@@ -153,7 +154,7 @@ class EventFolder:
             {tag: _joined_media(tag, parts) for tag, parts in media.items()},
             parameters,
             _health(healths, joined),
-            tuple(self._name(path) for path in paths),
+            names,
             group,
         )
 
@@ -170,7 +171,8 @@ class EventFolder:
 
 def event_files(place: Path) -> list[Path]:
     """Files that by their names are event files; one file that was named is taken as it is."""
-    return [path for path in files_in(place) if "tfevents" in path.name or place.is_file()]
+    named = place.is_file()
+    return [Path(one.path) for one in listing(place).files if named or "tfevents" in one.name]
 
 
 def _run_folder(path: Path, place: Path) -> Path:

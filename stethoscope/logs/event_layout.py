@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +27,7 @@ _KINDS = {"histograms": "histogram", "images": "image", "pr_curves": "pr_curve",
 _KINDS |= {"graph_keras_model": "graph", "graph_run_metadata": "graph", "scalars": "tensor", "": "tensor"}
 SCALAR_PLUGINS = ("scalars", "")
 _MAX_TAG_BYTES = 2_000
+WORD_BYTES = 8
 
 
 class Number(NamedTuple):
@@ -84,17 +84,10 @@ class Layout:
         return keep
 
     @functools.cached_property
-    def fixed(self) -> tuple[tuple[int, int, str], ...]:
-        """Spans of bytes that are the same in records alike, and as what numbers they are compared."""
-        found: list[tuple[int, int, str]] = []
-        edges = [0, *(np.flatnonzero(np.diff(self.keep)) + 1).tolist(), self.size]
-        for begin, end in pairwise(edges):
-            if begin < end and self.keep[begin] == 0xFF:
-                whole = end - (end - begin) % 8
-                found.extend((at, at + 8, "<u8") for at in range(begin, whole, 8))
-                if whole < end:
-                    found.append((end - 8, end, "<u8") if whole > begin else (begin, end, "u1"))
-        return tuple(found)
+    def words(self) -> tuple[tuple[int, int], ...]:
+        """Words of eight bytes that cover the record: (first byte, the bits that are the same in records alike)."""
+        places = [*range(0, self.size - WORD_BYTES, WORD_BYTES), self.size - WORD_BYTES]
+        return tuple((at, int.from_bytes(self.keep[at : at + WORD_BYTES].tobytes(), "little")) for at in places)
 
     @functools.cached_property
     def changing(self) -> tuple[int, ...]:

@@ -58,13 +58,11 @@ def take_rows(
     layouts: list[Layout],
     found: Decoded,
 ) -> None:
-    """Reads rows that were checked."""
-    # Copied, as all columns are: a view would keep what was read of the file.
-    wall = _fixed(rows, example.wall, 8, "<f8").copy() if example.wall >= 0 else np.zeros(len(rows))
-    step = _varint(rows, example.step, example.step_width).view(np.int64)
+    """Reads rows that were checked, shape (rows, bytes); `which` says which of `layouts` each has."""
+    step, wall, *values = _columns(rows, example)
     for at, number in enumerate(example.numbers):
         tags = [(one.numbers[at].tag, number.plugin_unknown) for one in layouts]
-        found.scalars.append(Scalars(tags, which, records, step, wall, _values(rows, number)))
+        found.scalars.append(Scalars(tags, which, records, step, wall, values[at]))
     used = [layouts[at] for at in np.flatnonzero(np.bincount(which, minlength=len(layouts)))]
     for one in used:
         note(one, found)
@@ -74,9 +72,31 @@ def take_rows(
         found.places.append(Places(media, which[has], records[has], step[has], wall[has]))
 
 
+def take_cycles(rows: Bytes, records: Positions, example: Layout, layouts: list[Layout], found: Decoded) -> None:
+    """Reads rows that were checked, shape (layouts, rows, bytes)."""
+    columns, which = _columns(rows, example), np.zeros(records.shape[1], np.intp)
+    for at, one in enumerate(layouts):
+        # Copies where there are several, so that one tag does not keep the columns of all.
+        own = (column[at].copy() if len(layouts) > 1 else column[at] for column in columns)
+        record, (step, wall, *values) = records[at], own
+        for number, value in zip(one.numbers, values, strict=True):
+            found.scalars.append(Scalars([(number.tag, number.plugin_unknown)], which, record, step, wall, value))
+        for medium in one.media:
+            found.places.append(Places([medium], which, record, step, wall))
+        note(one, found)
+
+
+def _columns(rows: Bytes, example: Layout) -> list[npt.NDArray[Any]]:
+    """Steps, wall times and the values of each number of rows, shape (…, bytes); each has the shape (…)."""
+    # Copied, as all columns are: a view would keep what was read of the file.
+    wall = _fixed(rows, example.wall, 8, "<f8").copy() if example.wall >= 0 else np.zeros(rows.shape[:-1])
+    step = _varint(rows, example.step, example.step_width).view(np.int64)
+    return [step, wall, *(_values(rows, number) for number in example.numbers)]
+
+
 def _values(rows: Bytes, number: Number) -> npt.NDArray[np.float64]:
     if number.kind == "zero":
-        return np.zeros(len(rows))
+        return np.zeros(rows.shape[:-1])
     if number.kind.startswith("varint "):
         raw, kind = _varint(rows, number.at, number.width), number.kind.removeprefix("varint ")
         if kind == "signed":
@@ -96,13 +116,15 @@ def _brain(short: npt.NDArray[np.uint16]) -> npt.NDArray[np.float64]:
 
 
 def _fixed(rows: Bytes, at: int, width: int, kind: str) -> npt.NDArray[Any]:
-    return rows[:, at : at + width].view(kind)[:, 0]
+    return rows[..., at : at + width].view(kind)[..., 0]
 
 
 def _varint(rows: Bytes, at: int, width: int) -> npt.NDArray[np.uint64]:
-    number = np.zeros(len(rows), np.uint64)
-    for byte in range(max(width, 0)):
-        number |= (rows[:, at + byte] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * byte)
+    if width < 1:
+        return np.zeros(rows.shape[:-1], np.uint64)
+    number = (rows[..., at] & np.uint8(0x7F)).astype(np.uint64)
+    for byte in range(1, width):
+        number |= (rows[..., at + byte] & np.uint8(0x7F)).astype(np.uint64) << np.uint64(7 * byte)
     return number
 
 

@@ -24,6 +24,8 @@ _HISTORY = 4_096
 _CANDIDATES = 64
 _FEW = 32
 """Records of a cycle up to which each is compared with its next ones, not all with all of the next cycle."""
+_FASTER = 128
+"""Times as many cycles compared at once after those before were alike."""
 _SEARCHED = 256, 1 << 20
 """Bytes searched at once for the next record, at first and at most: it is mostly near."""
 
@@ -62,10 +64,10 @@ def length(head: bytes) -> int | None:
 
 def frame(content: bytes, known: dict[bytes, int]) -> Frames:
     """Follows the records from the first byte on. `known` remembers headers that were checked."""
-    pieces: list[tuple[Positions, Positions]] = []
+    pieces: list[Positions] = []
     regions: list[Region] = []
     sizes: list[int] = []
-    first = position = tried = before = 0
+    position = tried = before = 0
     patience, limit, damaged = _PATIENCE, len(content), False
     while True:
         head = content[position : position + HEADER]
@@ -87,28 +89,32 @@ def frame(content: bytes, known: dict[bytes, int]) -> Frames:
         position = following
         if len(sizes) - tried < patience:
             continue
-        cycle = np.array(sizes[-_period(sizes) :], np.int64)
-        alike = len(cycle) > 1 or sizes[-1] == sizes[-2]
-        more = _repeated(content, position, cycle) if alike else cycle[:0]
-        if len(more) < patience:
+        first, cycles, period = _cycles(sizes)
+        end = first + cycles * period
+        cycle, rest = np.array(sizes[first : first + period], np.int64), sizes[end:]
+        begin = position - sum(rest) - _AROUND * len(rest)
+        more = _repeated(content, begin, cycle) if cycles > 1 else 0
+        if more * period - len(rest) < patience:
             tried, patience = len(sizes), min(2 * patience, _HISTORY)
             continue
-        pieces.append(_from(first, sizes))
-        count, before = len(more) // len(cycle), before + len(sizes)
-        pieces.append((more, np.tile(cycle, count)))
-        regions.append(Region(before, len(cycle), count, int((cycle + _AROUND).sum())))
-        before += len(more)
-        first = position = int(more[-1] + cycle[-1]) + FOOTER
+        step = int((cycle + _AROUND).sum())
+        pieces.extend((np.array(sizes[:end], np.int64), np.tile(cycle, more)))
+        regions.append(Region(before + first, period, cycles + more, step))
+        before, position = before + end + more * period, begin + more * step
         sizes, tried, patience = [], 0, _PATIENCE
-    pieces.append(_from(first, sizes))
-    start, size_of = (np.concatenate([piece[part] for piece in pieces]) for part in (0, 1))
+    size_of = np.concatenate([*pieces, np.array(sizes, np.int64)])
+    start = np.cumsum(size_of + _AROUND)
+    start -= size_of + FOOTER
     return Frames(start, size_of, position, damaged, regions)
 
 
-def _from(position: int, sizes: list[int]) -> tuple[Positions, Positions]:
-    """Starts and sizes of the contents of records that follow each other from `position` on."""
-    size = np.array(sizes, np.int64)
-    return position + HEADER + np.cumsum(size + _AROUND) - size - _AROUND, size
+def _cycles(sizes: list[int]) -> tuple[int, int, int]:
+    """(first record, cycles, records of one) of the whole cycles in which the last lengths repeat, from the earliest on."""
+    period = _period(sizes)
+    first = len(sizes) - period
+    while first and sizes[first - 1] == sizes[first - 1 + period]:
+        first -= 1
+    return first, (len(sizes) - first) // period, period
 
 
 def _period(sizes: list[int]) -> int:
@@ -127,8 +133,8 @@ def _period(sizes: list[int]) -> int:
     return 1
 
 
-def _repeated(content: bytes, position: int, cycle: Positions) -> Positions:
-    """Starts of the contents that follow from `position` on as long as whole cycles of these lengths do."""
+def _repeated(content: bytes, position: int, cycle: Positions) -> int:
+    """How many whole cycles of these lengths follow from `position` on."""
     step = int(cycle.sum()) + _AROUND * len(cycle)
     count = (len(content) - position) // step
     within = np.cumsum(cycle + _AROUND) - cycle - _AROUND
@@ -139,16 +145,15 @@ def _repeated(content: bytes, position: int, cycle: Positions) -> Positions:
         good += alike
         if alike < more:
             break
-        at_once *= 16
-    return (position + np.arange(good)[:, None] * step + within).ravel() + HEADER
+        at_once *= _FASTER
+    return good
 
 
 def _cycles_alike(content: bytes, position: int, step: int, count: int, within: Positions) -> int:
     """How many cycles have the headers of the one before `position`; `within` says where in a cycle they are."""
     if len(within) <= _FEW:
         return min(_alike(content, position + begin, step, count) for begin in within.tolist())
-    whole = np.frombuffer(content, np.uint8)
-    heads = np.lib.stride_tricks.as_strided(whole, (len(whole) - HEADER + 1, HEADER), (1, 1), writeable=False)
+    heads = np.ndarray((len(content) - HEADER + 1, HEADER), np.uint8, content, 0, (1, 1))
     places = position + np.arange(count)[:, None] * step + within
     same = (heads[places] == heads[position - step + within]).all((1, 2))
     return count if same.all() else int(np.argmin(same))
@@ -156,11 +161,11 @@ def _cycles_alike(content: bytes, position: int, step: int, count: int, within: 
 
 def _alike(content: bytes, position: int, step: int, count: int) -> int:
     """How many headers, `step` bytes apart, are the same as the one that is `step` bytes before `position`."""
-    heads = np.ndarray((count, HEADER), np.uint8, content, position, (step, 1))
-    wanted = np.frombuffer(content, np.uint8, HEADER, position - step)
-    same = heads[:, :8].view("<u8")[:, 0] == wanted[:8].view("<u8")
-    same &= heads[:, 8:].view("<u4")[:, 0] == wanted[8:].view("<u4")
-    return count if same.all() else int(np.argmin(same))
+    heads = np.ndarray(count + 1, f"V{HEADER}", content, position - step, (step,))
+    joined = heads.tobytes()
+    if joined == joined[:HEADER] * (count + 1):
+        return count
+    return int(np.argmin(heads[1:] == heads[0]))
 
 
 def next_header(content: bytes, position: int) -> int | None:

@@ -151,6 +151,46 @@ def test_a_flipped_byte_loses_its_record_only(tmp_path):
     assert reader.health("f").bad_records == 1
 
 
+def test_a_flipped_byte_among_tags_of_one_length_loses_its_record_only(tmp_path):
+    tags = ("loss", "rate", "norm", "accuracy")
+    whole = write_events(
+        tmp_path, [event(step, simple(tag, step + at)) for step in range(100) for at, tag in enumerate(tags)]
+    ).read_bytes()
+    cycle = [len(event(50, simple(tag, 0.0))) for tag in tags]
+    damaged = len(whole) - 50 * sum(cycle) + cycle[0]
+    for byte in range(12, cycle[1]):
+        content = bytearray(whole)
+        content[damaged + byte] ^= 0x40
+        reader = read(write_events(tmp_path, [bytes(content[len(first_record()) :])]))
+        for at, tag in enumerate(tags):
+            kept = [(step, float(step + at)) for step in range(100) if (step, tag) != (50, "rate")]
+            assert points(reader, tag) == kept, (byte, tag)
+        assert reader.health("f").bad_records == 1
+
+
+def test_tags_of_one_length_may_be_stored_differently(tmp_path):
+    values = {
+        "a": lambda step: simple("a", step),
+        "b": lambda step: simple("b", math.sqrt(step)),
+        "c": lambda step: tensor("c", 3, encode_bytes(7, encode_varint(step)), None),
+        "picture_1": lambda step: encode_bytes(1, b"picture_1") + encode_bytes(4, bytes([step % 256]) * 300),
+        "picture_2": lambda step: encode_bytes(1, b"picture_2") + encode_bytes(4, bytes([step % 256]) * 300),
+    }
+    sizes = {tag: len(event(200, value(200))) for tag, value in values.items()}
+    values["b" * (1 + sizes["c"] - sizes["a"])] = lambda step: simple("b" * (1 + sizes["c"] - sizes["a"]), -step)
+    reader = read(write_events(tmp_path, [event(step, one(step)) for step in range(300) for one in values.values()]))
+    assert points(reader, "a") == [(step, float(step)) for step in range(300)]
+    assert points(reader, "b") == [(step, float(np.float32(math.sqrt(step)))) for step in range(300)]
+    assert points(reader, "c") == [(step, float(step)) for step in range(300)]
+    assert points(reader, list(values)[-1]) == [(step, float(-step)) for step in range(300)]
+    content = reader.path.read_bytes()
+    for one in reader.points.media(0):
+        found = [content[start : start + size] for start, size in zip(one.start, one.size, strict=True)]
+        assert [record(each) for each in found] == [event(step, values[one.tag](step)) for step in range(300)]
+    assert len(reader.points.media(0)) == 2
+    assert reader.health("f").problem == ""
+
+
 def test_a_damaged_length_costs_one_record_and_is_named(tmp_path):
     path = write_events(tmp_path, losses(200))
     whole = bytearray(path.read_bytes())
