@@ -200,10 +200,10 @@ def to_json(scores: Sequence[CurveScore]) -> dict[str, Any]:
 
 
 def splits(scores: Sequence[CurveScore]) -> dict[str, list[CurveScore]]:
-    """The scores of "dev", "other_seeds" and "held_out", where there are some."""
+    """The scores of "dev", "other_seeds", "held_out" and "fresh", where there are some."""
     return {
         name: some
-        for name in ("dev", "other_seeds", "held_out")
+        for name in ("dev", "other_seeds", "held_out", "fresh")
         if (some := [one for one in scores if one.split == name])
     }
 

@@ -117,7 +117,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.labelled_curves", description=__doc__)
     parser.add_argument("--train", type=Path, metavar="FOLDER", help="train there, again if it is there, and end")
     parser.add_argument("--cases", type=Path, metavar="FOLDER", help="score the logs there; what is missing is trained")
-    parser.add_argument("--split", choices=["dev", "other_seeds", "held_out", "all"], default="all")
+    parser.add_argument("--split", choices=["dev", "other_seeds", "held_out", "fresh", "all", "every"], default="all")
     parser.add_argument("--only", default="", metavar="ID,…", help="just these logs")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--table", type=Path, metavar="FILE", help="write the tables there, as Markdown")

@@ -10,8 +10,8 @@ from benchmarks.curve_cases import shown, writers
 from benchmarks.curve_cases.shown import Shown
 from benchmarks.curve_cases.training import Curves, Training, Writer, fit, loop
 
-DEV, HELD_OUT = "dev", "held_out"
-"""Rules may be developed on the dev logs; the held-out ones are only measured."""
+DEV, HELD_OUT, FRESH = "dev", "held_out", "fresh"
+"""Rules may be developed on the dev logs; the held-out ones are only measured, the fresh ones once, after the rules were last changed."""
 
 KINDS: dict[str, Shown] = {
     "nonfinite": shown.nonfinite,
@@ -55,7 +55,7 @@ class CurveCase:
         shown: the proof; the kind's own where none is given.
         twin: the repaired training, where the proof needs one.
         seed: of everything random.
-        split: "dev" or "held_out".
+        split: "dev", "held_out" or "fresh".
     """
 
     id: str

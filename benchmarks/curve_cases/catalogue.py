@@ -14,21 +14,24 @@ from benchmarks.curve_cases import (
     dev_generalisation,
     dev_healthy,
     dev_special,
+    fresh_faulty,
+    fresh_healthy,
     held_out_faulty,
     held_out_generalisation,
     held_out_healthy,
     held_out_special,
     shown,
 )
-from benchmarks.curve_cases.case import DEV, HELD_OUT, KINDS, CurveCase
+from benchmarks.curve_cases.case import DEV, FRESH, HELD_OUT, KINDS, CurveCase
 from benchmarks.curve_cases.training import Curves, fit
 
 LABEL, LOG = "label.json", "log"
-OTHER_SEEDS = "other_seeds"
+OTHER_SEEDS, EVERY = "other_seeds", "every"
 _PROVABLE = frozenset({"nonfinite", "divergence", "explosion", "oscillation", "jump"})
 _MODULES = {
     DEV: (dev_faulty, dev_generalisation, dev_special, dev_healthy),
     HELD_OUT: (held_out_faulty, held_out_generalisation, held_out_special, held_out_healthy),
+    FRESH: (fresh_faulty, fresh_healthy),
 }
 
 
@@ -56,19 +59,24 @@ def chosen(split: str = "all", only: Sequence[str] = ()) -> list[CurveCase]:
     """The cases of a split, or just those named.
 
     Args:
-        split: "dev", "held_out", "all" for both, or "other_seeds": the dev cases once more with another seed each.
+        split: "dev", "held_out", "fresh", "all" for the three, "other_seeds": the dev cases once more with another seed each, or "every" for
+            all of it.
         only: their ids.
 
     Raises:
         KeyError: a name is no case's.
     """
     every = all_cases()
-    if split == OTHER_SEEDS:
-        again = [replace(one, id=f"{one.id}-again", seed=one.seed + 5000, split=split) for one in every.values()]
-        every = {one.id: one for one, was in zip(again, every.values(), strict=True) if was.split == DEV}
+    if split in (OTHER_SEEDS, EVERY):
+        again = [
+            replace(one, id=f"{one.id}-again", seed=one.seed + 5000, split=OTHER_SEEDS)
+            for one in every.values()
+            if one.split == DEV
+        ]
+        every = (every if split == EVERY else {}) | {one.id: one for one in again}
     if only:
         return [every[name] for name in only]
-    return [one for one in every.values() if split in ("all", one.split)]
+    return [one for one in every.values() if split in ("all", EVERY, one.split)]
 
 
 def steady() -> None:

@@ -29,6 +29,8 @@ from stethoscope.fixes.fix import Fix
 from stethoscope.fixes.set_shuffle import SetShuffle
 
 _RAISED = 1.5
+_STAYS = 3
+"""Validations for which it is above the level before, where the training loss does not jump."""
 _FRESH = 0.6
 """A loss that jumps back to this share of where it began has lost what was learned."""
 
@@ -50,9 +52,14 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         yield _jumped(curve, shape, "loss", sudden)
         return
     held = [one for one in zip(shape.curve.val_steps, shape.curve.val_loss, strict=False) if math.isfinite(one[1])]
-    sudden = [jump for jump in jumps(*_columns(held)) if jump.step not in begun_anew]
+    sudden = [jump for jump in jumps(*_columns(held)) if jump.step not in begun_anew and _stays(jump, held)]
     if sudden:
         yield _jumped(curve, shape, "val_loss", sudden)
+
+
+def _stays(jump: Jump, points: Sequence[tuple[float, float]]) -> bool:
+    """Whether validation stays up. At a large rate it often leaps for an epoch or two while the training goes on as it was."""
+    return jump.back is None or bisect.bisect_left(points, (jump.back, -math.inf)) - jump.index >= _STAYS
 
 
 def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:

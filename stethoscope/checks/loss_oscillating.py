@@ -4,13 +4,15 @@ Why: updates overshoot the bottom of the valley again and again, or batches are 
 Example: `SGD(0.5, momentum=0.9)`; `batch_size=1` at an ordinary rate.
 Fix: a rate several times smaller, or larger batches.
 Limits: noise between batches is normal: swings are compared with the size of the loss at the start, and a network that
-learns well anyway is left alone. Of a log, swings that have calmed down before the end are not named.
+learns well anyway is left alone. Of a log, swings that have calmed down before the end are not named. Swings upon a falling trend
+are named where the loss is a mean over epochs, rises by a tenth again and again up to the end, and validation rises too.
 Source: AUTOTRAINER (ICSE 2021), “oscillating loss”. Thresholds: ours.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Iterator, Sequence
 
@@ -20,8 +22,8 @@ from stethoscope.curves.log_shape import LogShape, shape_of
 from stethoscope.curves.pictures import curve
 from stethoscope.curves.remedies import GOOD_SKILL, remedies
 from stethoscope.curves.run_quality import learned_share
-from stethoscope.curves.shapes import end_level, finite, runs_away, start_level, swing
-from stethoscope.curves.zigzag import Swings, swings
+from stethoscope.curves.shapes import end_level, finite, noise, runs_away, start_level, swing
+from stethoscope.curves.zigzag import Swings, returning_rises, swings
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.findings import Fault, Finding, Number, Severity
@@ -50,6 +52,13 @@ _CALM = 0.5
 _RISE, _RISE_SHARE, _RISES, _RISES_SUM = 0.25, 0.03, 3, 0.3
 """Rises from point to point that matter: by a quarter and by this share of the start; so many of them (more where all
 come late), and their sum as a share of all that the loss had fallen."""
+_RETURNS, _RETURNS_ALONE = 4, 6
+"""Rises of a tenth that return, where validation rises too, and where there is none."""
+_HELD_RISE, _HELD_RISES = 0.1, 2
+_CHANCE = 6.0
+"""Height of a swing over the deviation from point to point: independent points hardly span 5 of them."""
+_THROWN = 2.0
+"""The mean of the first epoch counts as the start up to this many times that of the second: first updates may throw it far up."""
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -95,6 +104,11 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
     if len(values) < _LEAST_POINTS or len(shape.loss) < len(shape.curve.loss) or runs_away(values):
         return
     seen = _swinging(values, shape.start)
+    if _are_means(shape):
+        if seen is None or _calms_down(seen, values):
+            seen = _upon_a_trend(shape)
+    elif not _beyond_chance(values):
+        return
     if seen is None or _calms_down(seen, values):
         return
     first, last = points[seen.turns[0]][0], points[seen.turns[-1]][0]
@@ -154,6 +168,34 @@ def _restless(values: Sequence[float], start: float) -> Swings | None:
     turns = tuple(place for at in rises for place in (at - 1, at))
     widths = [later - earlier for earlier, later in itertools.pairwise(rises)]
     return Swings(turns, statistics.median(heights), statistics.median(widths))
+
+
+def _are_means(shape: LogShape) -> bool:
+    """Whether points are means over epochs, or move as validation does. Of single batches each has another mean by chance."""
+    curve = shape.curve
+    named = shape.unit == "epoch" or "epoch" in curve.tags.get("loss", "").lower()
+    return named or (len(curve.val_steps) == len(curve.steps) and _held_rises(shape) >= _HELD_RISES)
+
+
+def _held_rises(shape: LogShape) -> int:
+    return sum(after > (1 + _HELD_RISE) * before > 0 for before, after in itertools.pairwise(shape.curve.val_loss))
+
+
+def _beyond_chance(values: Sequence[float]) -> bool:
+    """Whether it also swings by more than points do that differ by chance; in logarithms, as chance grows with the loss."""
+    if min(values) <= 0:
+        return False
+    logs = [math.log(value) for value in values]
+    return len(swings(logs, _CHANCE * noise(logs)).turns) > _LEAST_TURNS
+
+
+def _upon_a_trend(shape: LogShape) -> Swings | None:
+    """Rises that return up to the end while the loss falls, in validation too where there is some."""
+    held = shape.curve.val_loss
+    if held and _held_rises(shape) < _HELD_RISES:
+        return None
+    start = min(shape.start, _THROWN * shape.loss[1])
+    return returning_rises(shape.loss, start, _RETURNS if held else _RETURNS_ALONE)
 
 
 def _calms_down(seen: Swings, values: Sequence[float]) -> bool:

@@ -13,6 +13,7 @@ Source: keras.io, FAQ, “Why is my training loss much higher than my testing lo
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator
 
@@ -30,6 +31,8 @@ _ERRORS = 1.5
 _LOSS, _SMALL_LOSS = 0.8, 0.65
 """Validation loss over training loss."""
 _ALWAYS = 0.9
+_MANY_ERRORS, _FAR_LOWER = 4.0, 0.4
+"""A gap that is not large is clear where both measures agree: times as many errors, and validation loss over training loss."""
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -75,7 +78,14 @@ def _by_score(shape: LogShape) -> tuple[float, float, bool] | None:
     better = sum(one.held - one.train >= _GAP / 2 for one in later) >= _ALWAYS * len(later)
     if not better or held - train < _GAP or (1 - train) < _ERRORS * (1 - held):
         return None
-    return train, held, held - train >= _LARGE_GAP
+    agree = 1 - train >= _MANY_ERRORS * (1 - held) and _loss_ratio(shape) <= _FAR_LOWER
+    return train, held, held - train >= _LARGE_GAP or agree
+
+
+def _loss_ratio(shape: LogShape) -> float:
+    """Median of validation loss over training loss in the second half; infinite where that is not known."""
+    later = shape.loss_pairs[len(shape.loss_pairs) // 2 :]
+    return statistics.median([one.held / one.train if one.train > 0 else math.inf for one in later] or [math.inf])
 
 
 def _by_loss(shape: LogShape) -> tuple[float, float, bool] | None:

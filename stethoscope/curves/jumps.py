@@ -11,6 +11,8 @@ from stethoscope.curves.shapes import noise
 
 _NOISE = 8.0
 """A jump is this many times the noise from point to point …"""
+_RELATIVE_NOISE = 6.0
+"""… and its ratio this many times the noise of the logarithms: where the loss is high, it scatters more …"""
 _DEPTH = 0.25
 """… this share of all the curve had fallen …"""
 _FOLD = 1.5
@@ -18,7 +20,8 @@ _FOLD = 1.5
 _ALONE = 3.0
 """… and this many times any other rise nearby: where many points rise and fall, none is a jump."""
 _NEARBY = 8
-_AFTER = 3
+_BEFORE, _AFTER = 3, 3
+"""Points whose median is the level before and after it."""
 _WINDOW = 41
 _LEAST_POINTS = 100
 _LEAST_TEETH = 6
@@ -61,12 +64,15 @@ def jumps(steps: Sequence[float], values: Sequence[float]) -> tuple[Jump, ...]:
     if len(values) < 6:
         return ()
     jitter, found = noise(values), list[Jump]()
-    for at in range(2, len(values)):
-        before = statistics.median(values[max(0, at - 3) : at])
+    scatter = math.exp(_RELATIVE_NOISE * noise([math.log(value) for value in values])) if min(values) > 0 else 1.0
+    for at in range(_BEFORE, len(values)):
+        before = statistics.median(values[at - _BEFORE : at])
         rise = values[at] - values[at - 1]
         depth = max(values[:at]) - before
         level = statistics.median(values[at : at + _AFTER])
-        sudden = rise > _NOISE * jitter and rise > _DEPTH * depth and values[at] > _FOLD * abs(values[at - 1])
+        sudden = (
+            rise > _NOISE * jitter and rise > _DEPTH * depth and values[at] > max(_FOLD, scatter) * abs(values[at - 1])
+        )
         lasts = level > before + max(0.3 * rise if rise < 2 * depth else 0.05 * depth, 2 * jitter)
         others = [
             values[near] - values[near - 1]

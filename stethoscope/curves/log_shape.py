@@ -212,6 +212,16 @@ def fall_within(values: Sequence[float]) -> float:
     return -slope(values) * (len(values) - 1)
 
 
+def evenness(values: Sequence[float]) -> float:
+    """How far the last third falls along its trend, over how far the first third does; NaN where the first does not fall.
+
+    1 for a straight line. An exponential approach that ends after t of its time constants has exp(−2t/3).
+    """
+    third = len(values) // 3
+    first = fall_within(values[: third + 1])
+    return fall_within(values[-third - 1 :]) / first if third and first > 0 else math.nan
+
+
 def smoothed(values: Sequence[float]) -> list[float]:
     """Median of three neighbours: single outliers disappear."""
     return [statistics.median(values[max(0, at - 1) : at + 2]) for at in range(len(values))]

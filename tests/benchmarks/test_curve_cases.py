@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from benchmarks.curve_cases import material, networks, writers
-from benchmarks.curve_cases.case import DEV, HELD_OUT, KINDS, faulty, healthy, looped, trained
+from benchmarks.curve_cases.case import DEV, FRESH, HELD_OUT, KINDS, faulty, healthy, looped, trained
 from benchmarks.curve_cases.catalogue import LABEL, LOG, NotShown, all_cases, chosen, write
 from benchmarks.curve_cases.interruptions import begun_anew, copied, losing
 from benchmarks.curve_cases.training import Training
@@ -30,13 +30,14 @@ def _read(place: Path, tracker: str) -> dict[str, dict[str, list[float]]]:
 
 
 def test_there_are_enough_of_every_kind_and_nothing_is_shared_between_the_splits() -> None:
-    dev, held = chosen(DEV), chosen(HELD_OUT)
+    dev, held, fresh = chosen(DEV), chosen(HELD_OUT), chosen(FRESH)
     assert sum(bool(one.kind) for one in [*dev, *held]) >= 60
     assert sum(not one.kind for one in [*dev, *held]) >= 40
     assert {one.kind for one in dev} | {"rate-low"} >= set(KINDS)
     assert {one.kind for one in held} >= set(KINDS) - {"rate-low"}
     assert all(one.kind in one.accepted and not one.accepted & one.neutral for one in [*dev, *held] if one.kind)
-    assert max(Counter(one.seed for one in [*dev, *held]).values()) == 1
+    assert min(sum(bool(one.kind) for one in fresh), sum(not one.kind for one in fresh)) >= 16
+    assert max(Counter(one.seed for one in [*dev, *held, *fresh]).values()) == 1
 
 
 def test_the_list_of_cases_needs_no_framework() -> None:
