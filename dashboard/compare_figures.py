@@ -1,76 +1,20 @@
-"""Pictures of runs beside each other: parallel coordinates of what they were given and reached, and one against another."""
+"""A picture of runs: what they were given or reached against another, one point per run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-import streamlit as st
 
 from dashboard import escape, figures
-from stethoscope.runs.axes import Axis
+from dashboard.parallel_view import Column
 
 CYCLE = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PURPLE, figures.SKY, figures.VERMILION, figures.YELLOW)
 _MOST_GROUPS = len(CYCLE)
 _JITTER = 0.16
 _LONG_TICK = 16
-_MOST_TICKS = 14
-
-
-class Column(NamedTuple):
-    """One parameter or metric as an axis of a picture."""
-
-    title: str
-    axis: Axis
-
-
-def parallel(columns: Sequence[Column], colour: Column, *, low_is_good: bool) -> go.Figure:
-    """One line per run through all columns, good ones the most visible. Axes can be dragged, and brushed to pick runs."""
-    dark = st.context.theme.type == "dark"
-    figure = figures.base(420)
-    figure.add_parcoords(
-        dimensions=[_dimension(one) for one in columns],
-        line={
-            "color": colour.axis.position,
-            "colorscale": "Cividis",
-            # Cividis goes from dark blue to yellow; yellow is what shows on dark, blue on white.
-            "reversescale": dark == low_is_good,
-            "cmin": colour.axis.low,
-            "cmax": colour.axis.high if colour.axis.high > colour.axis.low else colour.axis.low + 1,
-            "showscale": True,
-            "colorbar": {
-                "title": {"text": escape.figure(colour.title, 28), "side": "right"},
-                "thickness": 12,
-                "tickvals": [place for place, _ in colour.axis.ticks],
-                "ticktext": [escape.figure(text, _LONG_TICK) for _, text in colour.axis.ticks],
-            },
-        },
-        unselected={"line": {"opacity": 0.06}},
-        labelfont={"size": 13},
-        tickfont={"size": 12},
-        labelangle=-20 if len(columns) > 6 else 0,
-    )
-    return figure.update_layout(margin={"l": 64, "r": 24, "t": 84 if len(columns) > 6 else 48, "b": 16})
-
-
-def _dimension(one: Column) -> dict[str, object]:
-    ticks = one.axis.ticks
-    if len(ticks) > _MOST_TICKS and one.axis.kind == "name":
-        ticks = ticks[:: -(-len(ticks) // _MOST_TICKS)]
-    if one.axis.kind != "name":
-        # Plotly draws the axis from its first tick to its last only.
-        ends = [(place, "") for place in (one.axis.low, one.axis.high) if place not in {at for at, _ in ticks}]
-        ticks = tuple(sorted([*ticks, *ends]))
-    return {
-        "label": escape.figure(one.title, 22),
-        "values": one.axis.position,
-        "range": [one.axis.low, one.axis.high],
-        "tickvals": [place for place, _ in ticks],
-        "ticktext": [escape.figure(text, _LONG_TICK) for _, text in ticks],
-    }
 
 
 def scatter(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import streamlit as st
 
 from dashboard import escape, session, words
 from stethoscope.errors import BadSetting
+from stethoscope.logs.better import best_is_low
 from stethoscope.logs.named_columns import roles
 from stethoscope.runs.compare import Comparison, Metric
-from stethoscope.runs.facts import best_is_low
 from stethoscope.runs.run_filter import matching
 
 MOST_METRICS, MOST_PARAMETERS = 8, 12
@@ -34,6 +34,8 @@ class Log(NamedTuple):
     tags: Mapping[str, int]
     metric: Callable[[str, bool], Metric]
     """By tag, and whether higher is better."""
+    answer: Callable[[Hashable, Callable[[], Any]], Any]
+    """See `OpenLog.answer`."""
 
 
 class Chosen(NamedTuple):

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
-from dashboard import compare_figures, compare_table, escape, figures, followed, tracker_parts, version_parts, words
+from dashboard import (
+    compare_figures,
+    compare_table,
+    escape,
+    figures,
+    followed,
+    parallel_view,
+    tracker_parts,
+    version_parts,
+    words,
+)
 from dashboard.compare_inputs import Chosen, Log, choose, filtered, id_of, one_of
+from dashboard.followed import OpenLog
+from dashboard.parallel_view import Column
 from stethoscope.runs.axes import axis_of
 from stethoscope.runs.compare import Comparison, Metric, metric_in, short_names, take_runs
 from stethoscope.runs.influence import Influence, influences
@@ -18,36 +31,58 @@ from stethoscope.runs.table import RunTable
 if TYPE_CHECKING:
     from dashboard.log_choice import LogView
 
+WAIT_S, SOON_S, FOLLOW_S = 1.0, 1.0, 30.0
 VIEWS = ("Runs", "Versions of data")
 _MOST_AXES = 12
 
 
 def show(log: LogView) -> None:
     """The view Compare of the page Training."""
-    found = followed.opened(log.job_id)
+    # What was added since is looked for at the end: a look waits for a worker.
+    found = followed.opened(log.job_id, look=False)
     if found.table is None:
-        st.info(escape.sentences(found.problem or "The logs are still being read."))
+        _wait(log.job_id)
         return
     asked = st.segmented_control(
         "Compare", VIEWS, default=VIEWS[0], key="compared", bind="query-params", required=True,
         label_visibility="collapsed",
     )  # fmt: skip
-    compared = log_of(found.table, found.index(), log.job_id, found.revision)
+    compared = log_of(found, found.table)
     if asked == VIEWS[1]:
         version_parts.show(log, compared)
     else:
         draw(compared)
+    if found.live:
+        _follow(log.job_id, found.revision)
 
 
-def log_of(table: RunTable, index: Mapping[str, Any], job_id: str, revision: int) -> Log:
-    """What is compared of a log that was read; `index` as its route answers."""
+@st.fragment(run_every=FOLLOW_S)
+def _follow(job_id: str, drawn: int) -> None:
+    """Draws the page again when something was added to a folder that is written."""
+    if followed.opened(job_id).revision != drawn:
+        st.rerun()
+
+
+@st.fragment(run_every=WAIT_S)
+def _wait(job_id: str) -> None:
+    """Says how the first reading stands, and draws the page again once it has ended."""
+    found = followed.opened(job_id)
+    if found.table is not None:
+        st.rerun()
+    st.info(escape.sentences(found.problem or "The logs are still being read."))
+
+
+def log_of(found: OpenLog, table: RunTable) -> Log:
+    """What is compared of a log that was read."""
+    index = found.index()
     return Log(
-        job_id,
-        revision,
+        found.id,
+        found.revision,
         frozenset(str(run["tracker"]) for run in index["runs"]),
-        Comparison.of(index["runs"]),
+        found.answer("comparison", lambda: Comparison.of(index["runs"])),
         {str(one["tag"]): int(one["runs"]) for one in index["tags"] if one["runs"]},
-        lambda tag, higher: metric_in(table, tag, higher),
+        lambda tag, higher: found.answer(("metric", tag, higher), lambda: metric_in(table, tag, higher)),
+        found.answer,
     )
 
 
@@ -104,34 +139,35 @@ def _verdict(compared: Comparison, by: Metric) -> None:
 
 
 def _pictures(compared: Comparison, metrics: Sequence[Metric], by: Metric, chosen: Chosen, noun: str) -> None:
-    shown = [place for place in range(len(compared.runs)) if by.points[place]]
-    if len(shown) < 2:
+    having = by.order()[: int(by.present.sum())].tolist()
+    if len(having) < 2:
         return
+    every = np.unique(np.linspace(0, len(having) - 1, min(len(having), parallel_view.MAX_LINES)).astype(int))
+    shown = [having[place] for place in every]
     some, ranked = compared.take(shown), take_runs(by, shown)
     short = short_names(chosen.parameters)
-    columns = [compare_figures.Column(short[name], axis_of(some.parameters[name])) for name in chosen.parameters]
+    columns = [Column(short[name], axis_of(some.parameters[name])) for name in chosen.parameters]
     if len(set(some.groups)) > 1:
-        columns.insert(0, compare_figures.Column(noun, axis_of(some.groups)))
+        columns.insert(0, Column(noun, axis_of(some.groups)))
     ordered = [one for one in metrics if one.tag != by.tag]
     columns += [_column(take_runs(one, shown)) for one in ordered]
     last = _column(ranked)
     columns = [*columns[: _MOST_AXES - 1], last]
     if len(columns) > 1:
-        st.plotly_chart(
-            compare_figures.parallel(columns, last, low_is_good=not by.higher_is_better), config=figures.CONFIG,
-            key="compare-parallel", alt="Parallel coordinates of parameters and metrics, one line per run",
-        )  # fmt: skip
-        left_out = len(compared.runs) - len(shown)
+        parallel_view.show(columns, some.runs, low_is_good=not by.higher_is_better, key="compare-parallel")
+        left_out = len(compared.runs) - len(having)
         note = f" {words.plural(left_out, 'run')} without {escape.code(by.tag)} left out." if left_out else ""
+        if len(shown) < len(having):
+            note += f" {len(shown):,} of {len(having):,} runs are drawn, spread evenly from the best to the worst."
         st.caption(
-            "One line per run. Draw along an axis to keep only the lines through it, drag its name to move it, click the axis "
-            f"to keep all again.{note}"
+            "One line per run, coloured by the last axis; point at one to see its name. Draw along an axis to keep only the "
+            f"lines through it, drag its name to move it, click the axis to keep all again.{note}"
         )
 
 
-def _column(metric: Metric) -> compare_figures.Column:
+def _column(metric: Metric) -> Column:
     best = [float(one) if points else None for one, points in zip(metric.best, metric.points, strict=True)]
-    return compare_figures.Column(f"best {metric.tag}", axis_of(best, nan_above=not metric.higher_is_better))
+    return Column(f"best {metric.tag}", axis_of(best, nan_above=not metric.higher_is_better))
 
 
 def _difference(log: Log, compared: Comparison, metrics: Sequence[Metric], by: Metric) -> None:
@@ -143,19 +179,39 @@ def _difference(log: Log, compared: Comparison, metrics: Sequence[Metric], by: M
                 "what made the difference."
             )
         return
-    # The same runs again, as after a click on another part of the page, need not be shuffled again.
-    key = (log.job_id, log.revision, by.tag, by.higher_is_better, hash(compared.runs))
-    if st.session_state.get("_compare-influences", (None,))[0] != key:
-        said_of = influences({name: compared.parameters[name] for name in varying}, by)
-        st.session_state["_compare-influences"] = (key, said_of)
-    found = st.session_state["_compare-influences"][1]
+    found = log.answer(
+        ("influences", by.tag, by.higher_is_better, compared.runs),
+        lambda: influences({name: compared.parameters[name] for name in varying}, by),
+    )
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         st.markdown("**What made the difference**")
         _influences(found, by, short_names(varying))
     with halves.cell():
         st.markdown("**One against another**")
-        _scatter(compared, metrics, by, [one.parameter for one in found])
+        if _stands(log.job_id):
+            _scatter(compared, metrics, by, [one.parameter for one in found])
+        else:
+            st.skeleton(height=340)
+
+
+def _stands(job_id: str) -> bool:
+    """Whether this browser tab has drawn the view before; if not, it is drawn again soon.
+
+    Plotly is megabytes of script: fetched at once, it would hold up the picture and the table above.
+    """
+    key = "_compare-stands"
+    if st.session_state.get(key) == job_id:
+        return True
+
+    @st.fragment(run_every=SOON_S)
+    def wait() -> None:
+        if st.session_state.get(key) == job_id:
+            st.rerun()
+        st.session_state[key] = job_id
+
+    wait()
+    return False
 
 
 def _influences(found: Sequence[Influence], by: Metric, short: Mapping[str, str]) -> None:
@@ -216,7 +272,7 @@ def _scatter(compared: Comparison, metrics: Sequence[Metric], by: Metric, varyin
         for given, value in zip(some.parameters[name], reached.best, strict=True)
     ]
     figure = compare_figures.scatter(
-        compare_figures.Column(short[name], axis_of(some.parameters[name])), _column(reached),
+        Column(short[name], axis_of(some.parameters[name])), _column(reached),
         some.runs, some.groups, hovers, reached.winner,
     )  # fmt: skip
     st.plotly_chart(

@@ -26,7 +26,10 @@ def draw(job_id: str, compared: Comparison, metrics: Sequence[Metric], by: Metri
         selection_mode="multi-row", height="content" if len(order) <= _TABLE_ROWS else 38 * _TABLE_ROWS,
     )  # fmt: skip
     picked = [order[row] for row in event["selection"]["rows"] if row < len(order)]
-    text = as_csv(compared, tuple(compared.parameters), metrics, order)
+
+    def text() -> str:
+        return as_csv(compared, tuple(compared.parameters), metrics, order)
+
     with st.container(horizontal=True):
         runs = [compared.runs[at] for at in (picked or order)][: curves_link.MOST_NAMED]
         label = f"Show the curves of {_which(picked, runs)}"
@@ -36,7 +39,7 @@ def draw(job_id: str, compared: Comparison, metrics: Sequence[Metric], by: Metri
         st.download_button("Download CSV", text, "runs.csv", "text/csv", key="compare-csv", on_click="ignore")
         if len(order) <= _COPIED_RUNS:
             with st.popover("Copy CSV"):
-                st.code(text, language=None)
+                st.code(text(), language=None)
 
 
 def _which(picked: Sequence[int], runs: Sequence[str]) -> str:

@@ -11,10 +11,10 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dashboard.routes import owner_cookie
 from stethoscope.errors import NotFound
@@ -32,6 +32,8 @@ _IDLE_S = 1800.0
 _LEFT_BEHIND_S = 2 * 24 * 3600.0
 _MEMORY_BYTES = 4 << 30
 _MAX_SUBFOLDERS = 1_000
+_MOST_ANSWERS = 64
+T = TypeVar("T")
 
 
 @dataclass
@@ -49,10 +51,25 @@ class OpenLog:
     progress: Mapping[str, Any] | None = None
     """Of the first reading: phase, fraction, message."""
     _index: list[bytes] = field(default_factory=list)
+    _answers: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _guard: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def index(self) -> dict[str, Any]:
         """Runs, tags and media, as GET api/runs/{id}/index answers."""
         found: dict[str, Any] = json.loads(self.index_bytes())
+        return found
+
+    def answer(self, question: Hashable, work_out: Callable[[], T]) -> T:
+        """What is worked out of the log as it is now, once for all who look at it; the newest answers are kept."""
+        with self._guard:
+            if question in self._answers:
+                found: T = self._answers[question]
+                return found
+        found = work_out()
+        with self._guard:
+            self._answers[question] = found
+            while len(self._answers) > _MOST_ANSWERS:
+                del self._answers[next(iter(self._answers))]
         return found
 
     def index_bytes(self) -> bytes:

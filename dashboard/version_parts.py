@@ -12,7 +12,7 @@ from dashboard import escape, progress, render, session, tracker_parts, upload_v
 from dashboard.compare_inputs import Log, id_of, offered, one_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
-from stethoscope.runs.facts import best_is_low
+from stethoscope.logs.better import best_is_low
 from stethoscope.store import Entry, store
 from stethoscope.types import Budget, Job, ModelFile, Status
 

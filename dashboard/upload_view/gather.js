@@ -1,6 +1,6 @@
 // What was dropped or picked, as things to send: single files, and folders or sets of files that belong together.
 const IGNORED = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
-const MAX_FILES = 20000;
+const MAX_FILES = 200000;
 const MODEL_SUFFIX = /\.(keras|h5|hdf5|hdf|tflite|pb|pbtxt|onnx|zip|tar|tgz|gz|bz2|xz|npz|npy|csv|json)$/i;
 
 const asFile = (entry) => new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -14,7 +14,7 @@ async function walk(folder, prefix, files) {
       if (IGNORED.has(entry.name)) continue;
       if (entry.isDirectory) await walk(entry, `${prefix}${entry.name}/`, files);
       else files.push({ path: `${prefix}${entry.name}`, file: await asFile(entry) });
-      if (files.length > MAX_FILES) throw new Error(`The folder holds more than ${MAX_FILES} files. Choose the folder of one model.`);
+      if (files.length > MAX_FILES) throw new Error(`The folder holds more than ${MAX_FILES.toLocaleString('en-US')} files. Choose the folder of one model or log.`);
     }
   }
   return files;
@@ -42,7 +42,7 @@ function fromFolderPicker(list) {
     if (!tops.has(top)) tops.set(top, { name: top, files: [] });
     tops.get(top).files.push({ path: rest.join('/'), file });
   }
-  if (list.length > MAX_FILES) throw new Error(`The folder holds more than ${MAX_FILES} files. Choose the folder of one model.`);
+  if (list.length > MAX_FILES) throw new Error(`The folder holds more than ${MAX_FILES.toLocaleString('en-US')} files. Choose the folder of one model or log.`);
   return together([], [...tops.values()]);
 }
 

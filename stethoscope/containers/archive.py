@@ -40,6 +40,8 @@ class Archive:
     def __init__(self, file: ModelFile, backend: zipfile.ZipFile | tarfile.TarFile, members: dict[str, Member]) -> None:
         self._file = file
         self._backend = backend
+        # A tar looks a name up by going through all of its members.
+        self._infos = {info.name: info for info in backend} if isinstance(backend, tarfile.TarFile) else {}
         self.members = members
 
     @property
@@ -57,7 +59,9 @@ class Archive:
         if name not in self.members:
             raise NotFound(f"{self._file.name}: has no member {name!r}. Its contents may be incomplete.")
         stream = (
-            self._backend.open(name) if isinstance(self._backend, zipfile.ZipFile) else self._backend.extractfile(name)
+            self._backend.open(name)
+            if isinstance(self._backend, zipfile.ZipFile)
+            else self._backend.extractfile(self._infos[name])
         )
         assert stream is not None, "links and devices were refused when the archive was opened"
         with stream:
@@ -102,27 +106,35 @@ class Archive:
 
     def extract(self, folder: Path) -> None:
         """Writes every member below `folder`, counting bytes."""
+        made = ""
         for name in self.members:
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with target.open("wb") as out:
+            parent, _, _ = name.rpartition("/")
+            if parent != made:
+                (folder / parent).mkdir(parents=True, exist_ok=True)
+                made = parent
+            with (folder / name).open("wb") as out:
                 for chunk in self.chunks(name):
                     out.write(chunk)
 
 
 @contextmanager
-def open_archive(file: ModelFile) -> Iterator[Archive]:
+def open_archive(file: ModelFile, most_members: int | None = None) -> Iterator[Archive]:
     """Opens a zip, tar, tar.gz, tar.bz2 or tar.xz after checking it.
+
+    Args:
+        file: the archive.
+        most_members: how many files it may hold; `limits.MAX_MEMBERS` by default.
 
     Raises:
         UnreadableFile: not an archive, truncated, or encrypted.
         UnsafeFile: a name that escapes, a link, a device, an overlap or a duplicate.
         TooLarge: it declares more than `limits` allow.
     """
+    most = limits.MAX_MEMBERS if most_members is None else most_members
     if zipfile.is_zipfile(file.path):
         try:
             with zipfile.ZipFile(file.path) as backend:
-                yield Archive(file, backend, _check_zip(file, backend))
+                yield Archive(file, backend, _check_zip(file, backend, most))
         except zipfile.BadZipFile as error:
             raise UnreadableFile(f"{file.name}: the ZIP directory is damaged ({error}). Repeat the upload.") from error
         return
@@ -132,7 +144,7 @@ def open_archive(file: ModelFile) -> Iterator[Archive]:
         )
     try:
         with tarfile.open(file.path, "r:*") as tar:
-            yield Archive(file, tar, _check_tar(file, tar))
+            yield Archive(file, tar, _check_tar(file, tar, most))
     except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
         if isinstance(error, FileNotFoundError | PermissionError):
             raise
@@ -156,9 +168,9 @@ def _starts_with(path: Path, magic: bytes) -> bool:
         return stream.read(len(magic)) == magic
 
 
-def _check_zip(file: ModelFile, backend: zipfile.ZipFile) -> dict[str, Member]:
+def _check_zip(file: ModelFile, backend: zipfile.ZipFile, most: int) -> dict[str, Member]:
     infos = backend.infolist()
-    _check_count(file, len(infos))
+    _check_count(file, len(infos), most)
     members: dict[str, Member] = {}
     spans: list[tuple[int, int, str]] = []
     for info in infos:
@@ -205,11 +217,12 @@ def _data_offset(file: ModelFile, info: zipfile.ZipInfo) -> int:
     return info.header_offset + 30 + int(name_length) + int(extra_length)
 
 
-def _check_tar(file: ModelFile, tar: tarfile.TarFile) -> dict[str, Member]:
+def _check_tar(file: ModelFile, tar: tarfile.TarFile, most: int) -> dict[str, Member]:
     members: dict[str, Member] = {}
+    plain = _is_plain_tar(file)
     inflated, stored = 0, max(1, file.path.stat().st_size)
     for count, info in enumerate(tar):
-        _check_count(file, count)
+        _check_count(file, count, most)
         if not (info.isreg() or info.isdir()):
             raise UnsafeFile(f"{file.name}: member {info.name!r} is a link or device. Pack real files only.")
         if info.isdir():
@@ -219,11 +232,7 @@ def _check_tar(file: ModelFile, tar: tarfile.TarFile) -> dict[str, Member]:
             raise TooLarge(f"{file.name}: declares {inflated:,} bytes inside {stored:,}, as in a decompression bomb.")
         # tarfile gives names verbatim; `open` must find them by the same string.
         _plain(file, info.name)
-        _add(
-            file,
-            members,
-            Member(info.name, info.size, info.offset_data if tar.fileobj is not None and _is_plain_tar(file) else None),
-        )
+        _add(file, members, Member(info.name, info.size, info.offset_data if plain else None))
     _check_total(file, members, stored)
     return members
 
@@ -256,11 +265,9 @@ def _add(file: ModelFile, members: dict[str, Member], member: Member) -> None:
     members[member.name] = member
 
 
-def _check_count(file: ModelFile, count: int) -> None:
-    if count > limits.MAX_MEMBERS:
-        raise TooLarge(
-            f"{file.name}: holds more than {limits.MAX_MEMBERS:,} files. A model has at most a few thousand."
-        )
+def _check_count(file: ModelFile, count: int, most: int) -> None:
+    if count > most:
+        raise TooLarge(f"{file.name}: holds more than {most:,} files. Pack only what belongs to one model or log.")
 
 
 def _check_total(file: ModelFile, members: dict[str, Member], stored_bytes: int) -> None:

@@ -2,6 +2,8 @@
 
 MAX_MEMBERS = 20_000
 """Files in one archive. The largest real SavedModel seen has about 1,500."""
+MAX_LOG_MEMBERS = 200_000
+"""The same of training logs: MLflow's file store holds twenty small files and more for each run."""
 MAX_INFLATED_BYTES = 16 << 30
 """Bytes an archive may inflate to."""
 RATIO_FLOOR_BYTES = 64 << 20

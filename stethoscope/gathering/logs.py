@@ -11,6 +11,7 @@ from stethoscope.errors import UnreadableFile
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.logs import all_trackers
 from stethoscope.logs.as_curve import curve_of
+from stethoscope.logs.walk import walked_once
 
 ENOUGH_POINTS = 5
 """Fewer do not show how a training goes: such a run has only begun, or was started by mistake."""
@@ -34,11 +35,12 @@ def gather_logs(place: Path, name: str = "") -> LoggedRuns:
     """
     found: list[CurveEvidence] = []
     newest: list[CurveEvidence] = []
-    for tracker in all_trackers().values():
-        if tracker.sniff(place):
-            runs = [curve for run in tracker.read(place) if (curve := curve_of(run)) is not None]
-            found.extend(runs)
-            newest.extend(_newest([run for run in runs if run.loss]))
+    with walked_once(place):
+        for tracker in all_trackers().values():
+            if tracker.sniff(place):
+                runs = [curve for run in tracker.read(place) if (curve := curve_of(run)) is not None]
+                found.extend(runs)
+                newest.extend(_newest([run for run in runs if run.loss]))
     if not found:
         kinds = ", ".join(tracker.title for tracker in all_trackers().values())
         raise UnreadableFile(

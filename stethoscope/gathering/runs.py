@@ -14,6 +14,7 @@ from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.runs import LoggedRun, SharedPoints
 from stethoscope.logs import all_trackers
 from stethoscope.logs.series import RunLog, Series
+from stethoscope.logs.walk import walked_once
 
 _KEY_POINTS = 3
 """Runs are compared point by point where this many first points agree."""
@@ -29,9 +30,10 @@ def gather_runs(place: Path, name: str = "") -> tuple[RunLog, ...]:
         UnreadableFile: no known kind of log is there.
     """
     found: list[RunLog] = []
-    for tracker in all_trackers().values():
-        if tracker.sniff(place):
-            found.extend(tracker.read(place))
+    with walked_once(place):
+        for tracker in all_trackers().values():
+            if tracker.sniff(place):
+                found.extend(tracker.read(place))
     if not found:
         kinds = ", ".join(tracker.title for tracker in all_trackers().values())
         raise UnreadableFile(

@@ -24,7 +24,9 @@ _LOG_TAIL_BYTES = 64 << 10
 _PIPE_CHUNK_BYTES = 64 << 10
 _DISK_LOOK_S = 1.0
 _MOST_FORETOLD_BYTES = 64 << 10
-_MAX_FILES = 20_000
+_DISK_LOOK_SHARE = 0.05
+"""Of the supervisor's time that looking at what one job wrote may take."""
+_MAX_FILES = 250_000
 
 
 class RunningJob:
@@ -71,8 +73,9 @@ class RunningJob:
                 Verdict(Status.TIMED_OUT, f"Stopped after {self.job.budget.timeout_s:g} s while in phase “{phase}”.")
             )
         elif now >= self._next_disk_look_s:
-            self._next_disk_look_s = now + _DISK_LOOK_S
             self._watch_disk()
+            passed_s = time.monotonic() - now
+            self._next_disk_look_s = now + max(_DISK_LOOK_S, passed_s / _DISK_LOOK_SHARE)
 
     def kill(self, verdict: Verdict) -> None:
         """Ends the process and everything in its group; the first verdict stands."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from stethoscope.data.npz import NumpyReader
 from stethoscope.errors import TooLarge, UnreadableFile
-from stethoscope.logs.tracker import files_in
+from stethoscope.logs.walk import MAX_FILES, listing
 from stethoscope.types import ModelFile
 
 MAX_ROWS_SORTED = 1_000_000
@@ -73,12 +73,17 @@ def fingerprint_of(place: Path, budget_bytes: int = MAX_DATA_BYTES) -> DataFinge
     Raises:
         UnreadableFile: a table or array file is damaged, or a folder is empty.
         UnsafeFile: an array file holds Python objects.
-        TooLarge: arrays or tables declare more than `budget_bytes`.
+        TooLarge: arrays or tables declare more than `budget_bytes`, or there are very many files.
     """
     if place.is_file():
         return _together(_file(place, budget_bytes))
     parts: list[ArrayFingerprint] = []
-    for path in files_in(place):
+    found = listing(place)
+    if not found.complete:
+        raise TooLarge(
+            f"{place.name}: expected at most {MAX_FILES:,} files, got more. Pack them into one archive first."
+        )
+    for path in (Path(one.path) for one in found.files):
         inner = _file(path, budget_bytes)
         name = path.relative_to(place).as_posix()
         for part in inner:

@@ -5,7 +5,6 @@ Source: dvc.org/doc/user-guide/project-structure (dvc.yaml, dvc.lock, .dvc files
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -13,10 +12,10 @@ from posixpath import normpath
 from typing import Any
 
 from stethoscope.logs.dvc_values import metrics_of, parameters_of
+from stethoscope.logs.walk import MAX_FILES, listing
 from stethoscope.logs.yaml_file import flatten, read_yaml
 
-_SKIPPED = (".git", ".dvc", ".venv", "venv", "node_modules", "__pycache__")
-_MAX_FOLDERS, _MAX_FILES, _MAX_ITEMS = 5_000, 50_000, 20_000
+_MAX_ITEMS = 20_000
 _CODE = (".py", ".ipynb", ".sh", ".r", ".jl", ".js", ".ts", ".c", ".cc", ".cpp", ".h", ".java", ".go", ".rs", ".sql")
 _HASHES = ("md5", "etag", "checksum", "sha256")
 
@@ -115,7 +114,7 @@ def read_project(place: Path) -> DvcProject:
     """Reads a repository's folder, or a single dvc.yaml, dvc.lock or .dvc file. Nothing outside the folder is opened."""
     root = place if place.is_dir() else place.parent
     files = list(_dvc_files(place))
-    problems = [] if place.is_file() or len(files) < _MAX_FILES else [f"only {_MAX_FILES:,} files were looked at"]
+    problems = [] if listing(place).complete else [f"only the first {MAX_FILES:,} files were looked at"]
     data: list[DataVersion] = []
     locked: dict[str, Stage] = {}
     pipelines: dict[str, Mapping[str, Any]] = {}
@@ -157,17 +156,10 @@ def _dvc_files(place: Path) -> Iterator[Path]:
         if place.suffix in (".dvc", ".lock") or place.name in ("dvc.yaml", "dvc.yml"):
             yield place
         return
-    looked_at = 0
-    for folders, (root, below, names) in enumerate(os.walk(place, followlinks=False), 1):
-        below[:] = sorted(name for name in below if name not in _SKIPPED)
-        for name in sorted(names):
-            looked_at += 1
-            path = Path(root, name)
-            known = name in ("dvc.yaml", "dvc.lock") or (name.endswith(".dvc") and len(name) > 4)
-            if known and path.is_file() and not path.is_symlink():
-                yield path
-        if folders >= _MAX_FOLDERS or looked_at >= _MAX_FILES:
-            return
+    for one in listing(place).files:
+        name = one.name
+        if name in ("dvc.yaml", "dvc.lock") or (name.endswith(".dvc") and len(name) > 4):
+            yield Path(one.path)
 
 
 def _locked(content: Mapping[str, Any], folder: str) -> dict[str, Stage]:

@@ -7,9 +7,9 @@ milliseconds; `<folder>/metrics.json` and `params.yaml` beside.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,11 @@ import numpy as np
 from stethoscope.logs.dvc import DataVersion, DvcProject, has_dvc_files, read_project
 from stethoscope.logs.dvc_values import numbers, read_values
 from stethoscope.logs.series import Health, RunLog, Series
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, files_in, modified
+from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, modified
+from stethoscope.logs.walk import files_in, listing
 from stethoscope.logs.yaml_file import flatten
 
-_SKIPPED = (".git", ".dvc", ".venv", "venv", "node_modules", "__pycache__")
 _CURVES = ("plots/metrics", "plots/scalars")
-_MAX_FOLDERS = 5_000
 
 
 class DvcRuns:
@@ -48,13 +47,14 @@ class DvcRuns:
 
 
 def _live_folders(place: Path) -> Iterator[Path]:
-    for folders, (root, below, _) in enumerate(os.walk(place, followlinks=False), 1):
-        below[:] = sorted(name for name in below if name not in _SKIPPED)
-        folder = Path(root)
-        if any((folder / curves).is_dir() and any((folder / curves).rglob("*.tsv")) for curves in _CURVES):
-            yield folder
-        if folders >= _MAX_FOLDERS:
-            return
+    found: dict[Path, None] = {}
+    for one in listing(place).files:
+        if one.path.endswith(".tsv"):
+            below = Path(one.path).relative_to(place).parts[:-1]
+            # A curve may lie in folders of its own below those: "plots/metrics/train/loss.tsv".
+            starts = (at for at, pair in enumerate(pairwise(below)) if "/".join(pair) in _CURVES)
+            found |= {place.joinpath(*below[:at]): None for at in starts}
+    yield from found
 
 
 def _live_run(folder: Path, place: Path, project: DvcProject) -> RunLog:

@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.logs.series import Health, RunLog, Series, restarts_of
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, files_in, modified, name_of
+from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, modified, name_of
+from stethoscope.logs.walk import listing
 
+_SUFFIXES = (".csv", ".log", ".tsv", ".txt")
 _ABSENT = ("", "na", "none")
 _DVCLIVE = (("plots", "metrics"), ("plots", "scalars"))
 
@@ -37,7 +39,7 @@ class KerasCsv:
 
 
 def _candidates(place: Path) -> list[Path]:
-    found = (path for path in files_in(place) if path.suffix.lower() in (".csv", ".log", ".tsv", ".txt"))
+    found = (Path(one.path) for one in listing(place).files if one.name.lower().endswith(_SUFFIXES))
     return [path for path in found if not _is_of_dvclive(path, place)]
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from stethoscope.logs.series import Health, RunLog, Series, restarts_of
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, files_in, modified, name_of
+from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, modified, name_of
+from stethoscope.logs.walk import listing
 
 
 class KerasHistory:
@@ -39,7 +40,9 @@ class KerasHistory:
 
 def _candidates(place: Path) -> list[Path]:
     return [
-        path for path in files_in(place) if path.suffix.lower() == ".json" and path.stat().st_size <= MAX_TEXT_BYTES
+        Path(one.path)
+        for one in listing(place).files
+        if one.name.lower().endswith(".json") and one.size <= MAX_TEXT_BYTES
     ]
 
 

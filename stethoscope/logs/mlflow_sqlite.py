@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from io import FileIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,9 +26,12 @@ from stethoscope.logs.mlflow_run import (
     stored_value,
 )
 from stethoscope.logs.series import RunLog
-from stethoscope.logs.tracker import MAX_POINTS, files_in
+from stethoscope.logs.tracker import MAX_POINTS
+from stethoscope.logs.walk import listing
 
 _MAGIC = b"SQLite format 3\0"
+_LEAST_BYTES = 512
+"""Of a database: its smallest page. Source: sqlite.org/fileformat.html."""
 _NEEDED = ("experiments", "runs", "metrics", "params", "tags")
 _TIME_S = 120.0
 _STEPS_BETWEEN_LOOKS = 100_000
@@ -63,14 +67,16 @@ class MlflowSqlite:
 
 
 def _candidates(place: Path) -> Iterator[Path]:
-    for path in files_in(place):
+    for one in listing(place).files:
+        if one.size < _LEAST_BYTES:
+            continue
         try:
-            with path.open("rb") as stream:
+            with FileIO(one.path) as stream:
                 head = stream.read(len(_MAGIC))
         except OSError:
             continue
         if head == _MAGIC:
-            yield path
+            yield Path(one.path)
 
 
 def _open(path: Path) -> tuple[sqlite3.Connection, bool]:

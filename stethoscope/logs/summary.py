@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from stethoscope.logs.better import best_is_low
 from stethoscope.logs.series import Series
-
-_HIGHER = re.compile(
-    r"(^|[/_\-. ])(acc|accuracy|auc|roc|prc|f1|f1score|precision|recall|r2|iou|miou|dice|map|bleu|rouge|reward|score|psnr|ssim|"
-    r"top\d+|hits?|specificity|sensitivity|kappa|skill)([/_\-. @]|$)|accuracy|_acc\b|reward"
-)
-_LOWER = re.compile(
-    r"loss|error|cost|perplexity|entropy|(^|[/_\-. ])(mse|mae|rmse|msle|mape|nll|wer|cer|fid)([/_\-. ]|$)"
-)
 
 
 @dataclass(frozen=True)
@@ -37,17 +29,11 @@ class TagSummary:
     nonfinite: int
 
 
-def higher_is_better(tag: str) -> bool:
-    """Whether a tag of this name is the better the higher it is; losses, errors and unknown names are not."""
-    lower = tag.lower()
-    return _LOWER.search(lower) is None and _HIGHER.search(lower) is not None
-
-
 def summary_of(series: Series) -> TagSummary:
     """The summary of a tag with at least one point."""
     latest = series.latest()
     finite = np.flatnonzero(np.isfinite(latest.value))
-    higher = higher_is_better(series.tag)
+    higher = not best_is_low(series.tag)
     at = None
     if len(finite):
         known = latest.value[finite]

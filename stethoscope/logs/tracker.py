@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from stethoscope.logs.series import RunLog
 
-MAX_FILES = 5_000
-"""Files looked at in one folder of logs."""
-MAX_FOLDERS = 5_000
 MAX_TEXT_BYTES = 64 << 20
 """Bytes of one CSV or JSON log."""
 MAX_POINTS = 1_000_000
@@ -31,27 +26,6 @@ class Tracker(Protocol):
     def read(self, place: Path) -> tuple[RunLog, ...]:
         """Every run found, oldest first. What cannot be read is left out and named in `health`."""
         ...
-
-
-def files_in(place: Path) -> Iterator[Path]:
-    """Regular files in a folder and its subfolders, sorted by path, or the file itself. Links are not followed."""
-    if place.is_file():
-        yield place
-        return
-    seen = folders = 0
-    for root, below, names in os.walk(place, followlinks=False):
-        folders += 1
-        below.sort()
-        if folders > MAX_FOLDERS:
-            return
-        for name in sorted(names):
-            path = Path(root) / name
-            if path.is_symlink() or not path.is_file():
-                continue
-            seen += 1
-            if seen > MAX_FILES:
-                return
-            yield path
 
 
 def modified(path: Path) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,12 +10,6 @@ MAX_RUNS = 20_000
 MAX_SOURCES = 50_000
 MAX_TAGS = 100_000
 _MAX_RESTARTS = 100
-_LOW_IS_BEST = re.compile(
-    r"loss|error|perplexity|(^|[/_\-. ])(mae|mse|rmse|msle|mape|wer|cer|nll|kl|cost|objective|cross_?entropy|xent|brier)([/_\-. ]|$)"
-)
-_HIGH_IS_BEST = re.compile(
-    r"acc|auc|precision|recall|reward|(^|[/_\-. ])(f1|f_?score|r2|iou|dice|bleu|rouge|map|ndcg|psnr|ssim|score|return)([/_\-. @0-9]|$)"
-)
 
 
 @dataclass(frozen=True)
@@ -98,9 +91,3 @@ def run_from_json(value: Mapping[str, Any]) -> RunFacts:
         files=tuple(str(name) for name in value["files"]),
         gone=bool(value["gone"]),
     )
-
-
-def best_is_low(tag: str) -> bool:
-    """Whether a metric of this name is best when it is low; a name that says neither is taken for a score."""
-    name = tag.lower()
-    return bool(_LOW_IS_BEST.search(name)) and not _HIGH_IS_BEST.search(name.rsplit("/", 1)[-1])

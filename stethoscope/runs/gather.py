@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from stethoscope.logs.walk import MAX_FILES, walked_once
 from stethoscope.runs.gather_events import gather_events
 from stethoscope.runs.gather_others import gather_others
 from stethoscope.runs.gathered import Gathered, first_state
@@ -26,7 +27,12 @@ def gather(
     before = since or first_state()
     found = Gathered()
     found.state["serial"] = before["serial"]
-    gather_events(place, before["events"], found, progress)
-    gather_others(place, before, found, progress)
+    with walked_once(place) as walk:
+        if not walk.complete:
+            found.left_out.append(
+                f"there are more than {MAX_FILES:,} files or folders: logs were looked for among the first"
+            )
+        gather_events(place, before["events"], found, progress)
+        gather_others(place, before, found, progress)
     found.finish()
     return found, since is None or bool(found.pieces or found.media) or found.state["seen"] != before["seen"]

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from stethoscope.logs import all_trackers
 from stethoscope.logs.series import RunLog
-from stethoscope.logs.tracker import MAX_FILES
+from stethoscope.logs.walk import listing
 from stethoscope.runs.facts import RunFacts, Source, run_from_json
 from stethoscope.runs.gather_events import EVENTS
 from stethoscope.runs.gathered import Gathered, MediaPiece, Piece, bounded, digest
-
-MAX_LOOKED_AT = 200_000
-"""Files whose size and time are compared to see whether something changed."""
 
 
 def gather_others(
@@ -23,12 +19,8 @@ def gather_others(
 ) -> None:
     """Adds runs of every other tracker to `found`; points only of runs that are not as they were `before`."""
     known: Mapping[str, Any] = before["others"]
-    files = list(_files(place))
-    if len(files) > MAX_FILES:
-        found.left_out.append(
-            f"there are more than {MAX_FILES:,} files: event files, tables and histories were looked for among the first"
-        )
-    own = [f"{name}\0{size}\0{time_ns}\n" for name, size, time_ns in files if "tfevents" not in name.rpartition("/")[2]]
+    files = listing(place).files
+    own = [f"{one.path}\0{one.size}\0{one.time_ns}\n" for one in files if "tfevents" not in one.name]
     signature = digest(*(one.encode("utf-8", "replace") for one in own))
     if signature == before["signature"]:
         _keep(known, found)
@@ -102,29 +94,3 @@ def _content(run: RunLog) -> str:
     for tag, media in run.media.items():
         parts += [tag.encode("utf-8", "replace"), media.step.data, media.start.data, media.size.data]
     return digest(*parts)
-
-
-def _files(place: Path) -> Iterator[tuple[str, int, int]]:
-    """Path, size and time of every file."""
-    waiting, seen = [place], 0
-    while waiting:
-        folder = waiting.pop()
-        try:
-            entries = sorted(os.scandir(folder), key=lambda one: one.name) if folder.is_dir() else ()
-        except OSError:
-            continue
-        if folder.is_file():
-            status = folder.stat()
-            yield folder.name, status.st_size, status.st_mtime_ns
-        for entry in entries:
-            seen += 1
-            if seen > MAX_LOOKED_AT:
-                return
-            if entry.is_dir(follow_symlinks=False):
-                waiting.append(Path(entry.path))
-            elif entry.is_file(follow_symlinks=False):
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                yield entry.path, status.st_size, status.st_mtime_ns

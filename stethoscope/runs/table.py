@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.logs.better import best_is_low
 from stethoscope.logs.series import Media, Series
 from stethoscope.runs.columns import NUMBERS, SERIES
-from stethoscope.runs.facts import RunFacts, best_is_low
+from stethoscope.runs.facts import RunFacts
 from stethoscope.runs.numbering import Numbering
 from stethoscope.runs.segment import Segment, open_segment
 from stethoscope.runs.series_rows import SeriesRows, extend_summary, row_summary, sorted_rows

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.logs.better import best_is_low
 from stethoscope.runs.chart import Chart, Line, Mark, Pair, View
-from stethoscope.runs.facts import best_is_low
 from stethoscope.runs.grouping import group_points
 from stethoscope.runs.selection import Floats, Points, select
 from stethoscope.runs.smoothing import smooth

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import compare_figures, compare_parts, curves_link, followed, tracker_parts, version_parts
 from dashboard.compare_inputs import usual
+from dashboard.parallel_view import Column
 from stethoscope.logs.series import RunLog, Series
 from stethoscope.runs.axes import axis_of
 from stethoscope.runs.compare import Comparison, metric_of
@@ -65,7 +67,7 @@ def shown(tmp_path, workspace, monkeypatch):
         found = followed.OpenLog(
             ID, "logs", 1, live=False, table=table_of(tmp_path, runs) if runs is not None else None
         )
-        monkeypatch.setattr(followed, "opened", lambda _id: found)
+        monkeypatch.setattr(followed, "opened", lambda _id, look=True: found)
         app = AppTest.from_function(page, args=("show", ID), default_timeout=60)
         for name, value in params.items():
             app.query_params[name] = value
@@ -84,9 +86,16 @@ def table(app):
     return next(one.value for one in app.dataframe if "Place" in one.value)
 
 
+def lines(app):
+    """What the picture of parallel coordinates was given."""
+    (found,) = app.get("bidi_component")
+    return json.loads(found.proto.json)
+
+
 def test_the_best_run_comes_first_and_is_named(shown):
     app = shown(logs())
-    rows = table(app)
+    assert not app.get("plotly_chart")  # it comes when the rest stands
+    rows = table(checked(app))
     assert list(rows["Place"][:3]) == [1, 2, 3]
     assert rows["Run"][0].endswith("(best)")
     assert set(rows["lr"][:6]) == {1e-3}
@@ -97,7 +106,9 @@ def test_the_best_run_comes_first_and_is_named(shown):
     assert "at epoch 2" in said
     assert "6 runs never gave a finite value" in said
     assert rows["val_loss, not finite"].iloc[-1] == "4 of 4 points, the last is NaN"
-    assert len(app.get("plotly_chart")) == 2
+    assert len(app.get("plotly_chart")) == 1
+    assert lines(app)["runs"][0] == rows["Run"][0].removesuffix(" (best)")
+    assert lines(app)["columns"][-1]["full"] == "best val_loss"
 
 
 def test_what_made_the_difference_is_said_in_words(shown):
@@ -170,14 +181,14 @@ def test_hostile_names_stay_text(shown):
     outside = "".join(part for at, part in enumerate(text(app).split("`")) if at % 2 == 0)
     for unsafe in ("<img", "](javascript", ":red[", " $x$"):
         assert unsafe not in outside
-    for chart in app.get("plotly_chart"):
+    for chart in checked(app).get("plotly_chart"):
         assert "<img" not in chart.proto.spec
 
 
 def test_settings_of_one_log_are_not_asked_of_the_next(shown, monkeypatch):
     shown(logs(), filter="run*1")
     other = followed.OpenLog("other", "logs", 1, live=False, table=followed.opened(ID).table)
-    monkeypatch.setattr(followed, "opened", lambda _id: other)
+    monkeypatch.setattr(followed, "opened", lambda _id, look=True: other)
     app = AppTest.from_function(page, args=("show", "other"), default_timeout=60)
     app.session_state["_compare-log"] = ID
     app.query_params["filter"] = "run*1"
@@ -206,8 +217,8 @@ def test_nan_is_drawn_at_the_bad_end_of_the_colours():
 
 
 def test_points_with_the_same_name_lie_beside_each_other():
-    names = compare_figures.Column("optimizer", axis_of(["adam"] * 3 + ["sgd"]))
-    values = compare_figures.Column("loss", axis_of([1.0, 1.0, 2.0, 3.0]))
+    names = Column("optimizer", axis_of(["adam"] * 3 + ["sgd"]))
+    values = Column("loss", axis_of([1.0, 1.0, 2.0, 3.0]))
     figure = compare_figures.scatter(names, values, list("abcd"), [""] * 4, [""] * 4, 0)
     assert len(set(figure.data[0].x)) == 4
     assert list(figure.layout.xaxis.ticktext) == ["adam", "sgd"]

@@ -8,31 +8,15 @@ import math
 import re
 
 import numpy as np
-import pytest
 
 from stethoscope.logs.points_csv import write_points
 from stethoscope.logs.series import RunLog, Series
-from stethoscope.logs.summary import higher_is_better, summary_of
+from stethoscope.logs.summary import summary_of
 
 
 def series(tag, values, steps=None):
     step = np.array(range(len(values)) if steps is None else steps, np.int64)
     return Series(tag, step, np.full(len(step), np.nan), np.array(values, np.float64))
-
-
-@pytest.mark.parametrize(
-    "tag",
-    ["accuracy", "val_accuracy", "validation/epoch_accuracy", "val/acc", "train/auc", "f1", "Top1", "mAP", "r2_score"],
-)
-def test_higher_is_better(tag):
-    assert higher_is_better(tag)
-
-
-@pytest.mark.parametrize(
-    "tag", ["loss", "val_loss", "accuracy_loss", "mae", "error", "epoch_mse", "perplexity", "lr", "x"]
-)
-def test_lower_is_better_or_nobody_knows(tag):
-    assert not higher_is_better(tag)
 
 
 def test_the_best_is_the_lowest_loss_and_the_highest_accuracy():

@@ -10,7 +10,6 @@ import pytest
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.runs.columns import INDEX
-from stethoscope.runs.facts import best_is_low
 from stethoscope.runs.table import RunTable
 from tests.runs.logs import files, table_of
 
@@ -56,28 +55,6 @@ def test_a_log_without_times_has_none(tmp_path):
     table = table_of(tmp_path / "out", {"a": {"loss": ([0, 1], [1.0, 2.0], [NAN, NAN])}})
     run = table.index()["runs"][0]
     assert (run["first_wall"], run["last_wall"]) == (None, None)
-
-
-@pytest.mark.parametrize(
-    ("tag", "low"),
-    [
-        ("loss", True),
-        ("epoch_loss", True),
-        ("validation/epoch_loss", True),
-        ("val_mae", True),
-        ("perplexity", True),
-        ("error_rate", True),
-        ("mse", True),
-        ("accuracy", False),
-        ("val_acc", False),
-        ("auc", False),
-        ("f1", False),
-        ("loss/accuracy", False),
-        ("mystery", False),
-    ],
-)
-def test_which_way_is_better(tag, low):
-    assert best_is_low(tag) == low
 
 
 def _damage_index(folder, change):
