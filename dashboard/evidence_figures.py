@@ -54,7 +54,9 @@ def curves(item: Curves) -> go.Figure:
     if item.log_y and finite:
         figure.update_yaxes(log_ticks(min(finite), top))
     if len(groups) > 1 or alone:
-        figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
+        # Above what the marks say.
+        figure.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.14, "yanchor": "bottom", "x": 0})
+        return figure.update_layout(margin_t=54, height=_HEIGHT + 20)
     return figure.update_layout(margin_t=34)
 
 

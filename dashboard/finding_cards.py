@@ -66,7 +66,8 @@ def card(finding: Finding, architecture: Architecture | None, key: str) -> None:
             st.dataframe(_columns(table), hide_index=True, height="content" if len(table.rows) <= 8 else 300)
         if finding.fix is not None:
             st.markdown(f"**Fix.** {escape.markdown(finding.fix.summary, 400)}")
-            st.code(finding.fix.code(), language="python", wrap_lines=True)
+            if finding.fix.has_code:
+                st.code(finding.fix.code(), language="python", wrap_lines=True)
         if finding.proof is not None:
             _proof(finding.proof, key)
         _why(finding, pictures[2:], key)

@@ -99,8 +99,8 @@ def images(log: LogView) -> None:
 
 
 def _shown_width(pixels_across: int, pixels_down: int, width: int) -> int:
-    """As wide as asked for; narrower where it would be more than twice as high."""
-    return max(1, min(width, round(2 * width * pixels_across / max(pixels_down, 1))))
+    """As wide as asked for; narrower where it would be more than twice as high, but never too narrow to be seen."""
+    return max(8, min(width, round(2 * width * pixels_across / max(pixels_down, 1))))
 
 
 def texts(log: LogView) -> None:

@@ -54,7 +54,8 @@ def print_finding(console: Console, finding: Finding, where: str) -> None:
     if finding.fix is not None:
         console.print(f"  [green]fix[/]  {escape(finding.fix.summary)}")
         # Never wrapped or cut at the terminal's width: it is there to be copied.
-        for line in Syntax("", "python", background_color="default").highlight(finding.fix.code()).split("\n"):
+        code = finding.fix.code() if finding.fix.has_code else ""
+        for line in Syntax("", "python", background_color="default").highlight(code).split("\n") if code else ():
             console.print(Text("      ") + line, soft_wrap=True)
     if finding.proof is not None:
         console.print(

@@ -27,6 +27,11 @@ class Fix:
         """Python to copy: the changed lines, complete enough to paste, without placeholders that hide the work."""
         raise NotImplementedError
 
+    @property
+    def has_code(self) -> bool:
+        """Whether `code` is more than the advice as a comment."""
+        return any(line.strip() and not line.lstrip().startswith("#") for line in self.code().splitlines())
+
     def apply(self, setup: Setup) -> Setup:
         """Returns a changed copy of the training.
 

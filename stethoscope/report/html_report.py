@@ -25,7 +25,7 @@ def render(report: Report) -> str:
             "symptoms": [item for item in finding.evidence if isinstance(item, Symptom)],
             "tables": [item for item in finding.evidence if isinstance(item, Table)],
             "pictures": [drawn for item in finding.evidence if (drawn := picture(item))],
-            "code": finding.fix.code() if finding.fix else "",
+            "code": finding.fix.code() if finding.fix and finding.fix.has_code else "",
             "proof_picture": picture(finding.proof.curves) if finding.proof and finding.proof.curves else "",
         }
         for finding in report.findings
