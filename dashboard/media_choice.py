@@ -18,7 +18,7 @@ from stethoscope.types import Status
 
 MOST_RUNS = 4
 """Runs shown beside each other."""
-MOST_STEPS = {"histogram": 240, "image": 75, "text": 100, "pr_curve": 100}
+MOST_STEPS = {"histogram": 240, "image": 75, "text": 100, "pr_curve": 100, "graph": 5}
 """Steps decoded of each run, spread over all of them."""
 
 
@@ -31,7 +31,7 @@ class Decoded:
     runs: Sequence[Mapping[str, Any]]
     """Per run: "run", "points" with "step", "wall_time" and what they hold, "unit", "of": how many steps there are in all."""
     arrays: Mapping[str, npt.NDArray[Any]]
-    """By name, mapped: "buckets", "curves" or "images"."""
+    """By name, mapped: "buckets", "curves", "images" or "graphs"."""
 
     def rows(self, name: str, point: Mapping[str, Any]) -> npt.NDArray[np.float64]:
         """The rows of an array that belong to a point; empty where the answer does not fit together."""
@@ -41,9 +41,9 @@ class Decoded:
             return np.empty((0, 3))
         return np.asarray(array[at : at + count], np.float64)
 
-    def image(self, place: Sequence[int]) -> bytes:
-        """The PNG file at [first byte, bytes, …]."""
-        array = self.arrays.get("images")
+    def file(self, name: str, place: Sequence[int]) -> bytes:
+        """The file among "images" (PNG) or "graphs" (GraphDef) at [first byte, bytes, …]."""
+        array = self.arrays.get(name)
         return b"" if array is None else array[place[0] : place[0] + place[1]].tobytes()
 
 
@@ -97,7 +97,9 @@ def decoded(log: LogView, kind: str, tag: str, runs: Sequence[int]) -> Decoded |
         return None
     value, files = state.result.value, state.result.files
     arrays = {
-        name: outputs.load(path) for name in ("buckets", "curves", "images") if (path := files.get(f"{name}.npy"))
+        name: outputs.load(path)
+        for name in ("buckets", "curves", "images", "graphs")
+        if (path := files.get(f"{name}.npy"))
     }
     answered = [{**one, "of": of[at], "unit": units[at]} for at, one in enumerate(value["runs"])]
     _say(value, answered)

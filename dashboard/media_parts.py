@@ -86,7 +86,7 @@ def images(log: LogView) -> None:
         sizes = [f"{place[2]:,} × {place[3]:,} pixels" for place in point["images"]]
         for place, size in zip(point["images"], sizes, strict=True):
             row.image(
-                found.image(place),
+                found.file("images", place),
                 width=_shown_width(place[2], place[3], width),
                 caption=size if len(set(sizes)) > 1 else None,
             )

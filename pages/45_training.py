@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import compare_parts, log_choice, media_parts, render, session, training_parts
+from dashboard import compare_parts, log_choice, logged_graphs, media_parts, render, session, training_parts
 from dashboard.log_choice import LogView
 
 PAGE = {"title": "Curves", "section": "Training", "url_path": "training", "icon": ""}
@@ -17,6 +17,7 @@ TABS = {
     "Images": "image",
     "Texts": "text",
     "Precision–recall": "pr_curve",
+    "Graph": "graph",
 }
 
 
@@ -45,6 +46,8 @@ def draw(name: str, log: LogView) -> None:
         media_parts.images(log)
     elif name == "Texts":
         media_parts.texts(log)
+    elif name == "Graph":
+        logged_graphs.show(log)
     else:
         media_parts.precision_recall(log)
 

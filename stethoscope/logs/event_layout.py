@@ -24,7 +24,7 @@ _VARINTS |= {14: "bfloat16", 19: "<f2", 22: "unsigned", 23: "unsigned"}
 _REPEATED = {5: (1,), 6: (2,), 7: (3, 4, 5, 6, 17), 10: (9,), 11: (10,), 13: (14, 19), 16: (22,), 17: (23,)}
 """TensorProto's fields of repeated values, and the data types each holds."""
 _KINDS = {"histograms": "histogram", "images": "image", "pr_curves": "pr_curve", "graphs": "graph"}
-_KINDS |= {"graph_keras_model": "graph", "graph_run_metadata": "graph", "scalars": "tensor", "": "tensor"}
+_KINDS |= {"graph_keras_model": "graph", "graph_run_metadata": "run_metadata", "scalars": "tensor", "": "tensor"}
 SCALAR_PLUGINS = ("scalars", "")
 _MAX_TAG_BYTES = 2_000
 WORD_BYTES = 8

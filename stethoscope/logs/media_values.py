@@ -22,6 +22,8 @@ MAX_ELEMENTS = 1_000_000
 MAX_TEXTS, MAX_TEXT_BYTES = 1_000, 100_000
 _STRING = 7
 _PR_ROWS = 6
+_EVENT_GRAPH, _EVENT_META_GRAPH, _META_GRAPH_GRAPH = 4, 9, 2
+"""Fields that hold graphs. Source: tensorboard/compat/proto/event.proto, meta_graph.proto."""
 
 Doubles = npt.NDArray[np.float64]
 
@@ -60,7 +62,15 @@ class PrecisionRecall:
     recall: Doubles
 
 
-Value = Histogram | EncodedImages | Texts | PrecisionRecall
+@dataclass(frozen=True)
+class Graph:
+    """The operations of a model."""
+
+    content: bytes
+    """A GraphDef, as a file with the suffix ".pb" would hold it."""
+
+
+Value = Histogram | EncodedImages | Texts | PrecisionRecall | Graph
 
 
 def media_value(content: bytes, tag: str, kind: str) -> Value | None:
@@ -69,7 +79,8 @@ def media_value(content: bytes, tag: str, kind: str) -> Value | None:
     Args:
         content: the record's content.
         tag: as `Media.tag` has it: the tag in the record, perhaps after the name of a folder.
-        kind: of `Media.kind`: "histogram", "image", "text" or "pr_curve".
+        kind: of `Media.kind`: "histogram", "image", "text", "pr_curve" or "graph". Keras' own description of a model, which is
+            JSON, comes as text.
 
     Raises:
         Malformed: the bytes are no such value.
@@ -77,7 +88,7 @@ def media_value(content: bytes, tag: str, kind: str) -> Value | None:
     view = memoryview(content)
     named = {name: value for name, value in _values(view) if tag == name or tag.endswith(f"/{name}")}
     if not named:
-        return None
+        return _graph_of_event(view) if kind == "graph" else None
     value = named[max(named, key=len)]
     for item in fields(view, value.start, value.end):
         if item.kind != BYTES:
@@ -99,6 +110,18 @@ def _values(view: memoryview) -> Iterator[tuple[str, Field]]:
                     for item in fields(view, value.start, value.end):
                         if item.number == 1 and item.kind == BYTES:
                             yield bytes(view[item.start : item.end]).decode("utf-8", "replace"), value
+
+
+def _graph_of_event(view: memoryview) -> Graph | None:
+    """The graph that stands in a record beside the summary, alone or in a MetaGraphDef."""
+    for item in fields(view):
+        if item.number == _EVENT_GRAPH and item.kind == BYTES:
+            return Graph(bytes(view[item.start : item.end]))
+        if item.number == _EVENT_META_GRAPH and item.kind == BYTES:
+            for part in fields(view, item.start, item.end):
+                if part.number == _META_GRAPH_GRAPH and part.kind == BYTES:
+                    return Graph(bytes(view[part.start : part.end]))
+    return None
 
 
 def _image(view: memoryview, image: Field) -> EncodedImages:
@@ -134,9 +157,11 @@ def _histogram(view: memoryview, histogram: Field) -> Histogram:
 
 
 def _tensor_value(view: memoryview, tensor: Field, kind: str) -> Value | None:
-    if kind in ("image", "text"):
+    if kind in ("image", "text", "graph"):
         shape, texts = _strings(view, tensor)
-        if kind == "text":
+        if kind == "graph" and texts and not texts[0].startswith(b"{"):
+            return Graph(texts[0])
+        if kind in ("text", "graph"):
             shown = (text[:MAX_TEXT_BYTES].decode("utf-8", "replace") for text in texts[:MAX_TEXTS])
             return Texts(tuple(shown), shape)
         # The first two say how wide and high the others are.

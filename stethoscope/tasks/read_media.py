@@ -1,4 +1,4 @@
-"""Decode what training logs hold besides scalars: histograms, images, texts and precision–recall curves of one tag."""
+"""Decode what training logs hold besides scalars: histograms, images, texts, precision–recall curves and graphs of one tag."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from stethoscope.containers.wire import Malformed
 from stethoscope.errors import BadInput
 from stethoscope.logs.crc32c import masked
 from stethoscope.logs.image_files import drawn
-from stethoscope.logs.media_values import EncodedImages, Histogram, PrecisionRecall, Texts, Value, media_value
+from stethoscope.logs.media_values import EncodedImages, Graph, Histogram, PrecisionRecall, Texts, Value, media_value
 from stethoscope.logs.record_framing import FOOTER
 from stethoscope.tasks.log_place import log_place
 from stethoscope.types import TaskContext
 
-KINDS = ("histogram", "image", "text", "pr_curve")
-MAX_STEPS = {"histogram": 2_000, "image": 300, "text": 500, "pr_curve": 1_000}
+KINDS = ("histogram", "image", "text", "pr_curve", "graph")
+MAX_STEPS = {"histogram": 2_000, "image": 300, "text": 500, "pr_curve": 1_000, "graph": 20}
 """Records decoded at once of all runs together, by kind."""
 MAX_RECORD_BYTES = 64 << 20
 _MAX_IMAGES, _MAX_IMAGE_BYTES = 8, 192 << 20
@@ -39,7 +39,7 @@ class ReadMedia:
 
         Points hold for histograms "at" and "count" (rows of buckets.npy: left, right, count), for images "images"
         ([first byte in images.npy, bytes, width, height] each, PNG), for texts "texts", for curves "at" and "count" (rows
-        of curves.npy: precision, recall).
+        of curves.npy: precision, recall), for graphs "graph" ([first byte in graphs.npy, bytes] of a GraphDef).
 
         Raises:
             BadInput: the parameters are no such list.
@@ -78,7 +78,7 @@ class _Packed:
     def __init__(self) -> None:
         self.points = self.bytes = 0
         self._rows = {"buckets": 0, "curves": 0}
-        self._parts: dict[str, list[Any]] = {"buckets": [], "curves": [], "images": []}
+        self._parts: dict[str, list[Any]] = {"buckets": [], "curves": [], "images": [], "graphs": []}
 
     def take(self, value: Value) -> dict[str, Any] | None:
         """Keeps a value; returns what a point says of it, or None when nothing of it can be shown."""
@@ -88,13 +88,15 @@ class _Packed:
             return self._table("curves", np.column_stack([value.precision, value.recall]))
         if isinstance(value, Texts):
             return {"texts": list(value.texts), "shape": list(value.shape)}
+        if isinstance(value, Graph):
+            return {"graph": self._bytes("graphs", value.content)}
         return self._images(value)
 
     def arrays(self) -> Iterator[tuple[str, Any]]:
         """Names and contents of the arrays to save."""
         for name, parts in self._parts.items():
             if parts:
-                yield name, np.frombuffer(b"".join(parts), np.uint8) if name == "images" else np.concatenate(parts)
+                yield name, np.concatenate(parts) if name in self._rows else np.frombuffer(b"".join(parts), np.uint8)
 
     def _table(self, name: str, rows: Any) -> dict[str, Any]:
         at = self._rows[name]
@@ -102,14 +104,19 @@ class _Packed:
         self._parts[name].append(rows)
         return {"at": at, "count": len(rows)}
 
+    def _bytes(self, name: str, content: bytes) -> list[int]:
+        """Keeps the bytes of a file; returns where the first is, and how many. One answer holds files of one kind."""
+        at = self.bytes
+        self._parts[name].append(content)
+        self.bytes += len(content)
+        return [at, len(content)]
+
     def _images(self, value: EncodedImages) -> dict[str, Any] | None:
         found = []
         for content in value.files[:_MAX_IMAGES]:
             image = drawn(content)
             if image is not None:
-                found.append([self.bytes, len(image.png), image.width, image.height])
-                self._parts["images"].append(image.png)
-                self.bytes += len(image.png)
+                found.append([*self._bytes("images", image.png), image.width, image.height])
         return {"images": found, "of": len(value.files)} if found else None
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.many_runs import session_start
 from stethoscope.containers.wire import encode_bytes
 from tests.live import LiveServer, live_server
-from tests.logs.event_writing import event, simple, tensor, write_events
+from tests.logs.event_writing import event, graph_def, graph_event, simple, tensor, write_events
 from tests.logs.test_media_values import dims, doubles
 
 RUNS = 12
@@ -38,6 +38,7 @@ def logs(tmp_path_factory) -> Path:
         numbers = encode_bytes(4, doubles([value for row in rows for value in row]))
         media.append(event(step, tensor("notes", 7, text, "text", dims(1))))
         media.append(event(step, tensor("found", 2, numbers, "pr_curves", dims(6, 3))))
+    media.append(graph_event(graph_def(("pixels", "Placeholder", ""), ("squashed", "Sigmoid", "pixels"))))
     write_events(place / "media" / "run", [*media, event(20, simple("loss", 1.0))])
     return place
 
@@ -147,3 +148,15 @@ def test_precision_is_drawn_against_recall(visit, logs):
     page.wait_for_url(re.compile("tab="))
     again = visit().go(page.url.removeprefix(visitor.server.url))
     expect(again.locator(".st-key-pr .scatterlayer .trace path.js-line").first).to_be_visible()
+
+
+def test_a_graph_that_was_logged_is_looked_at_like_a_model(visit, logs):
+    page = visit().go(f"/training?folder={quote(str(logs / 'media'))}")
+    page.get_by_role("tab", name="Graph").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download .pb").click()
+    assert b"squashed" in Path(download.value.path()).read_bytes()
+    page.get_by_role("button", name="Look at it in Architecture").click()
+    page.wait_for_url(re.compile("/architecture"))
+    expect(page.get_by_role("gridcell", name="squashed")).to_be_visible()
+    expect(page.frame_locator("iframe[title^='Graph of']").get_by_text("Sigmoid").first).to_be_visible()

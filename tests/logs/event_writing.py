@@ -36,6 +36,21 @@ def tensor(tag: str, dtype: int, payload: bytes, plugin: str | None = "scalars",
     return encode_bytes(1, tag.encode()) + metadata + encode_bytes(8, body)
 
 
+def graph_def(*nodes: tuple[str, str, str]) -> bytes:
+    """A GraphDef of nodes, each with its name, its operation and one input or none."""
+    parts = []
+    for name, operation, before in nodes:
+        node = encode_bytes(1, name.encode()) + encode_bytes(2, operation.encode())
+        parts.append(encode_bytes(1, node + (encode_bytes(3, before.encode()) if before else b"")))
+    return b"".join(parts)
+
+
+def graph_event(graph: bytes, *, meta: bool = False) -> bytes:
+    """A record with a graph, alone or in a MetaGraphDef."""
+    content = encode_bytes(9, encode_bytes(2, graph)) if meta else encode_bytes(4, graph)
+    return record(b"\x09" + struct.pack("<d", 1e9) + content)
+
+
 def first_record() -> bytes:
     """What every event file begins with."""
     return record(b"\x09" + struct.pack("<d", 0.0) + encode_bytes(3, b"brain.Event:2"))

@@ -15,8 +15,8 @@ from PIL import Image
 from stethoscope.containers.wire import Malformed, encode_bytes, encode_varint
 from stethoscope.logs.event_folder import EventFolder
 from stethoscope.logs.image_files import LARGEST, SMALLEST, drawn
-from stethoscope.logs.media_values import EncodedImages, Histogram, PrecisionRecall, Texts, media_value
-from tests.logs.event_writing import event, tensor, write_events
+from stethoscope.logs.media_values import EncodedImages, Graph, Histogram, PrecisionRecall, Texts, media_value
+from tests.logs.event_writing import event, graph_def, graph_event, tensor, write_events
 
 
 def dims(*sizes):
@@ -146,3 +146,22 @@ def test_a_file_written_by_the_test_is_read_back(tmp_path):
     content = path.read_bytes()
     for start, size in zip(media.start.tolist(), media.size.tolist(), strict=True):
         assert media_value(content[start : start + size], "w", "histogram").buckets[0].tolist() == [0, 1, 2]
+
+
+def test_a_graph_is_the_same_however_it_was_written(tmp_path):
+    graph = graph_def(("x", "Placeholder", ""), ("y", "Relu", "x"))
+    written = tensor("net", 7, encode_bytes(8, graph), "graphs")
+    write_events(tmp_path, [graph_event(graph), graph_event(graph, meta=True), event(0, written)])
+    (run,) = EventFolder(tmp_path).poll()
+    assert {(tag, one.kind) for tag, one in run.media.items()} == {
+        (tag, "graph") for tag in ("graph", "meta graph", "net")
+    }
+    content = (tmp_path / run.files[0]).read_bytes()
+    for tag, one in run.media.items():
+        body = content[int(one.start[0]) : int(one.start[0] + one.size[0])]
+        assert media_value(body, tag, "graph") == Graph(graph)
+
+
+def test_what_keras_says_of_its_layers_is_text():
+    value = tensor("keras", 7, encode_bytes(8, b'{"class_name": "Sequential"}'), "graph_keras_model")
+    assert decoded(value, "keras", "graph") == Texts(('{"class_name": "Sequential"}',), ())

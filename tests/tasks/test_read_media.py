@@ -12,7 +12,7 @@ from stethoscope.errors import BadInput
 from stethoscope.logs.event_folder import EventFolder
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Budget, ModelFile, TaskContext
-from tests.logs.event_writing import encode_bytes, event, tensor, write_events
+from tests.logs.event_writing import encode_bytes, event, graph_def, graph_event, tensor, write_events
 from tests.logs.test_media_values import dims, doubles, png
 
 
@@ -50,6 +50,16 @@ def logs(tmp_path):
     place = tmp_path / "logs"
     write_events(place / "r", [record(step) for step in range(3) for record in (histogram, image)])
     return place
+
+
+def test_a_graph_comes_as_the_bytes_of_its_file(tmp_path):
+    graph = graph_def(("x", "Placeholder", ""), ("y", "Relu", "x"))
+    write_events(tmp_path / "logs" / "r", [graph_event(graph)])
+    logs = tmp_path / "logs"
+    value, files = read(tmp_path, ModelFile.at(logs), asked(logs, "graph", "graph"))
+    ((point,),) = [run["points"] for run in value["runs"]]
+    assert point["graph"] == [0, len(graph)]
+    assert files["graphs.npy"].tobytes() == graph
 
 
 def test_histograms_come_as_rows_of_one_array(tmp_path, logs):
