@@ -91,7 +91,8 @@ class Health:
     @property
     def problem(self) -> str:
         """What is wrong, in a few words; empty when nothing is."""
-        parts = [f"{self.bad_records:,} damaged records left out"] if self.bad_records else []
+        records = "record" if self.bad_records == 1 else "records"
+        parts = [f"{self.bad_records:,} damaged {records} left out"] if self.bad_records else []
         if self.truncated_bytes:
             parts.append(f"the last {self.truncated_bytes:,} bytes are an incomplete record")
         return "; ".join((*parts, *self.left_out))

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from stethoscope.logs.series import Health
+
 MAX_RUNS = 20_000
 MAX_SOURCES = 50_000
 MAX_TAGS = 100_000
@@ -36,10 +38,7 @@ class RunFacts:
     @property
     def problem(self) -> str:
         """What is wrong with its files, in a few words; empty when nothing is."""
-        parts = [f"{self.bad_records:,} damaged records were left out"] if self.bad_records else []
-        if self.truncated_bytes:
-            parts.append(f"the last {self.truncated_bytes:,} bytes are an incomplete record")
-        return "; ".join((*parts, *self.left_out))
+        return Health(self.bad_records, (), self.truncated_bytes, (), self.left_out).problem
 
     @property
     def health(self) -> dict[str, Any]:
