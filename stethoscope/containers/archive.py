@@ -105,7 +105,8 @@ class Archive:
         return b"".join(self.chunks(name))
 
     def extract(self, folder: Path) -> None:
-        """Writes every member below `folder`, counting bytes."""
+        """Writes every member below `folder`, which is made if it is not there, counting bytes."""
+        folder.mkdir(parents=True, exist_ok=True)
         made = ""
         for name in self.members:
             parent, _, _ = name.rpartition("/")

@@ -200,3 +200,11 @@ def test_mutated_archives_are_read_or_refused_with_a_sentence(tmp_path, data, mo
                 opened.read(name, 1 << 20)
     except StethoscopeError as error:
         assert "a.bin" in str(error)
+
+
+def test_a_file_beside_folders_is_unpacked_where_nothing_was(tmp_path):
+    file = zipped(tmp_path / "model.zip", [("model.onnx", b"graph"), ("weights/a", b"1"), ("notes.txt", b"n")])
+    with archive.open_archive(file) as opened:
+        opened.extract(tmp_path / "new" / "place")
+    found = {one.name: one.read_bytes() for one in (tmp_path / "new").rglob("*") if one.is_file()}
+    assert found == {"model.onnx": b"graph", "a": b"1", "notes.txt": b"n"}
