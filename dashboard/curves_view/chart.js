@@ -86,14 +86,16 @@ class Chart extends ChartPointer {
     const found = nothing ? null : layer;
     this.best.replaceChildren();
     if (!found) { this.best.append(make('span', '', ' ')); return; }
-    const way = lowIsBest(layer.tag) ? 'min' : 'max';
+    const facts = this.app.index.tags.find((one) => one.tag === layer.tag) || {};
+    const way = facts.low_is_best ? 'min' : 'max';
+    const side = way === 'max' ? 'highest' : 'lowest';
     const top = layer.series.filter((series) => series.best).reduce((a, b) => ((way === 'max' ? b.best[1] > a.best[1] : b.best[1] < a.best[1]) ? b : a));
     const dot = make('i', 'key');
     dot.style.setProperty('--mark', this.app.colourOf(top));
     const name = make('span', 'best-run', this.app.nameOf(top));
-    const words = `${this.layers.length > 1 ? `${layer.label}: ` : ''}${rated(layer.tag) ? 'best' : 'highest'} ${figure(top.best[1])} at ${place(top.best[0], this.app.view.x, this.unit)}`;
+    const words = `${this.layers.length > 1 ? `${layer.label}: ` : ''}${facts.score ? 'best' : side} ${figure(top.best[1])} at ${place(top.best[0], this.app.view.x, this.unit)}`;
     this.best.append(make('span', 'best-words', words), dot, name);
-    this.best.title = `${words}, ${this.app.nameOf(top)} (${way === 'max' ? 'highest' : 'lowest'} of ${several(layer.series.length, this.app.averaged() ? 'group' : 'run')})`;
+    this.best.title = `${words}, ${this.app.nameOf(top)} (${side} of ${several(layer.series.length, this.app.averaged() ? 'group' : 'run')})`;
   }
 
   drawing(focus = null) {

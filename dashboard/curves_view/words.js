@@ -34,12 +34,6 @@ function place(value, axis, unit) {
   return `${unit} ${whole(value)}`;
 }
 
-// As stethoscope/runs/facts.py decides it.
-const LOW_IS_BEST = /loss|error|perplexity|(^|[/_\-. ])(mae|mse|rmse|msle|mape|wer|cer|nll|kl|cost|objective|cross_?entropy|xent|brier)([/_\-. ]|$)/;
-const HIGH_IS_BEST = /acc|auc|precision|recall|reward|(^|[/_\-. ])(f1|f_?score|r2|iou|dice|bleu|rouge|map|ndcg|psnr|ssim|score|return)([/_\-. @0-9]|$)/;
-const lowIsBest = (tag) => LOW_IS_BEST.test(tag.toLowerCase()) && !HIGH_IS_BEST.test(tag.toLowerCase().split('/').pop());
-const rated = (tag) => LOW_IS_BEST.test(tag.toLowerCase()) || HIGH_IS_BEST.test(tag.toLowerCase());
-
 const several = (count, noun) => `${COUNT.format(count)} ${noun}${count === 1 ? '' : 's'}`;
 
 // Names come from files: they are only ever set as text.

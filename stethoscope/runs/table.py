@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.logs.better import best_is_low
+from stethoscope.logs.better import best_is_low, is_score
 from stethoscope.logs.series import Media, Series
 from stethoscope.runs.columns import NUMBERS, SERIES
 from stethoscope.runs.facts import RunFacts
@@ -197,7 +197,7 @@ class RunTable:
                 for at, one in enumerate(self.runs)
             ],
             "tags": [
-                {"tag": tag, "runs": count, "points": int(total)}
+                {"tag": tag, "runs": count, "points": int(total), "low_is_best": best_is_low(tag), "score": is_score(tag)}
                 for tag, count, total in zip(self.tags, runs_with, points, strict=True)
             ],
             "media": [one._asdict() for one in self.media],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stethoscope.logs.better import best_is_low
+from stethoscope.logs.better import best_is_low, is_score
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,15 @@ def test_high_is_best(tag):
 )
 def test_a_name_that_says_neither_is_taken_for_a_score(tag):
     assert not best_is_low(tag)
+
+
+@pytest.mark.parametrize("tag", ["val_loss", "Accuracy/test", "valAcc", "mIoU", "rmse"])
+def test_a_loss_and_an_accuracy_are_scores(tag):
+    assert is_score(tag)
+
+
+@pytest.mark.parametrize(
+    "tag", ["epoch_learning_rate", "lr", "time/step_s", "memory/resident_bytes", "grad_norm", "mystery"]
+)
+def test_what_says_nothing_of_how_good_a_model_is_has_no_best_value(tag):
+    assert not is_score(tag)

@@ -45,7 +45,10 @@ def test_the_index_says_what_there_is(tmp_path):
     table = table_of(tmp_path / "out", {"a/1": {"loss": [1.0, 2.0]}, "b": {"accuracy": [1.0], "loss": [2.0]}})
     index = table.index()
     assert [run["tags"] for run in index["runs"]] == [[1], [0, 1]]
-    assert index["tags"] == [{"tag": "accuracy", "runs": 1, "points": 1}, {"tag": "loss", "runs": 2, "points": 3}]
+    assert index["tags"] == [
+        {"tag": "accuracy", "runs": 1, "points": 1, "low_is_best": False, "score": True},
+        {"tag": "loss", "runs": 2, "points": 3, "low_is_best": True, "score": True},
+    ]
     assert (index["runs"][0]["first_wall"], index["runs"][0]["last_wall"]) == (1e9, 1e9 + 10)
     assert index["runs"][0]["group"] == "a"
     json.dumps(index, allow_nan=False)
