@@ -47,6 +47,15 @@ def unmark(job_folder: Path) -> None:
         (job_folder / MARK).unlink(missing_ok=True)
 
 
+def clear(job_folder: Path) -> None:
+    """Removes what an attempt that was cut off has written: the next one begins as the first did."""
+    for path in job_folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != MARK:
+            path.unlink(missing_ok=True)
+
+
 def remove_unfinished(jobs: Path, alive: Path) -> int:
     """Removes job folders whose engine died before the job ended; returns how many."""
     removed = 0

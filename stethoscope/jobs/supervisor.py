@@ -15,6 +15,7 @@ from pathlib import Path
 from stethoscope import protocol
 from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.host_memory import WORTH_ENDING_BYTES, HostMemory
+from stethoscope.jobs.leftovers import clear
 from stethoscope.jobs.running import RunningJob
 from stethoscope.jobs.shortage import host_sentence
 from stethoscope.jobs.workers import WorkerServer
@@ -184,6 +185,8 @@ class Supervisor:
         while (queued := self._next()) is not None:
             server = self._server(queued.job.worker)
             try:
+                if queued.attempts:
+                    clear(queued.folder)
                 protocol.write_job(queued.folder, queued.job, require_containment=self._strict)
             except OSError as error:
                 _log.warning("job %s could not be written: %s", queued.id, error)

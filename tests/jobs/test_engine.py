@@ -119,6 +119,23 @@ def test_jobs_survive_the_death_of_their_server(engine, endless, tiny):
     assert engine.wait(job_id, 30).status is Status.TIMED_OUT, "it was started again in a new server"
 
 
+def test_a_job_that_is_started_again_finds_nothing_of_its_first_attempt(tmp_path, endless):
+    engine = Engine(tmp_path, {"light": 1, "tensorflow": 1}, 1 << 62)
+    try:
+        job_id = engine.submit(job("predict", endless, timeout_s=60))
+        pid = running_pid(engine, job_id)
+        folder = tmp_path / "jobs" / job_id
+        (folder / "logs").mkdir()
+        (folder / "logs" / "half").write_text("written")
+        os.kill(engine.server_pids()["light"], signal.SIGKILL)
+        until(lambda: not psutil.pid_exists(pid) and not (folder / "logs").exists())
+        assert running_pid(engine, job_id) != pid
+        engine.cancel(job_id)
+        assert engine.wait(job_id, 10).status is Status.CANCELLED
+    finally:
+        engine.stop()
+
+
 def test_out_of_memory_names_peak_phase_shape_and_what_fits(engine, tmp_path):
     model = hungry_onnx(tmp_path / "hungry.onnx")
     result = engine.wait(engine.submit(job("predict", model, memory_bytes=1 << 30, batch_size=64)), 60)
