@@ -6,13 +6,12 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, runs, session, upload_view, words
+from dashboard import escape, kept_upload, runs, session
 from dashboard.session import View
 from stethoscope.diagnosis.request import Request
-from stethoscope.errors import NotFound, StethoscopeError
+from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.settings import settings
-from stethoscope.store import store
 from stethoscope.types import Architecture, ModelFile
 
 NONE, SAMPLE, OWN = "No data", "Sample data", "Your data"
@@ -70,29 +69,11 @@ def logs(view: View) -> ModelFile | None:
 
 
 def _uploaded(view: View, role: str, title: str, lead: str, hint: str) -> ModelFile | None:
-    chosen = session.recalled(role)
-    if chosen:
-        try:
-            entry = store().get(chosen)
-        except NotFound as error:
-            st.warning(escape.sentences(error))
-            session.remember(role, None)
-        else:
-            name, other = st.columns([4, 1], vertical_alignment="center")
-            name.markdown(f"{escape.code(entry.name)} · {words.size(entry.size_bytes)}")
-            other.button(
-                "Other file", key=f"other-{role}", on_click=session.remember, args=(role, None), width="stretch"
-            )
-            return entry.file
-    st.caption(lead)
-    uploaded = upload_view.show(key=f"{role}-upload", title=title, hint=hint, folders=role == "logs")
-    if uploaded and st.session_state.get(f"_{role}_arrived") != uploaded:
-        st.session_state[f"_{role}_arrived"] = uploaded
-        if role == "logs":
-            session.mark_as_logs(uploaded[0], view.owner)
-        session.remember(role, uploaded[0])
-        st.rerun()
-    return None
+    logs = role == "logs"
+    entry = kept_upload.chosen(
+        role, view.owner, key=f"{role}-upload", title=title, hint=hint, lead=lead, folders=logs, as_logs=logs
+    )
+    return None if entry is None else entry.file
 
 
 def fit(view: View) -> FitSettings:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from dashboard import escape, progress, render, session, tracker_parts, upload_view, words
+from dashboard import escape, kept_upload, progress, render, tracker_parts, words
 from dashboard.compare_inputs import Log, id_of, offered, one_of
-from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
 from stethoscope.logs.better import best_is_low
-from stethoscope.store import Entry, store
+from stethoscope.store import Entry
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 if TYPE_CHECKING:
@@ -207,26 +206,7 @@ def fingerprints(found: Sequence[Mapping[str, Any]], changed: Sequence[str]) -> 
 
 
 def _uploaded(owner: str, role: str, title: str, hint: str) -> Entry | None:
-    """An upload that stands in the address under `role`, or a place to drop one."""
-    chosen = session.recalled(role)
-    if chosen:
-        try:
-            entry = store().get(chosen)
-        except NotFound as error:
-            st.warning(escape.sentences(error))
-            session.remember(role, None)
-        else:
-            name, other = st.columns([4, 1], vertical_alignment="center")
-            name.markdown(f"{escape.code(entry.name)} · {words.size(entry.size_bytes)}")
-            other.button("Other", key=f"other-{role}", on_click=session.remember, args=(role, None), width="stretch")
-            return entry
-    uploaded = upload_view.show(key=f"versions-{role}", title=title, hint=hint)
-    if uploaded and st.session_state.get(f"_{role}-arrived") != uploaded:
-        st.session_state[f"_{role}-arrived"] = uploaded
-        session.mark_as_logs(uploaded[0], owner)
-        session.remember(role, uploaded[0])
-        st.rerun()
-    return None
+    return kept_upload.chosen(role, owner, key=f"versions-{role}", title=title, hint=hint, other="Other")
 
 
 def _job(files: Mapping[str, ModelFile], owner: str, entry_id: str) -> JobState:
