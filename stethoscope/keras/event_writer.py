@@ -19,6 +19,7 @@ from types import TracebackType
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.containers.wire import encode_bytes, encode_varint
 from stethoscope.logs.crc32c import masked
 
 BUCKETS = 30
@@ -48,7 +49,7 @@ class EventWriter:
         self.path = folder / f"{stem}.{number:03d}.v2"
         self._stream = self.path.open("xb", buffering=0)
         # TensorBoard wants the version first, and in a record of its own.
-        self._write(_double(1, time.time()) + _bytes(3, b"brain.Event:2"))
+        self._write(_double(1, time.time()) + encode_bytes(3, b"brain.Event:2"))
 
     def __enter__(self) -> EventWriter:
         return self
@@ -63,7 +64,7 @@ class EventWriter:
             step: the first one that may follow.
             wall_time: seconds since 1970; now when None.
         """
-        self._event(step, wall_time, _bytes(7, _varint_field(1, _START)))
+        self._event(step, wall_time, encode_bytes(7, _varint_field(1, _START)))
 
     def scalars(self, step: int, values: Mapping[str, float], wall_time: float | None = None) -> None:
         """Appends one value for each tag, stored as float32.
@@ -74,8 +75,8 @@ class EventWriter:
             wall_time: seconds since 1970; now when None.
         """
         if values:
-            summary = b"".join(_bytes(1, _scalar(tag, value)) for tag, value in values.items())
-            self._event(step, wall_time, _bytes(5, summary))
+            summary = b"".join(encode_bytes(1, _scalar(tag, value)) for tag, value in values.items())
+            self._event(step, wall_time, encode_bytes(5, summary))
 
     def histograms(
         self, step: int, values: Mapping[str, npt.NDArray[np.float64]], wall_time: float | None = None
@@ -88,8 +89,8 @@ class EventWriter:
             wall_time: seconds since 1970; now when None.
         """
         if values:
-            summary = b"".join(_bytes(1, _histogram(tag, rows)) for tag, rows in values.items())
-            self._event(step, wall_time, _bytes(5, summary))
+            summary = b"".join(encode_bytes(1, _histogram(tag, rows)) for tag, rows in values.items())
+            self._event(step, wall_time, encode_bytes(5, summary))
 
     def close(self) -> None:
         """Ends the file; a second call does nothing."""
@@ -137,38 +138,31 @@ def histogram(values: npt.NDArray[np.generic], buckets: int = BUCKETS) -> npt.ND
 def _scalar(tag: str, value: float) -> bytes:
     with np.errstate(over="ignore"):  # beyond float32 is infinite in the file, as TensorFlow writes it
         content = np.float32(value).tobytes()
-    tensor = _varint_field(1, _FLOAT) + _bytes(2, b"") + _bytes(4, content)
-    return _bytes(1, tag.encode()) + _bytes(8, tensor) + _bytes(9, _metadata(b"scalars", _SCALAR_CLASS))
+    tensor = _varint_field(1, _FLOAT) + encode_bytes(2, b"") + encode_bytes(4, content)
+    return (
+        encode_bytes(1, tag.encode()) + encode_bytes(8, tensor) + encode_bytes(9, _metadata(b"scalars", _SCALAR_CLASS))
+    )
 
 
 def _histogram(tag: str, rows: npt.NDArray[np.float64]) -> bytes:
-    shape = b"".join(_bytes(2, _varint_field(1, size)) for size in rows.shape)
+    shape = b"".join(encode_bytes(2, _varint_field(1, size)) for size in rows.shape)
     content = np.ascontiguousarray(rows, "<f8").tobytes()
-    tensor = _varint_field(1, _DOUBLE) + _bytes(2, shape) + _bytes(4, content)
-    return _bytes(1, tag.encode()) + _bytes(8, tensor) + _bytes(9, _metadata(b"histograms", _TENSOR_CLASS))
+    tensor = _varint_field(1, _DOUBLE) + encode_bytes(2, shape) + encode_bytes(4, content)
+    return (
+        encode_bytes(1, tag.encode())
+        + encode_bytes(8, tensor)
+        + encode_bytes(9, _metadata(b"histograms", _TENSOR_CLASS))
+    )
 
 
 def _metadata(plugin: bytes, data_class: int) -> bytes:
-    return _bytes(1, _bytes(1, plugin)) + _varint_field(4, data_class)
-
-
-def _varint(value: int) -> bytes:
-    value &= (1 << 64) - 1
-    found = bytearray()
-    while value > 0x7F:
-        found.append(value & 0x7F | 0x80)
-        value >>= 7
-    found.append(value)
-    return bytes(found)
+    return encode_bytes(1, encode_bytes(1, plugin)) + _varint_field(4, data_class)
 
 
 def _varint_field(number: int, value: int) -> bytes:
-    return _varint(number << 3) + _varint(value)
-
-
-def _bytes(number: int, content: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(content)) + content
+    """A negative number stands as its two's complement in 64 bits."""
+    return encode_varint(number << 3) + encode_varint(value & 0xFFFF_FFFF_FFFF_FFFF)
 
 
 def _double(number: int, value: float) -> bytes:
-    return _varint(number << 3 | 1) + struct.pack("<d", value)
+    return encode_varint(number << 3 | 1) + struct.pack("<d", value)

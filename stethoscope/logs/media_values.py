@@ -21,6 +21,8 @@ MAX_ELEMENTS = 1_000_000
 """Numbers of one tensor."""
 MAX_TEXTS, MAX_TEXT_BYTES = 1_000, 100_000
 _STRING = 7
+_NUMBERS = (4, 5, 6)
+"""Fields of a tensor that hold its numbers."""
 _PR_ROWS = 6
 _EVENT_GRAPH, _EVENT_META_GRAPH, _META_GRAPH_GRAPH = 4, 9, 2
 """Fields that hold graphs. Source: tensorboard/compat/proto/event.proto, meta_graph.proto."""
@@ -178,20 +180,12 @@ def _tensor_value(view: memoryview, tensor: Field, kind: str) -> Value | None:
 
 
 def _strings(view: memoryview, tensor: Field) -> tuple[tuple[int, ...], list[bytes]]:
-    dtype, texts = 0, []
-    shape: tuple[int, ...] = ()
-    for item in fields(view, tensor.start, tensor.end):
-        if item.number == 1 and item.kind == VARINT:
-            dtype = item.value
-        elif item.number == 2 and item.kind == BYTES:
-            shape = _shape(view, item)
-        elif item.number == 8 and item.kind == BYTES:
-            texts.append(bytes(view[item.start : item.end]))
-    return shape, texts if dtype == _STRING else []
+    dtype, shape, parts = _stored(view, tensor)
+    return shape, [bytes(view[one.start : one.end]) for one in parts if one.number == 8] if dtype == _STRING else []
 
 
-def _numbers(view: memoryview, tensor: Field) -> Doubles | None:
-    """A tensor of floating-point numbers; None for any other."""
+def _stored(view: memoryview, tensor: Field) -> tuple[int, tuple[int, ...], list[Field]]:
+    """A tensor's type, its shape, and the fields that may hold its values."""
     dtype, parts = 0, []
     shape: tuple[int, ...] = ()
     for item in fields(view, tensor.start, tensor.end):
@@ -199,8 +193,15 @@ def _numbers(view: memoryview, tensor: Field) -> Doubles | None:
             dtype = item.value
         elif item.number == 2 and item.kind == BYTES:
             shape = _shape(view, item)
-        elif item.number in (4, 5, 6) and item.kind in (BYTES, FIXED32, FIXED64):
-            parts.append(view[item.start : item.end])
+        elif item.kind == BYTES or (item.number in _NUMBERS and item.kind in (FIXED32, FIXED64)):
+            parts.append(item)
+    return dtype, shape, parts
+
+
+def _numbers(view: memoryview, tensor: Field) -> Doubles | None:
+    """A tensor of floating-point numbers; None for any other."""
+    dtype, shape, stored_in = _stored(view, tensor)
+    parts = [view[one.start : one.end] for one in stored_in if one.number in _NUMBERS]
     if dtype not in (1, 2) or math.prod(shape) > MAX_ELEMENTS:
         return None
     kind, width = FIXED_WIDTHS[dtype]
