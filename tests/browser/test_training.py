@@ -154,7 +154,10 @@ def test_what_the_pointer_is_at_is_named_pinned_and_let_go(visit):
 
 def test_axes_smoothing_and_groups_are_asked_of_the_server(visit):
     page = opened(visit())
-    curves = lambda request: request.url.endswith("/curves")  # noqa: E731
+
+    def curves(request):
+        return request.url.endswith("/curves")
+
     with page.expect_request(curves) as asked:
         page.get_by_role("radio", name="Relative").click()
     assert asked.value.post_data_json["x"] == "relative"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tarfile
-import time
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import progress, upload_view
 from stethoscope.store import store
-from tests.dashboard.visiting import ME, keys, text
+from tests.dashboard.visiting import ME, settle, text
 from tests.logs.test_dvc import repository
 
 
@@ -38,13 +37,7 @@ def shown(workspace, engine, monkeypatch):
         app = AppTest.from_function(page, args=(what, entry, folder), default_timeout=60)
         for name, value in params.items():
             app.query_params[name] = value
-        deadline = time.monotonic() + 60
-        app.run()
-        while any(key.startswith("cancel-page") for key in keys(app)) and time.monotonic() < deadline:
-            time.sleep(0.2)
-            app.run()
-        assert not app.exception, app.exception
-        return app
+        return settle(app, 60)
 
     return open_view
 

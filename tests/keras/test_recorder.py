@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
+import tf_keras
 
 from stethoscope.errors import BadInput
+from stethoscope.keras import Recorder
 from stethoscope.keras.tags import is_instrument, layer_of
 from tests.keras.reading import events, scalars
-
-keras = pytest.importorskip("keras")
-import tensorflow as tf  # noqa: E402
-import tf_keras  # noqa: E402
-
-from stethoscope.keras import Recorder  # noqa: E402
 
 ROWS, BATCH = 256, 32
 STEPS = ROWS // BATCH

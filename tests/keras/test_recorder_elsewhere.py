@@ -7,18 +7,16 @@ import subprocess
 import sys
 import warnings
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
+from stethoscope.keras import Recorder
 from stethoscope.keras import recorder as recorder_module
 from stethoscope.keras.live_model import numbers
 from stethoscope.keras.tags import layer_of
 from tests.keras.reading import scalars
-
-keras = pytest.importorskip("keras")
-import tensorflow as tf  # noqa: E402
-
-from stethoscope.keras import Recorder  # noqa: E402
 
 ON_TWO_DEVICES = """
 import json, sys, warnings

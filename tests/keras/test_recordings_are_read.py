@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 
+import keras
 import numpy as np
 import pytest
 
 from stethoscope.diagnosis.log_report import examine_runs
 from stethoscope.gathering.logs import gather_logs
 from stethoscope.gathering.runs import gather_runs
+from stethoscope.keras import Recorder
 from tests.keras.reading import scalars
-
-keras = pytest.importorskip("keras")
-
-from stethoscope.keras import Recorder  # noqa: E402
 
 ROWS, BATCH, EPOCHS = 128, 16, 4
 STEPS = ROWS // BATCH
