@@ -6,6 +6,7 @@ Source: the rules of CVE-2025-12060 (tar/zip traversal in Keras), the overlappin
 from __future__ import annotations
 
 import itertools
+import re
 import stat
 import struct
 import tarfile
@@ -14,7 +15,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 
 from stethoscope.containers import limits
@@ -22,6 +23,7 @@ from stethoscope.errors import NotFound, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.types import ModelFile
 
 _CHUNK = 1 << 20
+_HIDDEN = re.compile("[\x00-\x1f\x7f\u202a\u202b\u202d\u202e\u2066-\u2068]")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,18 @@ class Archive:
     def names(self) -> tuple[str, ...]:
         """Member names in archive order."""
         return tuple(self.members)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Names of folders that have an entry of their own, without the last slash; many archives list none."""
+        if isinstance(self._backend, zipfile.ZipFile):
+            return tuple(info.filename.rstrip("/") for info in self._backend.infolist() if info.is_dir())
+        return tuple(name for name, info in self._infos.items() if info.isdir())
+
+    @property
+    def in_any_order(self) -> bool:
+        """Whether one member is read as fast as another; a compressed tar must be inflated up to it."""
+        return not isinstance(self._backend, tarfile.TarFile) or _is_plain_tar(self._file)
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
@@ -174,7 +188,8 @@ def _check_zip(file: ModelFile, backend: zipfile.ZipFile, most: int) -> dict[str
     _check_count(file, len(infos), most)
     members: dict[str, Member] = {}
     spans: list[tuple[int, int, str]] = []
-    for info in infos:
+    starts = _data_offsets(file, infos)
+    for info, start in zip(infos, starts, strict=True):
         if info.flag_bits & 0x1:
             raise UnreadableFile(
                 f"{file.name}: member {info.filename!r} is encrypted. Remove the password and upload again."
@@ -186,7 +201,6 @@ def _check_zip(file: ModelFile, backend: zipfile.ZipFile, most: int) -> dict[str
             and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_IFMT(mode) == 0)
         ):
             raise UnsafeFile(f"{file.name}: member {info.filename!r} is a link or device. Pack real files only.")
-        start = _data_offset(file, info)
         spans.append((info.header_offset, start + info.compress_size, info.filename))
         if info.is_dir():
             continue
@@ -202,20 +216,22 @@ def _check_zip(file: ModelFile, backend: zipfile.ZipFile, most: int) -> dict[str
     return members
 
 
-def _data_offset(file: ModelFile, info: zipfile.ZipInfo) -> int:
-    if info.header_offset < 0:
-        raise UnreadableFile(
-            f"{file.name}: member {info.filename!r} starts before the file. The upload is damaged; repeat it."
-        )
+def _data_offsets(file: ModelFile, infos: list[zipfile.ZipInfo]) -> Iterator[int]:
+    """Where each member's bytes begin, from its local header; the file is opened once for all of them."""
     with file.path.open("rb") as stream:
-        stream.seek(info.header_offset)
-        header = stream.read(30)
-    if len(header) < 30 or header[:4] != b"PK\x03\x04":
-        raise UnreadableFile(
-            f"{file.name}: member {info.filename!r} has no local header. The upload is incomplete; repeat it."
-        )
-    name_length, extra_length = struct.unpack("<HH", header[26:30])
-    return info.header_offset + 30 + int(name_length) + int(extra_length)
+        for info in infos:
+            if info.header_offset < 0:
+                raise UnreadableFile(
+                    f"{file.name}: member {info.filename!r} starts before the file. The upload is damaged; repeat it."
+                )
+            stream.seek(info.header_offset)
+            header = stream.read(30)
+            if len(header) < 30 or header[:4] != b"PK\x03\x04":
+                raise UnreadableFile(
+                    f"{file.name}: member {info.filename!r} has no local header. The upload is incomplete; repeat it."
+                )
+            name_length, extra_length = struct.unpack("<HH", header[26:30])
+            yield info.header_offset + 30 + int(name_length) + int(extra_length)
 
 
 def _check_tar(file: ModelFile, tar: tarfile.TarFile, most: int) -> dict[str, Member]:
@@ -247,15 +263,13 @@ def _is_plain_tar(file: ModelFile) -> bool:
 
 
 def _plain(file: ModelFile, name: str) -> str:
-    parts = PurePosixPath(name).parts
-    hidden = any(
-        ord(character) < 32 or character in "\x7f\u202a\u202b\u202d\u202e\u2066\u2067\u2068" for character in name
-    )
-    if not parts or name.startswith("/") or "\\" in name or ".." in parts or ":" in parts[0] or hidden:
+    # Not PurePosixPath: of 20,000 names it takes a second.
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if not parts or name.startswith("/") or "\\" in name or ".." in parts or ":" in parts[0] or _HIDDEN.search(name):
         raise UnsafeFile(
             f"{file.name}: member name {name!r} leaves the archive's folder or hides characters. Pack it again."
         )
-    if any(len(part.encode()) > 255 for part in parts):
+    if len(name) > 63 and any(len(part.encode()) > 255 for part in parts):
         raise UnsafeFile(f"{file.name}: a member name is longer than 255 bytes. Rename it.")
     return name
 

@@ -1,0 +1,1 @@
+"""The text, JSON and XML in which tools write down what is on an image."""

@@ -1,0 +1,191 @@
+"""Boxes in CSV files, a line each: what TensorFlow's object detection scripts, Roboflow, keras-retinanet and Kaggle write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stethoscope.data import bounds
+from stethoscope.data.annotations.csv_lines import column, csv_rows, head_rows, is_number
+from stethoscope.data.dataset import Box, Dataset
+from stethoscope.data.images.image_decoding import is_image
+from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing, left_out
+from stethoscope.data.images.mark_checks import finite
+from stethoscope.data.split_names import split_in_stem
+from stethoscope.data.survey import Survey, survey
+from stethoscope.errors import StethoscopeError
+from stethoscope.types import ModelFile
+
+_FILES = (
+    "filename",
+    "file",
+    "image",
+    "imagepath",
+    "path",
+    "imagename",
+    "img",
+    "imageid",
+    "imagefilename",
+    "frame",
+    "imgpath",
+)
+_CLASSES = ("class", "label", "classname", "name", "category", "labelname", "object", "classid", "categoryid", "type")
+_CORNERS = (("xmin", "x1", "left", "xtl", "bboxxmin"), ("ymin", "y1", "top", "ytl", "bboxymin"),
+            ("xmax", "x2", "right", "xbr", "bboxxmax"), ("ymax", "y2", "bottom", "ybr", "bboxymax"))  # fmt: skip
+_SIZED = (
+    ("x", "bboxx"),
+    ("y", "bboxy"),
+    ("w", "bboxwidth", "bboxw", "boxwidth"),
+    ("h", "bboxheight", "bboxh", "boxheight"),
+)
+_RECORDS = (".record", ".tfrecord", ".tfrecords")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which column is what."""
+
+    header: bool
+    file: int
+    label: int | None
+    box: tuple[int, ...]
+    """Four columns, or one that holds "[x, y, width, height]"."""
+    sized: bool
+    """The last two are width and height rather than the far corner."""
+    image_size: tuple[int, int] | None
+
+
+class BoxTableReader:
+    """File, class and corners of each box; several files are splits."""
+
+    id = "box_table"
+    title = "Boxes in a CSV table"
+    extensions = (".csv", ".tsv")
+    priority = 35
+
+    def sniff(self, file: ModelFile) -> bool:
+        """Whether a CSV has columns for a file and a box; TFRecords beside it, which hold the images too, come first."""
+        seen = survey(file)
+        if not seen.images and seen.ending(*_RECORDS):
+            return False
+        return any(layout_of(head_rows(head, 3)) for _, head in _tables(seen))
+
+    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
+        """See `DataReader.open`."""
+        seen = survey(file)
+        with Opening(file, self.id, self.title, budget_bytes) as opening:
+            listing = Listing(seen.images, budget_bytes, file.name)
+            # A file that names a split is read first: another may list all of them once more.
+            tables = sorted(_tables(seen), key=lambda item: (not split_in_stem(item[0]), item[0]))
+            known: dict[int, dict[str, set[tuple[str, tuple[float, ...]]]]] = {}
+            for name, head in tables:
+                layout = layout_of(head_rows(head, 3))
+                if layout is None:
+                    continue
+                try:
+                    _read(opening, name, layout, listing, known)
+                except StethoscopeError as error:
+                    opening.problems.add("csv", name, str(error))
+            notes = left_out(len(seen.images), listing)
+            if any(row.key.fractions for row in listing.rows()):
+                notes.append("Boxes are given as fractions of the image.")
+            return opening.finish(Found(listing.rows(), ListedMarks(), "none", listing.classes, notes))
+
+
+def layout_of(rows: Sequence[Sequence[str]]) -> Layout | None:
+    """Judges by the header, or by the first line where there is none; None for a table of another kind."""
+    if not rows:
+        return None
+    first = rows[0]
+    file = column(first, _FILES)
+    if file is None:
+        # keras-retinanet: path, x1, y1, x2, y2, class.
+        if len(first) == 6 and is_image(first[0]) and all(is_number(value) or not value for value in first[1:5]):
+            return Layout(False, 0, 5, (1, 2, 3, 4), False, None)
+        return None
+    label = column(first, _CLASSES)
+    wide, high = (
+        column(first, ("width", "imagewidth", "imgwidth")),
+        column(first, ("height", "imageheight", "imgheight")),
+    )
+    size = (wide, high) if wide is not None and high is not None else None
+    corners = [column(first, names) for names in _CORNERS]
+    if all(place is not None for place in corners):
+        return Layout(True, file, label, tuple(place for place in corners if place is not None), False, size)
+    sized = [column(first, names) for names in _SIZED]
+    if sized[0] is not None and sized[1] is not None and sized[2] is None and size is not None:
+        sized, size = [sized[0], sized[1], *size], None
+    if all(place is not None for place in sized):
+        return Layout(True, file, label, tuple(place for place in sized if place is not None), True, size)
+    one = column(first, ("bbox", "box"))
+    if one is not None and len(rows) > 1 and len(_listed(rows[1][one] if one < len(rows[1]) else "")) == 4:
+        return Layout(True, file, label, (one,), True, size)
+    return None
+
+
+def _tables(seen: Survey) -> list[tuple[str, bytes]]:
+    return list(seen.heads_of(".csv", ".tsv"))
+
+
+def _read(opening: Opening, name: str, layout: Layout, listing: Listing, known: dict[int, Any]) -> None:
+    entries: list[tuple[Entry, str, tuple[float, ...]]] = []
+    largest = 0.0
+    for line, values in csv_rows(opening.text(name, bounds.MAX_ANNOTATION_BYTES)):
+        if layout.header and not entries and line == 1:
+            continue
+        reference = values[layout.file] if layout.file < len(values) else ""
+        if not reference:
+            opening.problems.add("line", name, f"Line {line} names no image. It is left out.")
+            continue
+        entry = listing.entry(reference, name, split_in_stem(name))
+        entry.size = entry.size or _size(values, layout)
+        written = [values[place] for place in layout.box if place < len(values)]
+        if not any(written):
+            continue  # An image without objects.
+        box = _box(written, layout)
+        if box is None:
+            opening.problems.add(
+                "line", name, f"Line {line}: expected four numbers of a box, got {', '.join(written)[:80]!r}."
+            )
+            continue
+        largest = max(largest, *map(abs, box))
+        label = values[layout.label] if layout.label is not None and layout.label < len(values) else ""
+        entries.append((entry, label, box))
+    fractions = 0 < largest <= 1.0
+    for entry, label, box in entries:
+        seen = known.setdefault(id(entry), {})
+        if any((label, box) in boxes for table, boxes in seen.items() if table != name):
+            continue
+        seen.setdefault(name, set()).add((label, box))
+        entry.fractions = fractions
+        x, y, width, height = box
+        listing.mark(entry, Box(label, x, y, width, height))
+
+
+def _box(written: Sequence[str], layout: Layout) -> tuple[float, ...] | None:
+    numbers = _listed(written[0]) if len(layout.box) == 1 else [float(value) for value in written if is_number(value)]
+    if len(numbers) != 4 or not finite(numbers):
+        return None
+    x, y, wide, high = numbers
+    return (x, y, wide, high) if layout.sized else (x, y, wide - x, high - y)
+
+
+def _listed(value: str) -> list[float]:
+    parts = value.strip("[]() ").replace(",", " ").split()
+    return [float(part) for part in parts if is_number(part)]
+
+
+def _size(values: Sequence[str], layout: Layout) -> tuple[int, int] | None:
+    if layout.image_size is None or max(layout.image_size) >= len(values):
+        return None
+    wide, high = (values[place] for place in layout.image_size)
+    return (
+        (int(wide), int(high))
+        if wide.isdecimal() and high.isdecimal() and 0 < int(wide) < 10**6 and 0 < int(high) < 10**6
+        else None
+    )
+
+
+READER = BoxTableReader()

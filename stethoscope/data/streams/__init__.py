@@ -1,0 +1,1 @@
+"""Arrays, texts and recordings that are read in place, a part at a time."""

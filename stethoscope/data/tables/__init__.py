@@ -1,0 +1,1 @@
+"""Columns: how they are stored, what they hold, and how they become samples and arrays."""

@@ -1,0 +1,102 @@
+"""Text, one sample a line: words, token ids separated by blanks, labels as fastText marks them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from stethoscope.data import bounds
+from stethoscope.data.problem_list import ProblemList
+from stethoscope.data.streams.text_source import AsUtf8, head_of, is_single, open_stream
+from stethoscope.data.tables.column_table import ColumnTable
+from stethoscope.data.tables.csv_dialect import delimiter_of, encoding_of
+from stethoscope.data.tables.field_rows import Column, stacked, text_array
+from stethoscope.errors import StethoscopeError, UnreadableFile
+from stethoscope.types import ModelFile
+
+_MOST_BYTES = 128 << 20
+_MEMORY_FACTOR = 8
+_LABEL = re.compile(r"((?:__label__\S+\s+)+)(.*)", re.S)
+_IDS = re.compile(r"\d{1,18}(?:[ ,\t]+\d{1,18})*")
+_LOOKED_AT = 2_000
+_MARKUP = (b"<", b"{", b"[", b"%PDF")
+
+
+class TextReader:
+    """Reads lines of text."""
+
+    id = "text"
+    title = "Lines of text"
+    extensions = (".txt", ".text")
+    priority = 95
+
+    def sniff(self, file: ModelFile) -> bool:
+        """Whether it is named like text and is some, and no table."""
+        if not is_single(file) or not file.name.lower().removesuffix(".gz").endswith(self.extensions):
+            return False
+        head = head_of(file)
+        try:
+            encoding = encoding_of(file.name, head, whole=False)
+        except StethoscopeError:
+            return False
+        if delimiter_of(head.decode(encoding, "replace"), whole=False) in ("\t", ";", "|"):
+            return False
+        text = head[:4096].decode(encoding, "replace")
+        return bool(head) and not head.lstrip().startswith(_MARKUP) and not any(ord(one) < 9 for one in text)
+
+    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> ColumnTable:
+        """Reads the lines; see `DataReader.open`. options: {"encoding"}; empty lines are no rows."""
+        limit = max(1 << 20, min(_MOST_BYTES, budget_bytes // _MEMORY_FACTOR))
+        encoding = str(options.get("encoding") or "") or encoding_of(file.name, head_of(file), whole=False)
+        problems = ProblemList()
+        with open_stream(file, file.name) as stream:
+            source = AsUtf8(stream, encoding, limit + 1)
+            content = bytearray()
+            while part := source.read(1 << 20):
+                content += part
+        cut = source.read_bytes > limit
+        if source.damage:
+            problems.add("end", file.name, f"Ends early ({source.damage}); the lines before are shown.")
+        if source.replaced:
+            problems.add("encoding", file.name, f"Some characters are not {encoding}; they are shown as �.")
+        lines = [line.strip() for line in content.decode("utf-8", "replace").lstrip("\ufeff").splitlines()]
+        rows = [line for line in lines if line]
+        if cut:
+            rows = rows[:-1]
+        if not rows:
+            raise UnreadableFile(f"{file.name}: expected lines of text, got none. Save it again.")
+        notes = [f"Only the first {len(rows):,} lines are read: more do not fit the memory allowed."] if cut else []
+        columns, details = _columns(rows)
+        return ColumnTable(
+            self.id, self.title, file.name, columns, options, problems, notes=notes, exact=not cut, details=details
+        )
+
+
+def _columns(rows: Sequence[str]) -> tuple[dict[str, Column], dict[str, dict[str, Any]]]:
+    first = rows[:_LOOKED_AT]
+    if all(_IDS.fullmatch(row) for row in first) and any(len(row.split()) > 1 for row in first):
+        return {"tokens": stacked([_ids(row) for row in rows])}, {"tokens": {"kind": "tokens"}}
+    marked = [_LABEL.match(row) for row in rows]
+    if sum(match is not None for match in marked[:_LOOKED_AT]) > len(first) // 2:
+        labels = ["" if match is None else ", ".join(match[1].replace("__label__", " ").split()) for match in marked]
+        texts = [row if match is None else match[2] for row, match in zip(rows, marked, strict=True)]
+        return {"text": _texts(texts), "label": text_array(labels)}, {"text": {"kind": "text"}}
+    return {"text": _texts(rows)}, {"text": {"kind": "text"}}
+
+
+def _texts(rows: Sequence[str]) -> Column:
+    return text_array([row[: bounds.MAX_TEXT] for row in rows])
+
+
+def _ids(row: str) -> Any:
+    parts = row.replace(",", " ").split()
+    try:
+        return np.array([int(part) for part in parts], np.int64)
+    except ValueError:
+        return None
+
+
+READER = TextReader()

@@ -1,0 +1,123 @@
+"""VGG Image Annotator's JSON: projects of version 2, and lists of regions by image.
+
+Source: https://www.robots.ox.ac.uk/~vgg/software/via/ (via-2.x, region shapes).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stethoscope.data.annotations.json_whole import read_json
+from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon
+from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out
+from stethoscope.data.images.mark_checks import finite
+from stethoscope.data.split_names import split_in_stem
+from stethoscope.data.survey import survey
+from stethoscope.errors import StethoscopeError
+from stethoscope.types import ModelFile
+
+_WORDS = re.compile(rb'"(shape_attributes|_via_img_metadata|region_attributes)"')
+_ROUND_POINTS = 48
+
+
+class ViaReader:
+    """Rectangles, circles, ellipses, polygons, polylines and points."""
+
+    id = "via"
+    title = "VGG Image Annotator"
+    extensions = (".json",)
+    priority = 11
+
+    def sniff(self, file: ModelFile) -> bool:
+        """Whether a JSON has VIA's region words."""
+        return any(_WORDS.search(head) for _, head in survey(file).heads_of(".json"))
+
+    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
+        """See `DataReader.open`."""
+        seen = survey(file)
+        with Opening(file, self.id, self.title, budget_bytes) as opening:
+            listing = Listing(seen.images, budget_bytes, file.name)
+            for name, head in seen.heads_of(".json"):
+                if _WORDS.search(head):
+                    try:
+                        _read(opening, name, listing)
+                    except StethoscopeError as error:
+                        opening.problems.add("json", name, str(error))
+            notes = left_out(len(seen.images), listing)
+            return opening.finish(Found(listing.rows(), ListedMarks(), "none", listing.classes, notes))
+
+
+def _read(opening: Opening, name: str, listing: Listing) -> None:
+    value = read_json(opening, name)
+    if isinstance(value, Mapping):
+        value = value.get("_via_img_metadata", value)
+    for image in value.values() if isinstance(value, Mapping) else ():
+        if not isinstance(image, Mapping) or not isinstance(image.get("filename"), str):
+            opening.problems.add("entry", name, "An entry names no file. It is left out.")
+            continue
+        entry = listing.entry(image["filename"], name, split_in_stem(name))
+        for region in _regions(image.get("regions")):
+            try:
+                listing.mark(entry, _mark(region))
+            except (ValueError, KeyError, TypeError) as error:
+                entry.problems.append(f"{name}: a region cannot be read ({error}). It is left out.")
+
+
+def _regions(value: Any) -> Iterator[Mapping[str, Any]]:
+    found = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return (one for one in found if isinstance(one, Mapping))
+
+
+def _mark(region: Mapping[str, Any]) -> Mark:
+    shape, attributes = region["shape_attributes"], region.get("region_attributes") or {}
+    label = _label(attributes)
+    kind = shape["name"]
+    if kind == "rect":
+        left, top, width, height = _numbers(shape, "x", "y", "width", "height")
+        return Box(label, left, top, width, height)
+    if kind in ("circle", "ellipse"):
+        x, y = _numbers(shape, "cx", "cy")
+        wide, high = _numbers(shape, "r", "r") if kind == "circle" else _numbers(shape, "rx", "ry")
+        (theta,) = _numbers({"theta": shape.get("theta", 0.0)}, "theta")
+        return Polygon(label, (_round(x, y, wide, high, theta),))
+    if kind == "point":
+        x, y = _numbers(shape, "cx", "cy")
+        return Points(label, ((x, y),))
+    points = tuple((float(x), float(y)) for x, y in zip(shape["all_points_x"], shape["all_points_y"], strict=True))
+    if not finite(number for point in points for number in point):
+        raise ValueError("its points are no ordinary numbers")
+    return Points(label, points, joined=True) if kind == "polyline" else Polygon(label, (points,))
+
+
+def _label(attributes: Any) -> str:
+    """The first attribute in words; a set of check marks as the marked ones."""
+    for value in attributes.values() if isinstance(attributes, Mapping) else ():
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        if isinstance(value, Mapping):
+            return ", ".join(str(name) for name, on in value.items() if on)
+    return ""
+
+
+def _numbers(shape: Mapping[str, Any], *names: str) -> list[float]:
+    found = [float(shape[name]) for name in names]
+    if not finite(found):
+        raise ValueError("its numbers are no pixels")
+    return found
+
+
+def _round(x: float, y: float, wide: float, high: float, theta: float) -> tuple[tuple[float, float], ...]:
+    cosine, sine = math.cos(theta), math.sin(theta)
+    found = []
+    for step in range(_ROUND_POINTS):
+        turn = 2 * math.pi * step / _ROUND_POINTS
+        right, down = wide * math.cos(turn), high * math.sin(turn)
+        found.append((x + right * cosine - down * sine, y + right * sine + down * cosine))
+    return tuple(found)
+
+
+READER = ViaReader()
