@@ -56,7 +56,7 @@ class Resolver:
         self._known: dict[str, tuple[int, ...]] = {}
 
     def _sequence_length(self, architecture: Architecture, sizes: Sizes, axes: Sequence[tuple[str, int, int]]) -> int:
-        room = _positions(architecture.layers)
+        room = positions(architecture.layers)
         if sizes.sequence_length is not None:
             if not axes:
                 self.assumptions.append(
@@ -105,7 +105,8 @@ class Resolver:
         return self._sequence
 
 
-def _positions(layers: Sequence[Layer]) -> int | None:
+def positions(layers: Sequence[Layer]) -> int | None:
+    """The longest sequence that position embeddings allow; None without any."""
     found = [
         int(layer.config[key])
         for layer in layers

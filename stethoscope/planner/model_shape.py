@@ -89,7 +89,7 @@ def model_shape(
         BadSetting: a size that makes no sense.
     """
     resolver = Resolver(architecture, Sizes(sequence_length, image_size))
-    ordered, unordered = _in_order([*_unlisted_inputs(architecture), *architecture.layers])
+    ordered, unordered = in_order([*_unlisted_inputs(architecture), *architecture.layers])
     trainable_known = architecture.trainable_parameters is not None
     unknown: list[str] = []
     times: dict[str, int] = {}
@@ -180,10 +180,10 @@ def _is_scalar(layer: Layer) -> bool:
     )
 
 
-def _in_order(layers: Sequence[Layer]) -> tuple[list[Layer], bool]:
+def in_order(layers: Sequence[Layer]) -> tuple[list[Layer], bool]:
     """Layers sorted so that sources come first, otherwise as listed; whether that was impossible."""
     by_path = {layer.path: layer for layer in layers}
-    waiting = {layer.path: {path for path in layer.inputs if path in by_path} for layer in layers}
+    waiting = {layer.path: {p for p in layer.inputs if p in by_path and p != layer.path} for layer in layers}
     readers: dict[str, list[str]] = {}
     for path, sources in waiting.items():
         for source in sources:

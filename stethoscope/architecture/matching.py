@@ -1,0 +1,138 @@
+"""Which layer of one model is which of another: by name, then by structure."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from stethoscope.architecture.alignment import aligned, longest_increasing
+from stethoscope.architecture.layer_looks import coarse_look, is_given_name, kind_word, looks_around, name_parts
+from stethoscope.planner.layer_kinds import plain_type
+from stethoscope.planner.model_shape import in_order
+from stethoscope.types import Architecture, Layer
+
+How = Literal["name", "structure"]
+_COMMON = 8
+"""Operators that one layer becomes, at least: names in more paths than that, and in a fifth of all, tell nothing."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """Layer `a` of the first model is layer `b` of the second."""
+
+    a: str
+    b: str
+    how: How
+
+
+def match(first: Architecture, second: Architecture) -> tuple[Match, ...]:
+    """Pairs the layers of two models, each at most once, in the order of the first.
+
+    Names count first: given ones where the kind is the same, numbered ones (dense_3) where the layer looks the same too. Then
+    structure, from strict to loose: looks with three, two, one or no rounds of neighbours, kind and parameters, kind alone; each
+    between the layers that are matched already, in execution order. What is left is matched by name if the kind fits.
+    """
+    across = is_across(first, second)
+    pairing = _Pairing(first, second)
+    looks = looks_around(first, across=across), looks_around(second, across=across)
+    pairing.by_path(lambda a, b: is_given_name(a) or looks[0][a.path][0] == looks[1][b.path][0])
+    if across:
+        pairing.by_part_of_name()
+    for rounds in (3, 2, 1, 0):
+        pairing.by_look(_look_at(looks[0], rounds), _look_at(looks[1], rounds))
+    pairing.by_look(coarse_look, coarse_look)
+    pairing.by_path(lambda a, b: True)
+    pairing.by_look(kind_word, kind_word, between_only=True)
+    return tuple(Match(layer.path, *pairing.found[layer.path]) for layer in first.layers if layer.path in pairing.found)
+
+
+def _look_at(looks: Mapping[str, Sequence[str]], rounds: int) -> Callable[[Layer], str]:
+    return lambda layer: looks[layer.path][rounds]
+
+
+def is_across(first: Architecture, second: Architecture) -> bool:
+    """Whether the two files speak different languages: layers here, operators there, or operators of different runtimes."""
+    return _language(first) != _language(second)
+
+
+def _language(architecture: Architecture) -> str:
+    if architecture.format_id.startswith("keras"):
+        return "keras"
+    return "tensorflow" if architecture.format_id in ("saved_model", "frozen_graph") else architecture.format_id
+
+
+class _Pairing:
+    """Matches found so far, and what is still free."""
+
+    def __init__(self, first: Architecture, second: Architecture) -> None:
+        self.found: dict[str, tuple[str, How]] = {}
+        self._taken: set[str] = set()
+        self._a, self._b = in_order(first.layers)[0], in_order(second.layers)[0]
+        self._place_b = {layer.path: index for index, layer in enumerate(self._b)}
+        self._by_path = {layer.path: layer for layer in self._b}
+
+    def _join(self, a: Layer, b: Layer, how: How) -> None:
+        self.found[a.path] = (b.path, how)
+        self._taken.add(b.path)
+
+    def _free(self, layers: Sequence[Layer], taken: Callable[[str], bool]) -> list[Layer]:
+        return [layer for layer in layers if not taken(layer.path)]
+
+    def by_path(self, accepts: Callable[[Layer, Layer], bool]) -> None:
+        for a in self._a:
+            b = self._by_path.get(a.path)
+            if b is None or a.path in self.found or b.path in self._taken:
+                continue
+            if kind_word(a) == kind_word(b) and accepts(a, b):
+                self._join(a, b, "name")
+
+    def by_part_of_name(self) -> None:
+        """A layer's name within operators' paths, where the kind is the same; the first such operator counts."""
+        names: dict[tuple[str, str], list[Layer]] = {}
+        common = Counter(part for b in self._b for part in name_parts(b.path))
+        usual = max(_COMMON, len(self._b) // 5)
+        for b in self._b:
+            for part in name_parts(b.path):
+                if common[part] > usual or plain_type(part) == plain_type(b.type):
+                    continue  # The model's own name, or the operator's: every path may have it.
+                names.setdefault((part, kind_word(b)), []).append(b)
+        for a in self._a:
+            for part in reversed(name_parts(a.path)):
+                free = [b for b in names.get((part, kind_word(a)), ()) if b.path not in self._taken]
+                same = [b for b in free if b.parameters == a.parameters] or free
+                if same and (len(same) == 1 or is_given_name(a)):
+                    self._join(a, same[0], "name")
+                    break
+
+    def by_look(
+        self, look_a: Callable[[Layer], str], look_b: Callable[[Layer], str], *, between_only: bool = False
+    ) -> None:
+        if not between_only:
+            self._unique(look_a, look_b)
+        for left, right in list(self._stretches()):
+            for at, to in aligned([look_a(a) for a in left], [look_b(b) for b in right]):
+                self._join(left[at], right[to], "structure")
+
+    def _unique(self, look_a: Callable[[Layer], str], look_b: Callable[[Layer], str]) -> None:
+        left = self._free(self._a, self.found.__contains__)
+        right = self._free(self._b, self._taken.__contains__)
+        looks_a, looks_b = [look_a(a) for a in left], [look_b(b) for b in right]
+        count_a, count_b = Counter(looks_a), Counter(looks_b)
+        where = {look: b for look, b in zip(looks_b, right, strict=True) if count_b[look] == 1}
+        for look, a in zip(looks_a, left, strict=True):
+            if count_a[look] == 1 and look in where:
+                self._join(a, where[look], "structure")
+
+    def _stretches(self) -> Iterator[tuple[list[Layer], list[Layer]]]:
+        """Free layers of both between neighbouring matches that keep the order: the longest increasing run of matches."""
+        anchors = [(at, self._place_b[self.found[a.path][0]]) for at, a in enumerate(self._a) if a.path in self.found]
+        kept = longest_increasing(anchors)
+        ends = [(-1, -1), *kept, (len(self._a), len(self._b))]
+        for (from_a, from_b), (to_a, to_b) in itertools.pairwise(ends):
+            yield (
+                self._free(self._a[from_a + 1 : to_a], self.found.__contains__),
+                self._free(self._b[from_b + 1 : to_b], self._taken.__contains__),
+            )
