@@ -16,6 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from stethoscope.errors import UnreadableFile
+from stethoscope.formats import detect
 from stethoscope.formats.foreign_file.foreign import what_is_it
 from stethoscope.types import ModelFile
 
@@ -80,6 +82,7 @@ CASES = [
     ("checkpoint", b'model_checkpoint_path: "model.ckpt-10"\n', "the list of a folder's TensorFlow checkpoints"),
     ("model.ckpt.meta", META_GRAPH, "a TensorFlow 1 MetaGraph"),
     ("a.mlmodel", b"\x08\x04\x12\x02\x0a\x00\xa2\x1f\x02\x0a\x00", "a Core ML model"),
+    ("b.mlmodel", b"\x08\x01\x12\x05\x0a\x03\x0a\x01x\xa2\x1f\x02\x0a\x00", "a Core ML model"),
     ("yolo.cfg", b"[net]\nbatch=1\n[convolutional]\nfilters=32\n", "a Darknet configuration"),
     ("yolo.weights", struct.pack("<iii", 0, 2, 5) + b"\0" * 8 + b"\x9c" * 90, "Darknet weights"),
     ("a.prototxt", b'layer {\n name: "a"\n bottom: "data"\n top: "a"\n}\n', "a Caffe network"),
@@ -112,6 +115,14 @@ def test_it_is_named_with_what_to_do(tmp_path: Path, name: str, content: bytes, 
     said = what_is_it(ModelFile(path, name))
     assert sentence in said
     assert said.startswith("is ") and said.count(". ") >= 1 and said.endswith("."), "a sentence, and what to do"
+
+
+def test_a_core_ml_model_is_no_saved_model(tmp_path: Path) -> None:
+    name, content, sentence = next(case for case in CASES if case[0] == "b.mlmodel")
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(UnreadableFile, match=sentence):
+        detect(ModelFile.at(path))
 
 
 def test_a_folder_and_a_missing_file_are_named_too(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -150,6 +151,13 @@ def _frameworks() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
+def built() -> Callable[[str, Callable[[Any], Any]], Any]:
+    """Builds the model of a case with a package, once."""
+    frameworks = _frameworks()
+    return functools.cache(lambda package, build: build(frameworks[package]))
+
+
+@pytest.fixture(scope="module")
 def frameworks() -> dict[str, Any]:
     return _frameworks()
 
@@ -180,9 +188,9 @@ CASES: list[tuple[str, str, Callable[[Any], Any]]] = [
 
 @pytest.mark.parametrize(("package", "expression", "build"), CASES, ids=[f"{p}-{e}" for p, e, _ in CASES])
 def test_layer_is_described_as_keras_reports_it(
-    package: str, expression: str, build: Callable[[Any], Any], frameworks: dict[str, Any], tmp_path: Path
+    package: str, expression: str, build: Callable[[Any], Any], built: Callable[..., Any], tmp_path: Path
 ) -> None:
-    model = build(frameworks[package])
+    model = built(package, build)
     for suffix in (".keras", ".h5"):
         path = tmp_path / f"model{suffix}"
         model.save(path)
@@ -195,13 +203,15 @@ def test_layer_is_described_as_keras_reports_it(
         assert not [warning for warning in described.warnings if "channels first" not in warning]
 
 
-def test_counts_come_from_the_settings_when_there_are_no_weights(frameworks: dict[str, Any]) -> None:
+def test_counts_come_from_the_settings_when_there_are_no_weights(
+    frameworks: dict[str, Any], built: Callable[..., Any]
+) -> None:
     from stethoscope.formats.keras_model.keras_config import parse_network
     from stethoscope.formats.keras_model.keras_parameters import count_parameters
     from stethoscope.formats.keras_model.keras_shapes import follow
 
     for package, expression, build in CASES:
-        model = build(frameworks[package])
+        model = built(package, build)
         layer_config = json.loads(json.dumps(frameworks[package].saving.serialize_keras_object(model)))
         network = parse_network("model", layer_config)
         assert network is not None

@@ -70,7 +70,7 @@ def _binary(file: ModelFile, head: bytes, tail: bytes, size: int) -> str | None:
     if b"brain.Event:" in head[:64]:
         return "a TensorBoard event file: training curves, not a model. Upload the model file itself."
     if len(head) >= 12 and _masked_crc32c(head[:8]) == int.from_bytes(head[8:12], "little"):
-        return "a TFRecord file: data, not a model. To use it as sample data, save its arrays as .npz."
+        return "a TFRecord file: data, not a model. Give it as sample data (the Data page, or --data)."
     if file.name in _SAVED_MODEL_PARTS:
         return f"by its name one part of a SavedModel ({file.name}). Pack the whole folder as .zip and upload that."
     if _is_safetensors(head, size):
@@ -137,9 +137,7 @@ def _text(file: ModelFile, head: bytes) -> str | None:
     lines = [line for line in text.splitlines()[:20] if line.strip()]
     columns = {len(re.split(r"[,;\t]", line)) for line in lines[:-1]}
     if len(lines) > 2 and len(columns) == 1 and min(columns) > 1:
-        return (
-            "a table of values (CSV): data, not a model. To use it as sample data, save its columns as arrays (.npz)."
-        )
+        return "a table of values (CSV): data, not a model. Give it as sample data (the Data page, or --data)."
     claim = _CLAIMS.get(file.suffix)
     return f"plain text, not {claim or 'a model'}. {_ACCEPTED}"
 

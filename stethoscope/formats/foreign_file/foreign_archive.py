@@ -57,7 +57,7 @@ def _known_zip(base: set[str], suffixes: list[str], names: list[str]) -> str | N
         return f"a ZIP archive around {_short(sorted(models)[0])}. Unpack it and upload that file itself."
     images = sum(suffix in _IMAGES for suffix in suffixes)
     if images and images * 2 >= len(suffixes):
-        return f"a ZIP of {images:,} images: data, not a model. To use them as sample data, save them as arrays (.npz)."
+        return f"a ZIP of {images:,} images: data, not a model. Give it as sample data (the Data page, or --data)."
     return None
 
 

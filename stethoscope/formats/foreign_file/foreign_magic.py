@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_IMAGE = "an image, not a model. To use images as sample data, save them as arrays (.npz)."
-_SOUND = "a sound or video file, not a model. To use it as sample data, save arrays made from it (.npz)."
+_IMAGE = "an image, not a model. Give it as sample data (the Data page, or --data)."
+_SOUND = "a sound or video file, not a model. Give WAV files as sample data (the Data page, or --data)."
 _PROGRAM = "a program or library, not a model. Upload the model file itself."
 _PACKED = "Unpack it and upload the model inside, or pack it as .zip or .tar.gz."
 
@@ -63,7 +63,7 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (
         0,
         b"\x93NUMPY",
-        "a NumPy array (.npy): data or weights without an architecture. Save it as .npz to use it as sample data, or upload the whole model.",
+        "a NumPy array (.npy): data or weights without an architecture. Give it as sample data (the Data page, or --data), or upload the whole model.",
     ),
     (
         0,
@@ -71,8 +71,8 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
         "an HDF5 file without a Keras model in it. Save the whole model with model.save('model.keras') and upload that.",
     ),
     (0, b"SQLite format 3\0", "an SQLite database, not a model. Upload the model file itself."),
-    (0, b"PAR1", "a Parquet table: data, not a model. To use it as sample data, save its columns as arrays (.npz)."),
-    (0, b"ARROW1", "an Arrow table: data, not a model. To use it as sample data, save its columns as arrays (.npz)."),
+    (0, b"PAR1", "a Parquet table: data, not a model. Give it as sample data (the Data page, or --data)."),
+    (0, b"ARROW1", "an Arrow table: data, not a model. Save it as Parquet to use it as sample data."),
     (
         0,
         b"7767517\n",

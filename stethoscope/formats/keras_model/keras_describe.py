@@ -25,9 +25,9 @@ from stethoscope.formats.keras_model.keras_ends import (
 from stethoscope.formats.keras_model.keras_hazards import inspect_description, not_installed
 from stethoscope.formats.keras_model.keras_layer_config import readable_config
 from stethoscope.formats.keras_model.keras_parameters import Counts, count_parameters
-from stethoscope.formats.keras_model.keras_shapes import Flows, follow, input_refs
+from stethoscope.formats.keras_model.keras_shapes import Flow, Flows, follow, input_refs
 from stethoscope.formats.keras_model.keras_stored import Stored
-from stethoscope.types import Architecture, Layer, TensorSpec
+from stethoscope.types import Architecture, Layer, Operand, TensorSpec
 
 _UNNAMED = "Weights"
 
@@ -165,7 +165,21 @@ def _layers(
             dtype=layer_dtype(entry, network),
             inputs=tuple(dict.fromkeys(sources)),
             config=config,
+            operands=_operands(flow, ends_of) if flow else (),
+            calls=max(1, len(flow.calls)) if flow else 1,
         )
+
+
+def _operands(flow: Flow, ends_of: dict[str, tuple[str, ...]]) -> tuple[Operand, ...]:
+    found = []
+    for reads in flow.reads:
+        for ref, shape in reads:
+            paths = ends_of.get(ref.name, ())
+            path = paths[ref.tensor] if ref.tensor < len(paths) else paths[0] if paths else ""
+            found.append(Operand(path, shape))
+    if not found and flow.inputs:
+        found = [Operand("", shape) for shape in flow.inputs]
+    return tuple(found)
 
 
 def _by_input(entry: Entry, feeds: list[str], ends: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:

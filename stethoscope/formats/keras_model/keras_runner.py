@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +13,10 @@ import numpy.typing as npt
 from stethoscope.errors import CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.keras_model.keras_activations import layer_outputs, layer_paths, visit_outputs
+from stethoscope.formats.keras_model.keras_attention import Scores, attention_scores
 from stethoscope.formats.keras_model.keras_ends import unique_names
+from stethoscope.formats.keras_model.keras_layer_times import layer_times
+from stethoscope.formats.keras_model.keras_reducing import Reduce, ReducingCall
 from stethoscope.formats.keras_model.keras_reloading import saved_and_loaded
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec
@@ -88,6 +92,22 @@ class KerasRunner:
             found = call(self._structured(given))
             return {name: _plain(tf_calls.array(value)) for name, value in self._named(found)}
 
+    def tensors(self, feed: Feed) -> list[Any]:
+        """A feed as the list of tensors that `live_outputs` takes.
+
+        Raises:
+            BadInput: names, shapes or dtypes do not fit.
+        """
+        return self._tensors(feeds.checked(feed, self.inputs, self._file.name))
+
+    def live_outputs(self, tensors: Sequence[Any]) -> dict[str, Any]:
+        """The model's outputs by name as tensors, for a tensor per input in their order: what gradients are taken through."""
+        return dict(self._named(self._call(tensors, False)))
+
+    def explained(self, doing: str) -> AbstractContextManager[None]:
+        """Turns what TensorFlow raises while `doing` something with the model into sentences; see `tf_calls.explained`."""
+        return tf_calls.explained(self._file, doing)
+
     def concrete_function(self, shapes: Sequence[Sequence[int]] | None = None) -> Any:
         """The function behind `predict`, traced but not run: for inputs of these shapes, else with every open dimension open.
 
@@ -137,6 +157,35 @@ class KerasRunner:
                 lambda path, tensor: visit(path, _plain(tf_calls.array(tensor))),
             )
             return {name: _plain(tf_calls.array(value)) for name, value in self._named(found[0])}
+
+    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> ReducingCall:
+        """The model as a function that answers with what `reduce` made of each layer's output (all, or those named).
+
+        The reductions are part of the traced call: nothing of the outputs is kept.
+        """
+
+        def fed(feed: Feed) -> dict[str, Any]:
+            values = feeds.checked(feed, self.inputs, self._file.name)
+            return dict(zip(values, self._tensors(values), strict=True))
+
+        def call(tensors: Sequence[Any]) -> Any:
+            return self._call(tensors, False)
+
+        return ReducingCall(self._file, self._keras, self.model, call, fed, reduce, layers)
+
+    def attention(self, feed: Feed, layers: Sequence[str]) -> Scores:
+        """The attention scores inside each of `layers`: (rows, heads, queries, keys) or without heads, in the order they ran."""
+        values = feeds.checked(feed, self.inputs, self._file.name)
+        with tf_calls.explained(self._file, tf_calls.RUNNING):
+            tensors = self._tensors(values)
+            return attention_scores(self._keras, self.model, layers, lambda: self._call(tensors, False))
+
+    def layer_times(self, feed: Feed) -> dict[str, float]:
+        """Seconds each layer takes in one eager call, without the layers inside it."""
+        values = feeds.checked(feed, self.inputs, self._file.name)
+        with tf_calls.explained(self._file, tf_calls.RUNNING):
+            tensors = self._tensors(values)
+            return layer_times(self._keras, self.model, lambda: self._call(tensors, False))
 
     def layer_paths(self) -> dict[int, str]:
         """The path, as in the layer table, of each live layer by its identity."""

@@ -34,6 +34,8 @@ class Flow:
     inputs: Shapes = field(default_factory=list)
     calls: list[Shapes] = field(default_factory=list)
     dtypes: list[str] = field(default_factory=list)
+    reads: list[list[tuple[Ref, Shape | None]]] = field(default_factory=list)
+    """Each tensor that each call is given, and its shape."""
 
     @property
     def output(self) -> Shape | None:
@@ -93,7 +95,9 @@ def _follow(network: Network, given: Shapes | None, prefix: str, flows: Flows) -
         path = prefix + entry.name
         flow = flows.setdefault(path, Flow())
         call = entry.calls[index] if index < len(entry.calls) else Call([])
-        shapes = [values.get(_key(ref, offsets)) for ref in call.refs()]
+        refs = call.refs()
+        shapes = [values.get(_key(ref, offsets)) for ref in refs]
+        flow.reads.append(list(zip(refs, shapes, strict=True)))
         if not entry.calls:
             shapes = _free_inputs(network, entry, given)
         if entry.network is not None:

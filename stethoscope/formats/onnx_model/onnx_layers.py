@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stethoscope.formats.onnx_model import onnx_shapes
 from stethoscope.formats.onnx_model.onnx_tensors import DTYPES
-from stethoscope.types import Layer, TensorSpec
+from stethoscope.types import Layer, Operand, Shape, TensorSpec
 
 if TYPE_CHECKING:
     import onnx
@@ -146,10 +146,19 @@ class LayerReader:
             dtype=outputs[0].dtype if outputs else "",
             inputs=tuple(dict.fromkeys(source for source in sources if source and source != path)),
             config=_config(node, weights, outputs),
+            operands=tuple(_operand(name, values, scope) for name in node.input),
         )
 
 
 _NOTHING = Constant("", (), "")
+
+
+def _operand(name: str, values: dict[str, TensorSpec], scope: _Scope) -> Operand:
+    constant = scope.constants.get(name, _NOTHING)
+    shape: Shape | None = constant.shape
+    if constant is _NOTHING:
+        shape = values[name].shape if name in values else None
+    return Operand(scope.producers.get(name, ""), shape)
 
 
 def is_weight(op_type: str, position: int, constant: Constant) -> bool:

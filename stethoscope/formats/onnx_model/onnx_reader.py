@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_GRAPH_DEPTH = 30
 """Subgraphs inside subgraphs. Protobuf stops at 100 nested messages, and each subgraph takes three."""
-_CHILDREN: Mapping[str, Mapping[int, str]] = {
+CHILDREN: Mapping[str, Mapping[int, str]] = {
     "Model": {7: "Graph", 20: "Training", 25: "Function"},
     "Training": {1: "Graph", 2: "Graph"},
     "Function": {7: "Node", 11: "Attribute"},
@@ -117,7 +117,7 @@ class _Reader:
                 f"{self.subject}: its subgraphs nest more than {MAX_GRAPH_DEPTH} deep, which no runtime loads. Export it again."
             )
         out = bytearray()
-        children = _CHILDREN[kind]
+        children = CHILDREN[kind]
         for part in wire.fields(self.view, start, end):
             child = children.get(part.number) if part.kind == wire.BYTES else None
             if child is None:

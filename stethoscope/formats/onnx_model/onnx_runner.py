@@ -90,6 +90,10 @@ class OnnxRunner:
         found = self._run(self._watching, list(wanted.values()), values) if wanted else []
         return {path: value for path, value in zip(wanted, found, strict=True) if isinstance(value, np.ndarray)}
 
+    def main_paths(self) -> frozenset[str]:
+        """Paths of the nodes whose outputs can be read: those of the main graph."""
+        return frozenset(self._observed)
+
     def _with_outputs(self) -> Path:
         """Writes a copy whose graph also returns every intermediate value.
 

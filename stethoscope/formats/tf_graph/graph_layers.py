@@ -8,13 +8,13 @@ Paths are TensorFlow's names without the names of function calls, so "StatefulPa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.formats.tf_graph import graph_ops, graph_shapes, tf_proto
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph, Operator, Tensor
-from stethoscope.types import Layer, TensorSpec
+from stethoscope.types import Layer, Operand, TensorSpec
 
 _CALL_SEGMENT = re.compile(r"^(Stateful)?PartitionedCall(_\d+)?$")
 _WEIGHT_KINDS = re.compile(r"^(b?float|complex|q?u?int8|qint|quint|int4|uint4|q?u?int16)")
@@ -81,7 +81,7 @@ def layers(
     built = []
     for name, path in shown.items():
         operator = graph.operators[name]
-        mine = owned.get(name, []) + list(body_constants(operator, functions, bodies))
+        mine = [weights[held] for held in owned.get(name, ())] + list(body_constants(operator, functions, bodies))
         dtype = (
             feeds[name].dtype
             if name in feeds
@@ -97,6 +97,7 @@ def layers(
                 dtype=dtype,
                 inputs=origins.of(operator),
                 config=config(operator),
+                operands=tuple(Operand(origins.path(tensor), shapes.get(tensor)) for tensor in operator.inputs),
             )
         )
     return tuple(built)
@@ -193,6 +194,13 @@ class _Origins:
     def of(self, operator: Operator) -> tuple[str, ...]:
         return self._merge(operator)
 
+    def path(self, tensor: Tensor) -> str:
+        """The shown operator that yields a tensor, "" for a weight or a constant."""
+        if tensor.operator in self._shown:
+            return self._shown[tensor.operator]
+        paths = self._memo.get(tensor.operator, ())
+        return paths[tensor.output] if tensor.output < len(paths) else paths[0] if paths else ""
+
     def _merge(self, operator: Operator) -> tuple[str, ...]:
         found: dict[str, None] = {}
         for tensor in operator.inputs:
@@ -203,14 +211,20 @@ class _Origins:
         return tuple(found)
 
 
-def _owners(graph: FlatGraph, weights: Mapping[str, Weight], shown: Mapping[str, str]) -> dict[str, list[Weight]]:
+def weight_users(graph: FlatGraph, weights: Iterable[str]) -> dict[str, list[str]]:
+    """The operators that hold the weights of each layer, by the layer's path."""
+    shown = paths(graph)
+    return {shown[name]: held for name, held in _owners(graph, weights, shown).items()}
+
+
+def _owners(graph: FlatGraph, weights: Iterable[str], shown: Mapping[str, str]) -> dict[str, list[str]]:
     consumers = graph.consumers()
     order = {name: index for index, name in enumerate(graph.operators)}
-    owned: dict[str, list[Weight]] = {}
-    for name, weight in weights.items():
+    owned: dict[str, list[str]] = {}
+    for name in weights:
         uses = [user.name for user, _ in _uses(consumers, name) if user.name in shown and user.type not in _NOT_USES]
         if uses:
-            owned.setdefault(min(uses, key=order.__getitem__), []).append(weight)
+            owned.setdefault(min(uses, key=order.__getitem__), []).append(name)
     return owned
 
 

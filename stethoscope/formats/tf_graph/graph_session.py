@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.tf_graph import tf_calls, tf_text
+from stethoscope.formats.tf_graph.tf_flat import Reduce
 from stethoscope.types import Feed, ModelFile, TensorSpec
 
 _FETCHES_AT_ONCE = 400
@@ -49,6 +51,34 @@ class SessionRunner:
         values = feeds.checked(feed, self.inputs, self._file.name)
         return self._run({spec.name: self._fetches[spec.name] for spec in self.outputs}, values)
 
+    def session_graph(self) -> tuple[Any, Any]:
+        """The graph and its session."""
+        return self._session.graph, self._session
+
+    def session_feed(self, feed: Feed) -> dict[Any, Any]:
+        """A feed by graph tensor name.
+
+        Raises:
+            BadInput: names, shapes or dtypes do not fit.
+        """
+        values = feeds.checked(feed, self.inputs, self._file.name)
+        graph = self._session.graph
+        return {graph.get_tensor_by_name(self._feeds[name]): value for name, value in values.items()}
+
+    def output_tensor(self, name: str) -> str:
+        """The tensor behind an output."""
+        return self._fetches[name]
+
+    def tensor_name(self, name: str, *, is_input: bool) -> str | None:
+        """The tensor behind an input, or behind the first output of the operator at a path; None for an unknown name."""
+        if is_input:
+            return self._feeds.get(name)
+        return f"{self._operators[name]}:0" if name in self._operators else None
+
+    def explained(self, doing: str) -> AbstractContextManager[None]:
+        """See `tf_calls.explained`."""
+        return tf_calls.explained(self._file, doing)
+
     def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed:
         """Returns each operator's first output by the paths of `describe`.
 
@@ -69,6 +99,35 @@ class SessionRunner:
             if names[path] in branches:
                 found.update(self._run_if_taken(path, tensor, values))
         return {path: found[path] for path in readable if path in found}
+
+    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> Callable[[Feed], dict[str, Feed]]:
+        """Returns a function that runs the graph on a feed and answers with what `reduce` made of each operator's output.
+
+        Operators inside a loop or a branch are left out.
+        """
+        tf_calls.check_layers(self._file, layers, self._operators)
+        graph = self._session.graph
+        loops, branches = tf_calls.conditional(graph)
+        wanted: dict[str, dict[str, Any]] = {}
+        with tf_calls.explained(self._file, "reading its operators"), graph.as_default():
+            named = {name: graph.get_tensor_by_name(tensor) for name, tensor in self._feeds.items()}
+            for path, name in self._operators.items():
+                hidden = name in loops or name in branches or not tf_calls.holds_array(graph, f"{name}:0")
+                if hidden or (layers is not None and path not in layers):
+                    continue
+                reduced = reduce(path, graph.get_tensor_by_name(f"{name}:0"), named)
+                if reduced is not None:
+                    wanted[path] = dict(reduced)
+
+        def call(feed: Feed) -> dict[str, Feed]:
+            values = feeds.checked(feed, self.inputs, self._file.name)
+            with tf_calls.explained(self._file, tf_calls.RUNNING):
+                found: dict[str, Feed] = self._session.run(
+                    wanted, {self._feeds[name]: value for name, value in values.items()}
+                )
+            return found
+
+        return call
 
     def _run_if_taken(self, path: str, tensor: str, values: Feed) -> Feed:
         try:

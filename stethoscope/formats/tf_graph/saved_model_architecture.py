@@ -19,8 +19,6 @@ from stethoscope.formats.tf_graph import (
     variables_index,
 )
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph
-from stethoscope.formats.tf_graph.graph_layers import Weight
-from stethoscope.formats.tf_graph.object_graph import SavedVariable
 from stethoscope.formats.tf_graph.saved_model_files import Located
 from stethoscope.formats.tf_graph.saved_model_hazards import context
 from stethoscope.formats.tf_graph.saved_model_keras import compile_settings
@@ -41,7 +39,7 @@ def architecture(located: Located) -> Architecture:
     _check_assets(located, saved.meta_graphs)
     warnings = [*_warnings(located, saved, served.known), *served.notes]
     variables, bundle = served.variables, served.bundle
-    held = {name: _weight(variable) for name, variable in served.behind.items()}
+    held = {name: saved_model_serving.weight_of(variable) for name, variable in served.behind.items()}
     constants = graph_layers.constants(graph)
     frozen = not variables.all and bool(constants)
     layers = graph_layers.layers(graph, functions, held | (constants if frozen else {}), _feeds(chosen))
@@ -81,11 +79,6 @@ def architecture(located: Located) -> Architecture:
             located, bundle, variables, functions, meta.graph_def.node, bool(meta.object_graph_def.nodes)
         ),
     )
-
-
-def _weight(variable: SavedVariable) -> Weight:
-    bits = variable.parameters * tf_proto.item_bits(variable.dtype)
-    return Weight(variable.parameters, bits, variable.trainable)
 
 
 def _completed_specs(chosen: signatures.Signature, kind: str, graph: FlatGraph) -> tuple[TensorSpec, ...]:

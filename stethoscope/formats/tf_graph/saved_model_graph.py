@@ -21,7 +21,7 @@ def is_saved_model(file: ModelFile) -> bool:
         with wire.mapped(file) as view:
             for count, field in enumerate(wire.fields(view)):
                 if (field.number, field.kind) == (2, wire.BYTES):
-                    return _is_meta_graph(view, field)
+                    return _is_meta_graph(view, field) and _only_meta_graphs_follow(view, field)
                 if (field.number, field.kind) != (1, wire.VARINT) or field.value > 1000 or count > 1:
                     return False
     except (wire.Malformed, OSError):
@@ -68,6 +68,14 @@ def serving(saved: Any) -> Any:
     """The meta graph to serve: the one tagged "serve" alone, else one that is among others, else the first."""
     tagged = [meta for meta in saved.meta_graphs if "serve" in meta.meta_info_def.tags]
     return min(tagged, key=lambda meta: len(meta.meta_info_def.tags)) if tagged else saved.meta_graphs[0]
+
+
+def _only_meta_graphs_follow(view: memoryview, field: wire.Field) -> bool:
+    """A Core ML model begins alike, and has its network in other fields. A file that is cut short still counts."""
+    try:
+        return all(later.number in (1, 2) for later in wire.fields(view, field.end, len(view)))
+    except wire.Malformed:
+        return True
 
 
 def _is_meta_graph(view: memoryview, field: wire.Field) -> bool:

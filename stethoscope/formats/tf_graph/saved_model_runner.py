@@ -6,7 +6,8 @@ the loader for functions refuses reference variables and repeated feeds that ses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from stethoscope.formats import feed as feeds
 from stethoscope.formats.tf_graph import graph_layers, saved_model_graph, signatures, tf_calls
 from stethoscope.formats.tf_graph.flat_graph import flatten, flatten_function
 from stethoscope.formats.tf_graph.graph_session import SessionRunner
-from stethoscope.formats.tf_graph.tf_flat import FlatFunction
+from stethoscope.formats.tf_graph.tf_flat import FlatFunction, Reduce
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 
@@ -124,6 +125,34 @@ class FunctionRunner:
         }
         wanted = {path: name for path, name in inside.items() if layers is None or path in layers}
         return found | self._flattened().fetch(wanted, values)
+
+    def flat_function(self) -> FlatFunction:
+        """The called function with its calls inlined."""
+        return self._flattened()
+
+    def output_tensor(self, name: str) -> str:
+        """The tensor behind an output inside `flat_function`."""
+        if self._signature.function:
+            names = [spec.name for spec in self.outputs]
+        else:
+            names = sorted(self._call.structured_outputs)
+        return self._flattened().output_tensor(names.index(name) if name in names else 0)
+
+    def operators(self) -> dict[str, str]:
+        """Layer paths of `describe` → operators inside `flat_function`."""
+        return self._names()[1]
+
+    def explained(self, doing: str) -> AbstractContextManager[None]:
+        """See `tf_calls.explained`."""
+        return tf_calls.explained(self._file, doing)
+
+    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> Callable[[Feed], dict[str, Feed]]:
+        """Returns a function that runs the model on a feed and answers with what `reduce` made of each operator's output."""
+        fed, inside = self._names()
+        tf_calls.check_layers(self._file, layers, [*fed, *inside])
+        wanted = {path: name for path, name in inside.items() if layers is None or path in layers}
+        made = self._flattened().reducing(reduce, wanted)
+        return lambda feed: made(feeds.checked(feed, self.inputs, self._file.name))
 
     def _flattened(self) -> FlatFunction:
         if self._flat is None:

@@ -9,6 +9,7 @@ from typing import Any
 from stethoscope.containers import limits
 from stethoscope.formats.tf_graph import graph_ops, saved_model_graph, signatures, tf_proto, variables_index
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten, flatten_function
+from stethoscope.formats.tf_graph.graph_layers import Weight
 from stethoscope.formats.tf_graph.object_graph import SavedVariable, handles, static_shape, weights
 from stethoscope.formats.tf_graph.saved_model_files import Located
 
@@ -61,6 +62,12 @@ def serve(located: Located) -> Serving:
     variables = _variables(meta, graph if len(known) < 2 else flatten(nodes, functions, every), bundle)
     behind = _behind(graph, variables, handles(meta) | _captures(meta, chosen))
     return Serving(saved, meta, functions, known, chosen, graph, variables, behind, bundle, tuple(notes))
+
+
+def weight_of(variable: SavedVariable) -> Weight:
+    """What a variable holds."""
+    bits = variable.parameters * tf_proto.item_bits(variable.dtype)
+    return Weight(variable.parameters, bits, variable.trainable)
 
 
 def _graph(nodes: Sequence[Any], functions: Mapping[str, Any], chosen: signatures.Signature | None) -> FlatGraph:

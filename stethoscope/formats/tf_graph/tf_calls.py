@@ -63,6 +63,11 @@ def _failure(file: ModelFile, doing: str, error: BaseException) -> str:
     if missing:
         name = missing.group(1) or missing.group(2)
         return f"{file.name}: needs operator {name!r}, which the installed TensorFlow cannot run on this machine. Run it where it was made."
+    if "not a valid root scope name" in str(error):
+        return (
+            f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Name the model and its layers with letters, digits, "
+            "dots, dashes and underscores only."
+        )
     return (
         f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Save the model again with a current TensorFlow."
     )

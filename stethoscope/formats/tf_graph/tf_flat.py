@@ -6,7 +6,7 @@ folded, and a model that changes its own state (a random seed) works too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stethoscope.formats.tf_graph import tf_calls
@@ -14,6 +14,8 @@ from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten
 from stethoscope.types import Feed, ModelFile
 
 _FETCHES_AT_ONCE = 400
+Reduce = Callable[[str, Any, Mapping[str, Any]], Mapping[str, Any] | None]
+"""(layer path, its output tensor, the input tensors by name) → small tensors by name, or None to leave it out."""
 
 
 class FlatFunction:
@@ -46,6 +48,7 @@ class FlatFunction:
         self._captures = list(
             zip([tensor.name for tensor in function.inputs[len(own) :]], function.captured_inputs, strict=True)
         )
+        self._pruned: dict[Any, Any] = {}
         self._definition = _definition(self._graph, definition, [*self._dtypes, *(name for name, _ in self._captures)])
 
     def outputs(self, values: Feed) -> Feed:
@@ -58,6 +61,92 @@ class FlatFunction:
         return self._run(
             {path: f"{name}:0" for path, name in operators.items() if name in self._graph.operators}, values
         )
+
+    def input_tensor(self, name: str) -> str:
+        """The tensor behind an input, as "name:0"."""
+        return str(self._feeds[name])
+
+    def as_tensor(self, name: str, value: Any) -> Any:
+        """An input's array as a tensor of its dtype."""
+        return tf_calls.tensor(value, self._dtypes[self._feeds[name]])
+
+    def output_tensor(self, place: int) -> str:
+        """The tensor behind the output at `place`."""
+        return self._resolved(self._outputs[f"output_{place}"])
+
+    def before(self, tensor: str, kinds: Sequence[str], passing: Sequence[str]) -> str | None:
+        """What goes into the operator of one of `kinds` that yields `tensor`, through any that are `passing`; None without one."""
+        name, _, index = tensor.partition(":")
+        while (operator := self._graph.operators.get(name)) is not None and operator.inputs:
+            if operator.type in kinds:
+                return f"{operator.inputs[0].operator}:{operator.inputs[0].output}"
+            if operator.type not in passing:
+                return None
+            source = operator.inputs[int(index or 0) if operator.type == "IdentityN" else 0]
+            name, index = source.operator, str(source.output)
+        return None
+
+    def called(self, values: Feed, given: Mapping[str, Any], wanted: Sequence[str]) -> list[Any]:
+        """The tensors `wanted`, computed eagerly with tensors `given` in place of the graph's own; gradients go through.
+
+        Args:
+            values: an array for each input.
+            given: tensors by the name they replace.
+            wanted: names of tensors.
+        """
+        from tensorflow.python.eager import wrap_function
+
+        feeds = {tensor: name for name, tensor in self._feeds.items() if name in values and tensor not in given}
+        key = (tuple(given), tuple(feeds), tuple(wanted))
+        if key not in self._pruned:
+            sources = [*given, *feeds, *(tensor for tensor, _ in self._captures)]
+            self._pruned[key] = wrap_function.function_from_graph_def(self._definition, sources, list(wanted))
+        results = self._pruned[key](
+            *given.values(),
+            *(self.as_tensor(name, values[name]) for name in feeds.values()),
+            *(captured for _, captured in self._captures),
+        )
+        return list(results) if isinstance(results, list | tuple) else [results]
+
+    def reducing(self, reduce: Reduce, operators: Mapping[str, str]) -> Callable[[Feed], dict[str, Feed]]:
+        """Returns a function that runs `operators` (name inside the function, by path) on a feed and reduces their outputs.
+
+        The reductions are part of one traced function: nothing of the outputs is kept.
+        """
+        import tensorflow as tf
+
+        wanted = {path: f"{name}:0" for path, name in operators.items() if name in self._graph.operators}
+
+        def body(named: dict[str, Any]) -> dict[str, Any]:
+            graph = tf.compat.v1.get_default_graph()
+            sources = {self._feeds[name]: tensor for name, tensor in named.items() if name in self._feeds}
+            sources |= {name: graph.capture(captured) for name, captured in self._captures}
+            tf.import_graph_def(self._definition, input_map=sources, name="model")
+            found = {}
+            for path, tensor in wanted.items():
+                if not tf_calls.holds_array(graph, f"model/{tensor}"):
+                    continue
+                reduced = reduce(path, graph.get_tensor_by_name(f"model/{tensor}"), named)
+                if reduced is not None:
+                    found[path] = dict(reduced)
+            return found
+
+        traced: dict[tuple[Any, ...], Any] = {}
+
+        def call(values: Feed) -> dict[str, Feed]:
+            with tf_calls.explained(self._file, tf_calls.RUNNING):
+                named = {
+                    name: tf_calls.tensor(values[name], self._dtypes[tensor])
+                    for name, tensor in self._feeds.items()
+                    if name in values
+                }
+                key = tuple(tensor.shape[1:].as_list().__repr__() for tensor in named.values())
+                if key not in traced:
+                    traced[key] = tf.function(body, autograph=False, reduce_retracing=True)
+                found = traced[key](named)
+                return {path: {name: part.numpy() for name, part in parts.items()} for path, parts in found.items()}
+
+        return call
 
     def _resolved(self, tensor: str) -> str:
         for key, name in self._outputs.items():

@@ -67,7 +67,8 @@ _MESSAGES = {
     "SavedResource": "1 string device",
     "CapturedTensor": "1 string name; 2 string concrete_function",
     "VariableDef": "1 string variable_name; 3 string snapshot_name; 5 bool is_resource; 7 bool trainable",
-    "BundleEntryProto": "1 DataType dtype; 2 TensorShapeProto shape; 3 int32 shard_id; 4 int64 offset; 5 int64 size",
+    "BundleEntryProto": "1 DataType dtype; 2 TensorShapeProto shape; 3 int32 shard_id; 4 int64 offset; 5 int64 size;"
+    "7 *bytes slices",
     "BundleHeaderProto": "1 int32 num_shards",
     "SavedMetadata": "1 *KerasObject nodes",
     "KerasObject": "2 int32 node_id; 3 string node_path; 4 string identifier; 5 string metadata",

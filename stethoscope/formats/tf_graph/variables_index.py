@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stethoscope.containers import limits, wire
 from stethoscope.formats.tf_graph import tf_proto
@@ -25,11 +25,25 @@ class Damaged(ValueError):
 
 
 @dataclass(frozen=True)
+class Place:
+    """The values of one variable: `size` bytes from `offset` in data file `shard`; `sliced` when they are stored in parts."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    shard: int
+    offset: int
+    size: int
+    sliced: bool
+
+
+@dataclass(frozen=True)
 class Bundle:
     """What an index lists: data files it needs, and (dtype, shape, bytes) by variable name."""
 
     shards: int
     entries: dict[str, tuple[str, Shape, int]]
+    places: dict[str, Place] = field(default_factory=dict)
+    """Where each of them lies."""
 
 
 def read(data: bytes) -> Bundle:
@@ -46,6 +60,7 @@ def read(data: bytes) -> Bundle:
     messages = tf_proto.messages()
     shards = 0
     entries: dict[str, tuple[str, Shape, int]] = {}
+    places: dict[str, Place] = {}
     try:
         position = len(data) - _FOOTER_BYTES
         for _ in range(2):
@@ -61,12 +76,21 @@ def read(data: bytes) -> Bundle:
                     continue
                 entry = messages.BundleEntryProto.FromString(bytes(value))
                 shape = tuple(int(dim.size) for dim in entry.shape.dim)
-                entries[key.decode("utf-8", "replace")] = (tf_proto.dtype_name(entry.dtype), shape, int(entry.size))
+                name, dtype = key.decode("utf-8", "replace"), tf_proto.dtype_name(entry.dtype)
+                entries[name] = (dtype, shape, int(entry.size))
+                places[name] = Place(
+                    dtype,
+                    shape,
+                    int(entry.shard_id),
+                    max(0, int(entry.offset)),
+                    max(0, int(entry.size)),
+                    bool(entry.slices),
+                )
                 if len(entries) > limits.MAX_LAYERS:
                     raise Damaged("it lists more than a million variables")
     except (wire.Malformed, DecodeError) as error:
         raise Damaged(str(error)) from error
-    return Bundle(shards, entries)
+    return Bundle(shards, entries, places)
 
 
 def _block(view: memoryview, offset: int, size: int) -> Iterator[tuple[bytes, memoryview]]:

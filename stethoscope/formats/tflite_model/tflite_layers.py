@@ -8,7 +8,7 @@ from typing import Any
 from stethoscope.containers import limits
 from stethoscope.errors import TooLarge, UnsafeFile
 from stethoscope.formats.tflite_model.tflite_reader import Model, Operator, Signature, Subgraph, Tensor
-from stethoscope.types import Layer, TensorSpec
+from stethoscope.types import Layer, Operand, TensorSpec
 
 DEFAULT_SIGNATURE = "serving_default"
 _SHOWN_WEIGHTS = 8
@@ -153,6 +153,10 @@ def layers(model: Model) -> Iterator[Layer]:
             dtype=outputs[0].dtype if outputs else "",
             inputs=tuple(dict.fromkeys(source for source in sources if source is not None)),
             config=_config(operator, [subgraph.tensors[i] for i in weights], outputs, names),
+            operands=tuple(
+                Operand(producers.get((index, i), ""), subgraph.tensors[i].shape) if i != -1 else Operand("", None)
+                for i in operator.inputs
+            ),
         )
 
 

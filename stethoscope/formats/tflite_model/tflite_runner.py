@@ -67,11 +67,7 @@ class LiteRTRunner:
 
         Delegates are off for this run, so values may differ from `predict` in the last bits.
         """
-        paths = {
-            path: position
-            for (index, position), path in tflite_layers.layer_paths(self._model).items()
-            if index == self._subgraph
-        }
+        paths = self._main_operators()
         unknown = [name for name in layers or () if name not in paths]
         if unknown:
             raise BadInput(
@@ -92,6 +88,14 @@ class LiteRTRunner:
                 except (ValueError, RuntimeError):
                     continue  # Resources, variants and optional outputs hold no array.
         return found
+
+    def main_paths(self) -> frozenset[str]:
+        """Paths of the operators whose outputs can be read: those of the main graph."""
+        return frozenset(self._main_operators())
+
+    def _main_operators(self) -> dict[str, int]:
+        paths = tflite_layers.layer_paths(self._model)
+        return {path: position for (index, position), path in paths.items() if index == self._subgraph}
 
     def _interpreter(self, *, delegates: bool = True, preserve_all: bool = False) -> Any:
         from ai_edge_litert import interpreter as litert

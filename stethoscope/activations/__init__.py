@@ -1,0 +1,1 @@
+"""What happens inside a model on real data: statistics of every layer, looks at single samples, projections."""

@@ -1,0 +1,188 @@
+"""The job behind the task `look`: chosen layers on chosen samples, as bounded arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.activations.attention import attention_layers
+from stethoscope.activations.looks import attention_of, look_at
+from stethoscope.activations.model_rows import ModelRows
+from stethoscope.activations.reach import NO_VALUE, base, fed_by, known_layers, reachable
+from stethoscope.activations.real_values import real_values
+from stethoscope.activations.study import wanted_layers
+from stethoscope.activations.watching import Watching
+from stethoscope.errors import BadSetting
+from stethoscope.task import TaskContext
+from stethoscope.types import Architecture, Feed
+
+MOST_LAYERS = 12
+MOST_PLACES = 8
+MOST_BYTES = 64 << 20
+_OPEN_SIZE = 128
+"""What an open dimension is taken for."""
+
+
+class Looking:
+    """One job: the params "layers", "also", "places", "seed" of the task."""
+
+    def __init__(self, context: TaskContext, architecture: Architecture, runner: Any) -> None:
+        params = context.params
+        self._context, self._architecture, self._runner = context, architecture, runner
+        self._seed = int(params.get("seed") or 0)
+        self._places = [int(place) for place in params.get("places") or [0]]
+        asked = list(params.get("layers") or ())
+        if not 0 < len(asked) <= MOST_LAYERS or len(self._places) > MOST_PLACES:
+            raise BadSetting(
+                f"Look: expected 1 to {MOST_LAYERS} layers and at most {MOST_PLACES} samples, got {len(asked)} and "
+                f"{len(self._places)}. Choose fewer."
+            )
+        self._expected = reachable(architecture, runner)
+        self._layers = wanted_layers(architecture, self._expected, asked, context.files["model"].name)
+        self._known = known_layers(architecture, runner)
+        self._also = [path for path in dict.fromkeys(map(str, params.get("also") or ())) if self._is_light(path)]
+        self._unseen = [str(path) for path in asked if self._expected.get(base(str(path), self._expected))]
+        self._watching = Watching(
+            architecture, runner, [*self._layers, *self._also], context.budget.memory_bytes, self._seed
+        )
+        self._left_bytes = MOST_BYTES
+        self._seen: set[str] = set()
+        self._looks: list[dict[str, Any]] = []
+
+    def run(self) -> Mapping[str, Any]:
+        """Runs the model on the samples and returns the answer of the task."""
+        dummy = max(MOST_PLACES, max(self._places) + 1)
+        with ModelRows(self._context, self._architecture, self._runner, dummy_rows=dummy, seed=self._seed) as given:
+            looked: list[int] = []
+            for places, feed in given.calls(self._places):
+                self._context.report("activations", len(looked) / len(self._places), f"{len(self._places)} sample(s)")
+                self._look_at(places.tolist(), feed, given.batching.rows(feed))
+                looked += places.tolist()
+            named = given.described(looked)
+            return {
+                "looks": self._looks,
+                "samples": named,
+                "source": given.source,
+                "rows_in_data": given.rows,
+                "unreachable": self._not_seen(),
+                "settings": {"layers": self._layers, "places": self._places, "seed": self._seed},
+            }
+
+    def _look_at(self, places: Sequence[int], feed: Feed, rows: int) -> None:
+        """One call of the model with so many rows; the first are those at `places`."""
+        outputs = self._outputs(feed)
+        scores = self._scores(feed, outputs)
+        for number, place in enumerate(places):
+            for key in sorted(outputs, key=self._comes_late):
+                if key not in scores:
+                    by_row = outputs[key].ndim > 0 and len(outputs[key]) == rows
+                    self._keep(key, place, outputs[key], number if by_row else None, None)
+            for key, arrays in scores.items():
+                for turn, array in enumerate(arrays):
+                    self._keep(key, place, array, number if len(array) == rows else None, turn)
+        self._seen |= {base(key, self._known) for key in outputs}
+
+    def _is_light(self, path: str) -> bool:
+        """Whether a layer that nobody asked for can be seen without a thought about memory."""
+        if self._expected.get(path) != "" or path in self._layers:
+            return False
+        shape = self._known[path].output_shape if path in self._known else None
+        values = math.prod(size or _OPEN_SIZE for size in shape[1:]) if shape else MOST_BYTES
+        return 4 * values * len(self._places) <= MOST_BYTES // MOST_LAYERS
+
+    def _comes_late(self, key: str) -> bool:
+        """Whether a layer is only looked at where there is room left."""
+        return base(key, self._known) in self._also
+
+    def _not_seen(self) -> list[dict[str, str]]:
+        found = [{"path": path, "reason": self._expected[base(path, self._expected)]} for path in self._unseen]
+        return found + [{"path": path, "reason": NO_VALUE} for path in self._layers if path not in self._seen]
+
+    def _outputs(self, feed: Feed) -> Feed:
+        fed = {path: fed_by(self._known[path], feed) for path in (*self._layers, *self._also)}
+        inputs = {path: feed[name] for path, name in fed.items() if name}
+        others = [path for path, name in fed.items() if not name]
+        found: Feed = self._runner.activations(feed, others) if others else {}
+        return inputs | {key: real_values(array, self._known.get(key)) for key, array in found.items()}
+
+    def _scores(self, feed: Feed, outputs: Feed) -> dict[str, list[npt.NDArray[Any]]]:
+        """Attention scores by layer: asked of the live model, or a graph's softmax itself."""
+        chosen = set(attention_layers(self._architecture))
+        if hasattr(self._runner, "attention"):
+            asked = [path for path in (*self._layers, *self._also) if path in chosen]
+            found = self._runner.attention(feed, asked) if asked else {}
+            return {f"{path} (attention)": arrays for path, arrays in found.items()}
+        return {key: [array] for key, array in outputs.items() if key in chosen and array.ndim in (3, 4)}
+
+    def _keep(self, key: str, place: int, array: npt.NDArray[Any], number: int | None, turn: int | None) -> None:
+        """Writes one look, or says why it is left out.
+
+        Args:
+            number: the sample's entry of `array`; None where it has no entry for each row.
+            turn: which attention of the layer, None for its output.
+        """
+        path = key.removesuffix(" (attention)") if turn is not None else key
+        shared = array[0] if array.ndim > 1 and len(array) == 1 else array
+        row = shared if number is None else array[number]
+        entry: dict[str, Any] = {
+            "layer": base(path, self._known),
+            "output": path,
+            "place": place,
+            "shape": [int(size) for size in row.shape],
+            "turn": turn or 0,
+            "file": None,
+        }
+        if array.dtype.kind not in "fiub" or not array.size:
+            self._looks.append(entry | {"kind": "array", "axes": [], "note": "Its output holds no numbers to draw."})
+            return
+        if turn is not None:
+            look = attention_of(row.reshape(-1, *row.shape[-2:]))
+        else:
+            look = look_at(row, row.ndim < array.ndim and self._channels_first(path, array.ndim))
+        notes = (
+            list(look.notes)
+            if number is not None
+            else [*look.notes, "It has no entry for each row; all of it is shown."]
+        )
+        values, left = look.values, self._left_bytes
+        if values.nbytes > left:
+            if self._comes_late(path):
+                return
+            entry |= {
+                "kind": look.kind,
+                "axes": list(look.axes),
+                "note": f"Left out: the job's {MOST_BYTES >> 20} MB are used up.",
+            }
+            self._looks.append(entry)
+            return
+        self._left_bytes -= values.nbytes
+        finite = row[np.isfinite(row)] if row.dtype.kind == "f" else row
+        self._looks.append(
+            entry
+            | {
+                "kind": look.kind,
+                "axes": list(look.axes),
+                "file": self._context.save(f"look-{len(self._looks)}", values),
+                "note": " ".join(notes),
+                "min": float(finite.min()) if finite.size else None,
+                "max": float(finite.max()) if finite.size else None,
+                "mean": float(finite.mean(dtype=np.float64)) if finite.size else None,
+                "std": float(finite.std(dtype=np.float64)) if finite.size else None,
+                "nonfinite": int(row.size - finite.size),
+                **look.details,
+            }
+        )
+
+    def _channels_first(self, key: str, rank: int) -> bool:
+        return self._watching.layout(key, rank).axis == 1
+
+
+def chosen_layers(paths: Sequence[str]) -> list[str]:
+    """At most `MOST_LAYERS` of the paths, evenly spaced, the last one included: a first look at a model."""
+    if len(paths) <= MOST_LAYERS:
+        return list(paths)
+    return [paths[at] for at in np.linspace(0, len(paths) - 1, MOST_LAYERS).round().astype(int)]

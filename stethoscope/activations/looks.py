@@ -1,0 +1,104 @@
+"""One sample's output of one layer as an array to draw: bounded, thinned where it is large, and said so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+MOST_CHANNELS = 512
+MOST_SIDE = 128
+"""Of one feature map, in pixels; larger ones are averaged in blocks."""
+MOST_STEPS = 1_024
+"""Of a sequence, in time and in features."""
+MOST_VALUES = 65_536
+MOST_HEADS = 64
+MOST_TOKENS = 512
+
+
+@dataclass(frozen=True)
+class Look:
+    """`values` is float32; `axes` names its dimensions in order."""
+
+    kind: str
+    """maps (channel, height, width), sequence (step, feature), vector (unit), attention (head, query, key), array."""
+    values: Array
+    axes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+    """JSON values: "channels": which of the layer's are in `values`, where some were left out."""
+
+
+def look_at(row: Array, channels_first: bool) -> Look:
+    """The picture of one row of a layer's output, without the rows' dimension.
+
+    Args:
+        row: numbers of any rank.
+        channels_first: whether its first dimension is the channels.
+    """
+    values = np.asarray(row).astype(np.float32)
+    if values.ndim >= 3:
+        return _maps(np.moveaxis(values, -1, 0) if not channels_first else values)
+    if values.ndim == 2:
+        return _sequence(values.T if channels_first else values)
+    if values.ndim == 1:
+        kept, notes = _first(values, 0, MOST_VALUES, "units")
+        return Look("vector", kept, ("unit",), notes)
+    return Look("array", values.reshape(1), ("value",))
+
+
+def attention_of(row: Array) -> Look:
+    """Attention scores of one row: (heads, queries, keys), or (queries, keys) for one head."""
+    values = np.asarray(row, np.float32)
+    values = values[None] if values.ndim == 2 else values
+    kept, notes = _first(values, 0, MOST_HEADS, "heads")
+    kept, more = _first(kept, 1, MOST_TOKENS, "queries")
+    kept, last = _first(kept, 2, MOST_TOKENS, "keys")
+    return Look("attention", kept, ("head", "query", "key"), notes + more + last)
+
+
+def _maps(values: Array) -> Look:
+    notes: tuple[str, ...] = ()
+    details: dict[str, Any] = {}
+    if values.ndim > 3:
+        # Volumes and frames: the middle of every dimension but the last two.
+        middle = tuple(size // 2 for size in values.shape[1:-2])
+        values = values[(slice(None), *middle)]
+        notes += (
+            f"The slice at {', '.join(str(at) for at in middle)} of its {len(middle)} outer dimension(s) is shown.",
+        )
+    if len(values) > MOST_CHANNELS:
+        spread = np.nan_to_num(values.reshape(len(values), -1)).std(axis=1)
+        chosen = np.sort(np.argsort(-spread, kind="stable")[:MOST_CHANNELS])
+        notes += (f"The {MOST_CHANNELS} of its {len(values):,} channels that vary most are shown.",)
+        details["channels"] = [int(one) for one in chosen]
+        values = values[chosen]
+    block = max(-(-size // MOST_SIDE) for size in values.shape[1:]) if values.size else 1
+    if block > 1:
+        notes += (f"Averaged over blocks of {block} × {block} from {values.shape[1]} × {values.shape[2]}.",)
+        values = _blocks(values, block)
+    return Look("maps", np.ascontiguousarray(values), ("channel", "height", "width"), notes, details)
+
+
+def _blocks(values: Array, block: int) -> Array:
+    """Means of square blocks; those at the far edges are smaller."""
+    rows = np.add.reduceat(values, np.arange(0, values.shape[1], block), axis=1)
+    sums = np.add.reduceat(rows, np.arange(0, values.shape[2], block), axis=2)
+    high = np.diff(np.append(np.arange(0, values.shape[1], block), values.shape[1]))
+    wide = np.diff(np.append(np.arange(0, values.shape[2], block), values.shape[2]))
+    return np.asarray(sums / (high[:, None] * wide[None, :]), np.float32)
+
+
+def _sequence(values: Array) -> Look:
+    kept, notes = _first(values, 0, MOST_STEPS, "steps")
+    kept, more = _first(kept, 1, MOST_STEPS, "features")
+    return Look("sequence", np.ascontiguousarray(kept), ("step", "feature"), notes + more)
+
+
+def _first(values: Array, axis: int, most: int, what: str) -> tuple[Array, tuple[str, ...]]:
+    if values.shape[axis] <= most:
+        return values, ()
+    return values.take(range(most), axis=axis), (f"The first {most:,} of {values.shape[axis]:,} {what} are shown.",)

@@ -1,0 +1,149 @@
+"""Which layers of a model can be seen at work, and why not where they cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from stethoscope.types import Architecture, Layer, Runner
+
+CONSTANT = "It is the same for every input: a constant or a weight."
+NO_NUMBERS = "Its output holds no numbers (but text, a list, a table or a handle)."
+NO_VALUE = "It had no output of its own in this call: it is not called, or only inside a loop, a branch or a function."
+INPUT_TYPES = ("InputLayer", "Placeholder", "PlaceholderWithDefault", "Input")
+_GRAPHS = ("saved_model", "frozen_graph", "onnx", "tflite")
+_CONSTANTS = ("Const", "Constant", "ConstantOfShape", "VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "NoOp")
+_BEGINS = "It is where a nested model begins, and hands on what that is given."
+_IN_KERAS = "It is inside a layer that Keras does not call piece by piece, so only the layer around it can be seen."
+_IN_BODY = "It is inside a loop, a branch or a function that the runtime runs as one operator."
+_SUBGRAPH = "It is in a subgraph that another signature runs or another operator calls, which LiteRT does not show."
+_NEVER_CALLED = "It is not called when the model predicts."
+
+
+def reachable(architecture: Architecture, runner: Runner | None = None) -> dict[str, str]:
+    """Says of each layer why its output cannot be seen; "" where it can.
+
+    What only a run tells (a layer that is never called, a branch that is not taken) is said by `unseen`.
+
+    Args:
+        architecture: as described.
+        runner: the opened model; without one, nothing is said that depends on its live layers.
+    """
+    graph = architecture.format_id in _GRAPHS
+    driven = driven_by_inputs(architecture) if graph else frozenset()
+    live, main = _live_paths(runner), _main_paths(runner)
+    names = [spec.name for spec in (architecture.inputs if runner is None else runner.inputs)]
+    found = {
+        layer.path: _BEGINS
+        if layer.type == "InputLayer" and not fed_by(layer, names)
+        else _reason(architecture, layer, driven if graph else None, live, main)
+        for layer in architecture.layers
+    }
+    # Layers of a model's own class that hold no weights are not in its file, but are there when it runs.
+    return found | dict.fromkeys((live or set()) - found.keys(), "")
+
+
+def known_layers(architecture: Architecture, runner: Any) -> dict[str, Layer]:
+    """The layers by path: as described, and with nothing but a path those that only the live model has."""
+    found = {layer.path: layer for layer in architecture.layers}
+    for path in _live_paths(runner) or ():
+        found.setdefault(path, Layer(path, "", None, 0, 0, ""))
+    return found
+
+
+def unseen(
+    architecture: Architecture, expected: Mapping[str, str], seen: Collection[str], hidden: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """The layers without an output after a run: [{"path", "reason"}].
+
+    Args:
+        architecture: as described.
+        expected: of `reachable`.
+        seen: keys of the outputs that were ("path", "path#2", "path:1").
+        hidden: reasons of the run itself, by such keys.
+    """
+    bases = {base(key, expected) for key in seen}
+    reasons = {base(key, expected): reason for key, reason in hidden.items()}
+    found = []
+    for layer in architecture.layers:
+        if layer.path in bases:
+            continue
+        reason = expected.get(layer.path, "") or reasons.get(layer.path, "")
+        found.append({"path": layer.path, "reason": reason or _after_run(architecture, layer)})
+    return found
+
+
+def base(key: str, known: Collection[str]) -> str:
+    """The layer behind an output's key: "path" of "path#2" (a second call or output) and "path:1"."""
+    for candidate in (key, key.rsplit(":", 1)[0], key.rsplit(":", 1)[0].rsplit("#", 1)[0], key.rsplit("#", 1)[0]):
+        if candidate in known:
+            return candidate
+    return key
+
+
+def fed_by(layer: Layer, names: Collection[str]) -> str:
+    """Which of a feed's arrays an input layer shows; "" for any other layer."""
+    if layer.type not in INPUT_TYPES:
+        return ""
+    candidates = (layer.path, layer.path.removeprefix("serving_default_"), layer.path.removesuffix(":0"))
+    if found := next((name for name in candidates if name in names), ""):
+        return found
+    return next(iter(names)) if len(names) == 1 and "/" not in layer.path else ""
+
+
+def driven_by_inputs(architecture: Architecture) -> frozenset[str]:
+    """Paths of the operators whose value depends on an input of the model."""
+    names = {spec.name.split(":")[0] for spec in architecture.inputs}
+    readers: dict[str, list[str]] = {}
+    found: set[str] = set()
+    waiting: list[str] = []
+    for layer in architecture.layers:
+        for source in layer.inputs:
+            readers.setdefault(source, []).append(layer.path)
+        is_input = layer.type in INPUT_TYPES or layer.path in names
+        may_read = architecture.format_id in ("tflite", "onnx") and not layer.inputs and layer.type not in _CONSTANTS
+        if is_input or may_read or names & {source.split(":")[0] for source in layer.inputs}:
+            waiting.append(layer.path)
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting.extend(readers.get(path, ()))
+    return frozenset(found)
+
+
+def _reason(
+    architecture: Architecture,
+    layer: Layer,
+    driven: frozenset[str] | None,
+    live: set[str] | None,
+    main: frozenset[str] | None,
+) -> str:
+    if main is not None and layer.path not in main:
+        return _SUBGRAPH if architecture.format_id == "tflite" else _IN_BODY
+    if layer.type in _CONSTANTS and not layer.inputs:
+        return CONSTANT
+    # The tables of TFLite and ONNX draw no inputs: an operator without sources may read one.
+    may_read = architecture.format_id in ("tflite", "onnx") and not layer.inputs
+    if driven and layer.path not in driven and not may_read:
+        return CONSTANT
+    if live is not None and layer.path not in live and layer.type not in INPUT_TYPES:
+        return _IN_KERAS
+    return ""
+
+
+def _after_run(architecture: Architecture, layer: Layer) -> str:
+    if layer.dtype in ("string", "resource", "variant") or architecture.format_id in ("onnx", "tflite"):
+        return NO_NUMBERS
+    return _IN_BODY if architecture.format_id in _GRAPHS else _NEVER_CALLED
+
+
+def _live_paths(runner: Any) -> set[str] | None:
+    found = getattr(runner, "layer_paths", None)
+    return set(found().values()) if callable(found) else None
+
+
+def _main_paths(runner: Any) -> frozenset[str] | None:
+    """The operators of the main graph, where the runtime shows no others."""
+    found = getattr(runner, "main_paths", None)
+    return frozenset(found()) if callable(found) else None

@@ -1,0 +1,140 @@
+"""Statistics of every layer over all rows of the data, streamed: batches come and go, a few numbers for each unit stay."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from stethoscope.activations.kept_outputs import keep_outputs
+from stethoscope.activations.layer_totals import TOP_SAMPLES, LayerTotals
+from stethoscope.activations.model_rows import ModelRows
+from stethoscope.activations.reach import base, reachable, unseen
+from stethoscope.activations.watching import Watching
+from stethoscope.errors import BadSetting
+from stethoscope.task import TaskContext
+from stethoscope.types import Architecture, Runner
+
+BATCH_SIZE = 32
+MOST_LAYER_FILES = 2_000
+"""Layers whose units are written as files; a graph of more operators has statistics for all, units for the first."""
+
+
+class Study:
+    """One job: the params "layers", "rows", "batch_size", "seed" of the task `activations`."""
+
+    def __init__(self, context: TaskContext, architecture: Architecture, runner: Runner) -> None:
+        params = context.params
+        self._context, self._architecture, self._runner = context, architecture, runner
+        self._batch_size = max(1, int(params.get("batch_size") or BATCH_SIZE))
+        self._seed = int(params.get("seed") or 0)
+        rows = params.get("rows")
+        self._rows = None if rows is None else max(1, int(rows))
+        self._expected = reachable(architecture, runner)
+        self._wanted = wanted_layers(architecture, self._expected, params.get("layers"), context.files["model"].name)
+        self._watching = Watching(architecture, runner, self._wanted, context.budget.memory_bytes, self._seed)
+        self._totals: dict[str, LayerTotals] = {}
+        self._kept: dict[str, str] = {}
+        self._times: Mapping[str, float] = {}
+        self._left_out: list[str] = []
+
+    def run(self) -> Mapping[str, Any]:
+        """Runs the model over the rows and returns the answer of the task."""
+        batches = seen = 0
+        dummy = self._rows or self._batch_size
+        with ModelRows(self._context, self._architecture, self._runner, dummy_rows=dummy, seed=self._seed) as given:
+            planned = given.rows if self._rows is None else min(self._rows, given.rows)
+            self._context.report("activations", 0.0, f"first of {planned:,} rows")
+            started = time.monotonic()
+            for places, feed in given.batches(self._rows, self._batch_size):
+                for key, reduced in self._watching.reduce(feed).items():
+                    self._of(key, reduced).add(reduced, places)
+                if not batches:
+                    self._context.memory.enforce()
+                batches, seen = batches + 1, seen + len(places)
+                self._context.report("activations", min(1.0, seen / max(1, planned)), f"{seen:,} of {planned:,} rows")
+            wall_s = time.monotonic() - started
+            self._times = self._timed(given)
+            kept = int(self._context.params.get("keep_rows") or 0)
+            if kept > 0:
+                self._kept, self._left_out = keep_outputs(
+                    self._context, self._architecture, self._runner, self._wanted, given, kept
+                )
+            return self._answer(given, batches, seen, wall_s, min(kept, given.rows))
+
+    def _timed(self, given: ModelRows) -> Mapping[str, float]:
+        """Seconds of each layer in one call, where the format tells them."""
+        if not self._context.params.get("times") or not hasattr(self._runner, "layer_times"):
+            return {}
+        self._context.report("times", message="time of each layer")
+        rows = given.batching.fixed or min(self._batch_size, given.rows)
+        found: Mapping[str, float] = self._runner.layer_times(given.at(list(range(rows)))[1])
+        return found
+
+    def _of(self, key: str, reduced: Mapping[str, Any]) -> LayerTotals:
+        if key not in self._totals:
+            watching = self._watching
+            layout = watching.layout(key, len(reduced["shape"]))
+            self._totals[key] = LayerTotals(key, watching.kind(key), watching.activation(key), layout)
+        return self._totals[key]
+
+    def _answer(self, given: ModelRows, batches: int, seen: int, wall_s: float, kept: int) -> Mapping[str, Any]:
+        order = {layer.path: place for place, layer in enumerate(self._architecture.layers)}
+        layers = [self._entry(number, totals) for number, totals in enumerate(self._totals.values())]
+        hidden = unseen(self._architecture, self._expected, self._totals, self._watching.hidden)
+        asked = set(self._wanted)
+        all_asked = self._context.params.get("layers") is None
+        return {
+            "layers": layers,
+            "unreachable": [one for one in hidden if all_asked or one["path"] in asked],
+            "order": [order.get(base(key, order), -1) for key in self._totals],
+            "rows": seen,
+            "rows_in_data": given.rows,
+            "batches": batches,
+            "source": given.source,
+            "way": self._watching.way,
+            "wall_s": round(wall_s, 4),
+            "top_samples": TOP_SAMPLES,
+            "kept_rows": kept,
+            "not_kept": self._left_out,
+            "settings": {
+                "batch_size": given.batching.fixed or self._batch_size,
+                "rows": self._rows,
+                "seed": self._seed,
+                "layers": self._context.params.get("layers"),
+            },
+        }
+
+    def _entry(self, number: int, totals: LayerTotals) -> dict[str, Any]:
+        entry = totals.to_json() | {
+            "layer": base(totals.path, self._expected),
+            "units_file": None,
+            "top_file": None,
+            "outputs_file": self._kept.get(totals.path),
+        }
+        if totals.path in self._times:
+            entry["time_s"] = self._times[totals.path]
+        if number < MOST_LAYER_FILES and totals.units > 1:
+            entry["units_file"] = self._context.save(f"units-{number}", totals.by_unit)
+            if totals.top_values.size:
+                entry["top_file"] = self._context.save(f"top-{number}", totals.top)
+        return entry
+
+
+def wanted_layers(architecture: Architecture, expected: Mapping[str, str], asked: Any, model: str) -> list[str]:
+    """The layers to watch: those asked for (all without a choice) that can be seen.
+
+    Raises:
+        BadSetting: there is no such layer, or none of those asked for can be seen.
+    """
+    if asked is None:
+        return [path for path, reason in expected.items() if not reason]
+    bases = [base(str(path), expected) for path in asked]
+    unknown = [path for path in bases if path not in expected]
+    if unknown:
+        raise BadSetting(f"Layer {unknown[0][:80]!r}: {model} has no such layer. Choose one from the layer table.")
+    found = [path for path in dict.fromkeys(bases) if not expected[path]]
+    if not found:
+        why = f" ({expected[bases[0]]})" if bases else ""
+        raise BadSetting(f"{model}: expected layers whose output can be seen, got none{why}. Choose others.")
+    return found

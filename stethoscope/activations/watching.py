@@ -1,0 +1,180 @@
+"""Runs a model on a batch and hands back what is kept of each layer's output, by the cheapest way its format allows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.activations.flat_ends import FLAT_ENDS, activation_behind
+from stethoscope.activations.graph_reductions import GraphReductions
+from stethoscope.activations.reach import base, fed_by, known_layers
+from stethoscope.activations.real_values import real_values
+from stethoscope.activations.reduced import Layout, reduce_array
+from stethoscope.errors import CannotRun
+from stethoscope.tasks.feeds import Batching
+from stethoscope.types import Architecture, Feed, Layer
+
+Reduced = Mapping[str, Mapping[str, npt.NDArray[Any]]]
+HELD_SHARE = 0.25
+"""Of the job's memory that outputs may take at once where they cannot be reduced inside the runtime."""
+_ONE_BY_ONE = "read one after another"
+_MOST_HELD_BYTES = 256 << 20
+
+
+class Watching:
+    """One model, watched.
+
+    Args:
+        architecture: as described.
+        runner: the opened model.
+        layers: paths of the layers to watch, of those that can be seen.
+        memory_bytes: of the job.
+    """
+
+    def __init__(
+        self, architecture: Architecture, runner: Any, layers: Sequence[str], memory_bytes: int, seed: int = 0
+    ) -> None:
+        self._architecture, self._runner, self._seed = architecture, runner, seed
+        self._known: dict[str, Layer] = known_layers(architecture, runner)
+        self._wanted = list(layers)
+        self._batching = Batching.of(runner.inputs)
+        self._held_bytes = min(_MOST_HELD_BYTES, int(HELD_SHARE * memory_bytes))
+        self._reducing: Callable[[Feed], Reduced] | None = None
+        self._careful = False
+        self._rows = 0
+        self.way = "reduced inside the runtime" if hasattr(runner, "reducing") else "read in parts"
+        """How the outputs were come by, for the answer."""
+
+    @property
+    def hidden(self) -> Mapping[str, str]:
+        """Why outputs of layers that were called cannot be read."""
+        return dict(getattr(self._reducing, "hidden", {}))
+
+    def reduce(self, feed: Feed) -> Reduced:
+        """What is kept of each layer's output on `feed`, by the outputs' keys, in execution order.
+
+        Raises:
+            BadInput: the feed does not fit.
+            CannotRun: the model cannot be run.
+        """
+        return {**self._inputs(feed), **self._layers(feed)}
+
+    def _layers(self, feed: Feed) -> Reduced:
+        if hasattr(self._runner, "reducing") and self.way != _ONE_BY_ONE:
+            try:
+                return self._in_graph(feed)
+            except CannotRun:
+                if not hasattr(self._runner, "observe"):
+                    raise
+                self.way = _ONE_BY_ONE
+        if hasattr(self._runner, "observe"):
+            return self._one_by_one(feed)
+        return dict(self._in_parts(feed))
+
+    def _inputs(self, feed: Feed) -> Reduced:
+        """The inputs that are shown as layers, as they are fed."""
+        rows = self._batching.rows(feed)
+        found: dict[str, Mapping[str, Any]] = {}
+        for path in self._wanted:
+            if name := fed_by(self._known[path], feed):
+                reduced = reduce_array(feed[name], self.layout(path, feed[name].ndim), rows, self._seed)
+                if reduced is not None:
+                    found[path] = reduced
+        return found
+
+    def layout(self, key: str, rank: int | None) -> Layout:
+        """How the output of this key is read."""
+        path = base(key, self._known)
+        layer = self._known.get(path)
+        low, high = FLAT_ENDS.get(activation_behind(layer, first=key == path), (None, None))
+        return Layout(1 if self._channels_first(layer, rank) else -1, low, high)
+
+    def activation(self, key: str) -> str:
+        """The activation that made the output of this key; "" where none did directly."""
+        path = base(key, self._known)
+        return activation_behind(self._known.get(path), first=key == path)
+
+    def kind(self, key: str) -> str:
+        """The type of the layer behind a key."""
+        layer = self._known.get(base(key, self._known))
+        return layer.type if layer else ""
+
+    def _channels_first(self, layer: Layer | None, rank: int | None) -> bool:
+        if layer is None or rank is None or rank < 3:
+            return False
+        said = layer.config.get("data_format")
+        if said in ("channels_first", "NCHW", b"NCHW"):
+            return True
+        # ONNX puts channels first; of rank 3 only convolutions and what keeps their layout do.
+        return self._architecture.format_id == "onnx" and (rank > 3 or "Conv" in layer.type or "Pool" in layer.type)
+
+    def _in_graph(self, feed: Feed) -> Reduced:
+        if (rows := self._batching.rows(feed)) > self._rows:
+            self._rows, self._reducing = rows, None
+        found = self._function()(feed)
+        if not self._careful and any(not np.isfinite(parts["m2"]).all() for parts in found.values()):
+            self._careful, self._reducing = True, None
+            found = self._function()(feed)
+        return found
+
+    def _function(self) -> Callable[[Feed], Reduced]:
+        if self._reducing is None:
+            import tensorflow as tf
+
+            reductions = GraphReductions(rows=self._rows, careful=self._careful, seed=self._seed)
+            named = sorted(self._batching.names)
+
+            def reduce(key: str, tensor: Any, inputs: Mapping[str, Any]) -> Mapping[str, Any] | None:
+                rows = next((tf.shape(inputs[name])[0] for name in named if name in inputs), tf.constant(1))
+                shape = getattr(tensor, "shape", None)
+                return reductions.of(tensor, self.layout(key, None if shape is None else shape.rank), rows)
+
+            self._reducing = self._runner.reducing(reduce, self._wanted)
+        return self._reducing
+
+    def _one_by_one(self, feed: Feed) -> Reduced:
+        found: dict[str, Mapping[str, Any]] = {}
+        rows, wanted = self._batching.rows(feed), set(self._wanted)
+
+        def visit(key: str, array: npt.NDArray[Any]) -> None:
+            if base(key, self._known) in wanted:
+                reduced = reduce_array(array, self.layout(key, array.ndim), rows, self._seed)
+                if reduced is not None:
+                    found[key] = reduced
+
+        self._runner.observe(feed, visit)
+        return found
+
+    def _in_parts(self, feed: Feed) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        rows = self._batching.rows(feed)
+        for group in self._groups(rows):
+            for key, array in self._runner.activations(feed, group).items():
+                real = real_values(array, self._known.get(key))
+                reduced = reduce_array(real, self.layout(key, array.ndim), rows, self._seed)
+                if reduced is not None:
+                    yield key, reduced
+
+    def _groups(self, rows: int) -> Iterator[list[str]]:
+        """The layers in groups whose outputs fit into memory together."""
+        group: list[str] = []
+        held = 0
+        for path in self._wanted:
+            need = output_bytes(self._known[path], rows)
+            if group and held + need > self._held_bytes:
+                yield group
+                group, held = [], 0
+            group.append(path)
+            held += need
+        if group:
+            yield group
+
+
+def output_bytes(layer: Layer, rows: int, open_size: int = 64) -> int:
+    """Bytes of a layer's output for so many rows, as float32; open sizes beyond the rows count as `open_size`."""
+    if not layer.output_shape:
+        return 4 * rows
+    return 4 * (layer.output_shape[0] or rows) * math.prod(size or open_size for size in layer.output_shape[1:])
