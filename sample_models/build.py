@@ -98,6 +98,12 @@ def refresh_texts(folder: Path = BUILT) -> None:
     )
 
 
+def refresh_readme() -> None:
+    """Writes the table for users, from the recipes and the manifest of the samples that are committed."""
+    rows = json.loads((BUILT / MANIFEST).read_text())
+    write_readme(list(all_recipes().values()), rows, BUILT.parent / "README.md")
+
+
 def _in_own_process(recipe: Recipe, folder: Path) -> dict[str, Any]:
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
@@ -129,6 +135,7 @@ def _record(folder: Path, entries: dict[str, dict[str, Any]]) -> None:
     old = {e["id"]: e for e in json.loads(manifest.read_text())} if manifest.exists() else {}
     merged = {**old, **entries}
     kept = [merged[name] for name in order if name in merged]
+    kept += [row for row in merged.values() if row.get("kind") == "data"]
     manifest.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
 
 
@@ -152,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
         for made in build_samples(names, options.folder):
             sys.stdout.write(f"{made['id']}: {made['file']}, {made['size_bytes']:,} bytes {made['measured'] or ''}\n")
     if options.folder == BUILT:
-        write_readme(list(known.values()), json.loads((BUILT / MANIFEST).read_text()), BUILT.parent / "README.md")
+        refresh_readme()
     return 0
 
 

@@ -24,6 +24,14 @@ They are for timing and memory work: `python -m sample_models.build NAME` writes
 | Name | Parameters | What it shows |
 |---|--:|---|
 """
+_DATA = """
+## Data to try
+
+Real data that scikit-learn ships, written by `python -m sample_models.data_sets`. In the manifest these have `"kind": "data"`.
+
+| Data | File | Size | What it is |
+|---|---|--:|---|
+"""
 _FOOT = """
 `digits_sample.npz` holds held-out digit images `x` of shape (64, 8, 8, 1) and their labels `y`, for the digits classifiers.
 `training_runs.logs.zip` is the sample log of the Training page: six small trainings, written by `python -m
@@ -39,9 +47,17 @@ def write_readme(recipes: Sequence[Recipe], manifest: Sequence[dict[str, Any]], 
         f"| {made['title']} | `{made['file']}` | {made['size_bytes'] / 1000:,.0f} kB | {made['parameters']:,} "
         f"| {made['behaviour']}{_accuracy(made)} |"
         for made in manifest
+        if made.get("kind") != "data"
+    ]
+    data = [
+        f"| {made['title']} | `{made['file']}` | {made['size_bytes'] / 1000:,.0f} kB | {made['behaviour']} |"
+        for made in manifest
+        if made.get("kind") == "data"
     ]
     big = [f"| `{recipe.id}` | {recipe.parameters:,} | {recipe.behaviour} |" for recipe in recipes if recipe.big]
-    path.write_text(_HEAD + "\n".join(small) + "\n" + _BIG + "\n".join(big) + "\n" + _FOOT)
+    path.write_text(
+        _HEAD + "\n".join(small) + "\n" + _BIG + "\n".join(big) + "\n" + _DATA + "\n".join(data) + "\n" + _FOOT
+    )
 
 
 def _accuracy(made: dict[str, Any]) -> str:

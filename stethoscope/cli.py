@@ -10,9 +10,18 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope import cli_curves, cli_endurance, cli_predict, cli_run, cli_sweep, cli_versions
+from stethoscope import cli_activations, cli_curves, cli_endurance, cli_predict, cli_run, cli_sweep, cli_versions
 from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary, value_or_exit
-from stethoscope.cli_options import DataOption, JsonOption, MemoryOption, ModelArgument, TimeoutOption, TrustOption
+from stethoscope.cli_options import (
+    DataOption,
+    JsonOption,
+    MemoryOption,
+    ModelArgument,
+    PrepareOption,
+    TargetOption,
+    TimeoutOption,
+    TrustOption,
+)
 from stethoscope.types import JobResult
 
 app = typer.Typer(
@@ -61,6 +70,7 @@ def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
 
 
 app.command()(cli_predict.predict)
+app.command()(cli_activations.activations)
 app.command()(cli_sweep.sweep)
 app.command()(cli_endurance.endurance)
 app.command()(cli_curves.curves)
@@ -71,6 +81,8 @@ app.command()(cli_versions.versions)
 def consistency(
     model: ModelArgument,
     data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
     runs: Annotated[int, typer.Option(min=2, help="How often the same input is run.")] = 5,
     batch_size: Annotated[int, typer.Option(min=1, help="Rows in the input.")] = 8,
     seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
@@ -83,6 +95,7 @@ def consistency(
     """Does the same input always give the same output?"""
     with failing_well():
         params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
+        params |= cli_run.data_params(prepare, target)
         result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
         empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
         print_answer({**summary(result), **empty, **result.value}, as_json, "consistency")
@@ -93,6 +106,8 @@ def consistency(
 def check(
     model: ModelArgument,
     data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
     logs: Annotated[
         Path | None, typer.Option(help="Training logs: a folder of event files, or a .csv or .json.")
     ] = None,
@@ -132,6 +147,7 @@ def check(
             trusted=trust,
             memory_limit=memory_limit,
             train_s=train_time,
+            data_params=cli_run.data_params(prepare, target),
         )
         report = cli_check.run(request)
         cli_check.write_files(report, html, sarif)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from stethoscope import cli_run
 from stethoscope.errors import BadSetting
@@ -30,6 +32,7 @@ def advised(
     settings: RunSettings,
     *,
     data: Path | None = None,
+    data_params: Mapping[str, Any] | None = None,
     kinds: tuple[str, ...] = KINDS,
     open_size: int | None = None,
     seed: int = 0,
@@ -48,6 +51,7 @@ def advised(
         files["model"],
         settings,
         files.get("data"),
+        data_params or {},
         cli_run.beside_files(files),
         kinds,
         open_size=open_size,

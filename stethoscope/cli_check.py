@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,7 @@ def request(
     trusted: bool,
     memory_limit: str,
     train_s: float,
+    data_params: Mapping[str, Any] | None = None,
 ) -> Request:
     """The request behind the options.
 
@@ -59,6 +60,8 @@ def request(
     return Request(
         model=files["model"],
         data=files.get("data"),
+        preparation=tuple((data_params or {}).get("preparation", ())),
+        data_options=dict((data_params or {}).get("data_options", {})),
         logs=_given(logs, "logs"),
         second=_given(second, "second model"),
         fit=None if fit is None else FitSettings.parse(fit),

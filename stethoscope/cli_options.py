@@ -11,7 +11,18 @@ ModelArgument = Annotated[
     Path, typer.Argument(help="A model: .keras, .h5, SavedModel (folder, zip, tar), .tflite, .onnx, .pb.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-DataOption = Annotated[Path | None, typer.Option(help=".npz with one array per input by name, or x.")]
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Samples: .npz, .npy, .csv, .parquet, .tfrecord, .jsonl, .txt, .wav, images in folders or archives, COCO, YOLO, VOC …"
+    ),
+]
+PrepareOption = Annotated[
+    str, typer.Option(help='Steps that prepare the data, as JSON: [{"step": "scale", "of": "x", "factor": 0.00392}].')
+]
+TargetOption = Annotated[
+    str, typer.Option(help="The column or array of the data that is to be foretold; none for no target.")
+]
 TrustOption = Annotated[
     bool, typer.Option("--trust", help="Run the code this file holds (Lambda, custom class), contained.")
 ]

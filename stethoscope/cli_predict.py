@@ -19,6 +19,8 @@ from stethoscope.cli_options import (
     MemoryOption,
     ModelArgument,
     PrecisionOption,
+    PrepareOption,
+    TargetOption,
     TimeoutOption,
     TrustOption,
     XlaOption,
@@ -33,6 +35,8 @@ from stethoscope.types import JobResult, Status
 def predict(
     model: ModelArgument,
     data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
     batch_size: Annotated[int, typer.Option(min=1, help="Rows in one call.")] = 32,
     samples: Annotated[int, typer.Option(min=0, help="Rows of random input; 0 for one batch.")] = 0,
     memory_limit: MemoryOption = "",
@@ -78,6 +82,7 @@ def predict(
                 print_answer(_refused(refused, settings), as_json, "prediction")
             raise BadSetting(refused["reason"])
         params = {"settings": settings.to_json(), "samples": samples, "seed": seed, "trusted": trust}
+        params |= cli_run.data_params(prepare, target)
         budget = cli_run.budget(memory_limit, timeout)
         result, folder = cli_run.model_job("predict", model, data, params, budget, out)
         print_answer(_answer(result, folder, {"seed": seed, **settings.to_json()}), as_json, "prediction")

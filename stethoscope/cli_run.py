@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -66,6 +67,30 @@ def model_job(
         for name, path in result.files.items():
             shutil.copyfile(path, folder / name)
         return result, folder.resolve()
+
+
+def data_params(prepare: str, target: str) -> dict[str, Any]:
+    """A job's params for --prepare and --target; both are left out where nothing was asked.
+
+    Raises:
+        BadSetting: not a list of steps in JSON, or a step that does not exist.
+    """
+    found: dict[str, Any] = {}
+    if prepare:
+        from stethoscope.preprocessing.preparation import Preparation
+
+        try:
+            steps = json.loads(prepare)
+        except (ValueError, RecursionError) as error:
+            raise BadSetting(
+                f'--prepare: expected JSON like [{{"step": "scale", "of": "x"}}], got {prepare[:60]!r} ({error}).'
+            ) from error
+        if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+            raise BadSetting(f"--prepare: expected a list of steps, got {prepare[:60]!r}. Put them in [ ].")
+        found["preparation"] = Preparation.from_json(steps).to_json()
+    if target:
+        found["data_options"] = {"target": target}
+    return found
 
 
 def input_files(model: Path, data: Path | None) -> dict[str, ModelFile]:

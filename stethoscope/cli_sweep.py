@@ -19,6 +19,8 @@ from stethoscope.cli_options import (
     MemoryOption,
     ModelArgument,
     PrecisionOption,
+    PrepareOption,
+    TargetOption,
     TrustOption,
     XlaOption,
 )
@@ -33,6 +35,8 @@ from stethoscope.types import JobResult, Status
 def sweep(
     model: ModelArgument,
     data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
     batch_sizes: Annotated[str, typer.Option(help="Batch sizes, for example 1,8,64.")] = "1,8,32,64",
     sizes: Annotated[
         str, typer.Option(help="Sizes of open dimensions (sequence length, image size), for example 64,128.")
@@ -107,6 +111,7 @@ def sweep(
                     "check": check,
                     "seed": seed,
                     "trusted": trust,
+                    **cli_run.data_params(prepare, target),
                 }
                 result, _ = cli_run.model_job("sweep", model, data, params, budget)
                 results[settings.call] = as_checked(result)
@@ -119,6 +124,7 @@ def sweep(
                 model,
                 chosen[0],
                 data=data,
+                data_params=cli_run.data_params(prepare, target),
                 kinds=kinds,
                 open_size=lengths[0] if lengths else None,
                 seed=seed,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, Shape, TensorSpec
+from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, Operand, Shape, TensorSpec
 
 SCHEMA_VERSION = 1
 
@@ -59,6 +59,8 @@ def architecture_to_json(architecture: Architecture, size_bytes: int) -> dict[st
                 "dtype": layer.dtype,
                 "inputs": list(layer.inputs),
                 "config": plain(layer.config),
+                "operands": [[item.path, None if item.shape is None else list(item.shape)] for item in layer.operands],
+                "calls": layer.calls,
             }
             for layer in architecture.layers
         ],
@@ -106,6 +108,8 @@ def architecture_from_json(value: Mapping[str, Any]) -> Architecture:
                 dtype=str(layer["dtype"]),
                 inputs=tuple(str(name) for name in layer["inputs"]),
                 config=dict(layer["config"]),
+                operands=tuple(Operand(str(path), _shape(shape)) for path, shape in layer.get("operands", ())),
+                calls=int(layer.get("calls", 1)),
             )
             for layer in value["layers"]
         ),

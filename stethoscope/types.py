@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import enum
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
@@ -67,6 +66,14 @@ class TensorSpec:
 
 
 @dataclass(frozen=True)
+class Operand:
+    """One tensor that a layer reads. `path` is that of the layer that yields it, "" for a weight, a constant or the outside."""
+
+    path: str
+    shape: Shape | None
+
+
+@dataclass(frozen=True)
 class Layer:
     """A Keras layer, or an operator of a graph.
 
@@ -82,6 +89,11 @@ class Layer:
     dtype: str
     inputs: tuple[str, ...] = ()
     config: Mapping[str, Any] = field(default_factory=dict)
+    operands: tuple[Operand, ...] = ()
+    """Every tensor it reads, in the order of the call, weights of a graph's operators included; a layer that is called several
+    times has those of one call after those of another. Empty where the format does not say."""
+    calls: int = 1
+    """How often one run of the model calls it (shared layers)."""
 
 
 @dataclass(frozen=True)
@@ -257,84 +269,5 @@ class Format(Protocol):
 
         Raises:
             CannotRun: no installed runtime can execute it; says what is missing.
-        """
-        ...
-
-
-class Reporter(Protocol):
-    """How a running task says where it is. Every call is one bounded JSON line to the parent."""
-
-    def __call__(self, phase: str, fraction: float | None = None, message: str = "") -> None:
-        """Says that `phase` is under way, `fraction` of it done."""
-        ...
-
-
-class Task(Protocol):
-    """One kind of job. `run` is called in a contained worker and answers with JSON values and files."""
-
-    kind: str
-
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Does the work; the answer holds JSON values only."""
-        ...
-
-
-@dataclass(frozen=True)
-class TaskContext:
-    """What a task gets: its files, its parameters, its folder, and a way to report."""
-
-    files: Mapping[str, ModelFile]
-    params: Mapping[str, Any]
-    folder: Path
-    """The job's own folder: the only place it can write."""
-    budget: Budget
-    report: Reporter
-    memory: MemoryMeter
-    open_model: Callable[[], tuple[Architecture, Runner]]
-    """Recognises, describes and loads files["model"], refusing what the owner has not allowed."""
-
-    def save_partial(self, value: Mapping[str, Any]) -> None:
-        """Keeps what is known so far: the answer if this process is killed before it can give one."""
-        temporary = self.folder / "partial.tmp"
-        temporary.write_text(json.dumps(value))
-        temporary.replace(self.folder / "partial.json")
-
-    def save(self, name: str, array: npt.NDArray[Any]) -> str:
-        """Writes `array` as `name`.npy into the job's outputs; returns the file's name.
-
-        Object arrays (strings from a model) are stored as fixed-width unicode: pickle is never used.
-        """
-        import numpy as np
-
-        values = array.astype(str) if array.dtype.kind in "OS" else array
-        path = self.folder / "out" / f"{name}.npy"
-        path.parent.mkdir(exist_ok=True)
-        np.save(path, values, allow_pickle=False)
-        return path.name
-
-
-class MemoryMeter(Protocol):
-    """Measures and limits the memory of the process it lives in."""
-
-    def watch(self) -> None:
-        """Measures more exactly from now on, at a little cost in time."""
-        ...
-
-    def reset(self) -> None:
-        """Starts a new measurement."""
-        ...
-
-    def peak_bytes(self) -> int:
-        """The most memory added since the last `reset`, in bytes."""
-        ...
-
-    def added_bytes(self) -> int:
-        """Memory the job holds now beyond what the process started with, in bytes."""
-        ...
-
-    def enforce(self) -> None:
-        """Turns the budget into a hard limit, so that going over is an error with a cause instead of a kill.
-
-        Called after the model is loaded and warm: before that, frameworks abort instead of raising.
         """
         ...

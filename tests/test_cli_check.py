@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.test_cli import run
-
 BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 FAULTY = BUILT / "cancer_softmax_one_unit.keras"
 
 
-def test_a_grave_finding_fails_the_gate_and_is_one_json_object(tmp_path):
-    done = run("check", FAULTY, "--json", "--html", tmp_path / "r.html", "--sarif", tmp_path / "r.sarif")
+def test_a_grave_finding_fails_the_gate_and_is_one_json_object(commands, tmp_path):
+    done = commands.run("check", FAULTY, "--json", "--html", tmp_path / "r.html", "--sarif", tmp_path / "r.sarif")
     assert done.returncode == 1, done.stderr
     value = json.loads(done.stdout)
     assert value["schema_version"] == 1
@@ -39,20 +37,20 @@ def test_a_grave_finding_fails_the_gate_and_is_one_json_object(tmp_path):
     assert json.loads((tmp_path / "r.sarif").read_text())["version"] == "2.1.0"
 
 
-def test_the_gate_opens_below_its_level_and_for_chosen_checks():
-    done = run("check", FAULTY, "--only", "dropout-rate")
+def test_the_gate_opens_below_its_level_and_for_chosen_checks(commands):
+    done = commands.run("check", FAULTY, "--only", "dropout-rate")
     assert done.returncode == 0, done.stderr
     assert "No finding" in done.stdout
 
 
-def test_nonsense_is_one_line_and_exit_code_2(tmp_path):
+def test_nonsense_is_one_line_and_exit_code_2(commands, tmp_path):
     for arguments in (
         ("check", FAULTY, "--only", "no-such-check"),
         ("check", FAULTY, "--fail-on", "terrible"),
         ("check", FAULTY, "--fit", "epochs=some"),
         ("check", tmp_path / "absent.keras"),
     ):
-        done = run(*arguments)
+        done = commands.run(*arguments)
         assert done.returncode == 2, arguments
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
         assert not done.stdout

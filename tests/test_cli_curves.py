@@ -11,8 +11,6 @@ from threading import Thread
 
 import pytest
 
-from tests.test_cli import run
-
 FALLING = [0.1 + math.exp(-at / 4) for at in range(20)]
 
 
@@ -25,8 +23,8 @@ def logs(tmp_path):
     return folder
 
 
-def test_one_json_object_with_runs_health_and_findings(logs):
-    done = run("curves", logs, "--json")
+def test_one_json_object_with_runs_health_and_findings(commands, logs):
+    done = commands.run("curves", logs, "--json")
     assert done.returncode == 1, done.stderr
     value = json.loads(done.stdout)
     assert value["schema_version"] == 1
@@ -46,8 +44,8 @@ def test_one_json_object_with_runs_health_and_findings(logs):
     assert finding["marks"] == [{"run": "broken.json", "tag": "loss", "at": 9.0, "until": 9.0, "label": "NaN"}]
 
 
-def test_a_table_for_people_and_every_point_as_csv(logs, tmp_path):
-    done = run("curves", logs, "--csv", tmp_path / "points.csv", "--fail-on", "critical", "--run", "good")
+def test_a_table_for_people_and_every_point_as_csv(commands, logs, tmp_path):
+    done = commands.run("curves", logs, "--csv", tmp_path / "points.csv", "--fail-on", "critical", "--run", "good")
     assert done.returncode == 0, done.stderr
     assert "good.json" in done.stdout
     assert "broken.json" not in done.stdout
@@ -57,16 +55,16 @@ def test_a_table_for_people_and_every_point_as_csv(logs, tmp_path):
     assert [float(row["value"]) for row in rows if row["tag"] == "loss"] == FALLING
 
 
-def test_an_archive_is_read_as_its_folder(logs, tmp_path):
+def test_an_archive_is_read_as_its_folder(commands, logs, tmp_path):
     with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
         for path in logs.iterdir():
             archive.write(path, path.name)
-    value = json.loads(run("curves", tmp_path / "logs.zip", "--json", "--tag", "loss").stdout)
+    value = json.loads(commands.run("curves", tmp_path / "logs.zip", "--json", "--tag", "loss").stdout)
     assert {tag["tag"] for one in value["runs"] for tag in one["tags"]} == {"loss"}
     assert len(value["runs"]) == 2
 
 
-def test_nonsense_is_one_line_and_exit_code_2(logs, tmp_path):
+def test_nonsense_is_one_line_and_exit_code_2(commands, logs, tmp_path):
     (tmp_path / "empty").mkdir()
     for arguments in (
         ("curves", tmp_path / "missing"),
@@ -76,7 +74,7 @@ def test_nonsense_is_one_line_and_exit_code_2(logs, tmp_path):
         ("curves", logs, "--csv", tmp_path / "no" / "such" / "folder.csv"),
         ("curves", "http://127.0.0.1:9/"),
     ):
-        done = run(*arguments)
+        done = commands.run(*arguments)
         assert done.returncode == 2, arguments
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
 
@@ -109,11 +107,11 @@ class Server(BaseHTTPRequestHandler):
         pass
 
 
-def test_an_mlflow_server_is_asked_when_its_address_is_given():
+def test_an_mlflow_server_is_asked_when_its_address_is_given(commands):
     server = HTTPServer(("127.0.0.1", 0), Server)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
-        done = run("curves", f"http://127.0.0.1:{server.server_port}", "--json")
+        done = commands.run("curves", f"http://127.0.0.1:{server.server_port}", "--json")
     finally:
         server.shutdown()
         server.server_close()

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.models import hungry_onnx, tiny_onnx
-from tests.test_cli import answer, run
 
 BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 BERT = BUILT / "bert_small.keras"
@@ -17,8 +16,8 @@ KINDS = {"weights", "gradients", "optimizer", "activations", "buffers", "total"}
 
 
 @pytest.fixture(scope="module")
-def planned() -> dict:
-    return answer("plan", BERT, "--device", "16GB", "--devices", 8, "--sequence-length", 64)
+def planned(commands) -> dict:
+    return commands.answer("plan", BERT, "--device", "16GB", "--devices", 8, "--sequence-length", 64)
 
 
 def test_the_contracts_keys(planned):
@@ -43,29 +42,29 @@ def test_numbers_of_a_known_model(planned):
     assert planned["settings"]["sequence_length"] == 64
 
 
-def test_nothing_fits_is_an_answer_not_a_failure():
-    value = answer("plan", BERT, "--device", "100KB", "--devices", 2, "--inference")
+def test_nothing_fits_is_an_answer_not_a_failure(commands):
+    value = commands.answer("plan", BERT, "--device", "100KB", "--devices", 2, "--inference")
     assert not any(item["fits"] for item in value["plans"])
     assert all(item["headroom_bytes"] < 0 for item in value["plans"])
     assert all(item["bytes_per_device"]["gradients"] == 0 for item in value["plans"])
 
 
-def test_several_models_share_a_device():
-    value = answer("plan", BERT, BUILT / "digits_cnn.tflite", "--device", "1GB", "--inference")
+def test_several_models_share_a_device(commands):
+    value = commands.answer("plan", BERT, BUILT / "digits_cnn.tflite", "--device", "1GB", "--inference")
     assert value["together"]["fits"] is True
     assert len(value["together"]["shares_bytes"]) == 2
     assert [one["model"] for one in value["models"]] == ["bert_small.keras", "digits_cnn.tflite"]
 
 
-def test_for_people():
-    done = run("plan", BERT, "--device", "t4", "--devices", 4)
+def test_for_people(commands):
+    done = commands.run("plan", BERT, "--device", "t4", "--devices", 4)
     assert done.returncode == 0, done.stderr
     assert "4 × NVIDIA T4" in done.stdout
     assert "OneDeviceStrategy" in done.stdout
     assert "Sequence length 128 assumed" in done.stdout
 
 
-def test_nonsense_is_one_line_and_exit_code_2(tmp_path):
+def test_nonsense_is_one_line_and_exit_code_2(commands, tmp_path):
     broken = tmp_path / "broken.keras"
     broken.write_bytes(b"no model")
     for arguments in (
@@ -77,21 +76,21 @@ def test_nonsense_is_one_line_and_exit_code_2(tmp_path):
         ("plan", tmp_path / "absent.keras", "--device", "16GB"),
         ("plan", broken, "--device", "16GB"),
     ):
-        done = run(*arguments, "--json")
+        done = commands.run(*arguments, "--json")
         assert done.returncode == 2, arguments
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
 
 
-def test_json_is_strict():
-    done = run("plan", BERT, "--device", "16GB", "--json")
+def test_json_is_strict(commands):
+    done = commands.run("plan", BERT, "--device", "16GB", "--json")
     assert len(done.stdout.strip().splitlines()) == 1
     json.loads(done.stdout, parse_constant=pytest.fail)
 
 
-def test_models_are_really_run_together(tmp_path):
+def test_models_are_really_run_together(commands, tmp_path):
     models = (BUILT / "digits_cnn.onnx", tiny_onnx(tmp_path / "tiny.onnx"))
     words = ("plan", *models, "--device", "1GiB", "--inference", "--run", "--run-time", 1, "--batch-size", 4)
-    value = answer(*words)
+    value = commands.answer(*words)
     assert value.keys() >= {"schema_version", "plans", "code", "together", "models"}
     run_together = value["run"]
     assert run_together["verdict"] == "fit"
@@ -100,28 +99,30 @@ def test_models_are_really_run_together(tmp_path):
         assert one["status"] == "ok"
         assert one["same_as_alone"] is True
         assert one["peak_bytes"] <= one["share_bytes"]
-    printed = run(*words)
+    printed = commands.run(*words)
     assert printed.returncode == 0, printed.stderr
     assert "ran at once, each within its share" in printed.stdout
 
 
-def test_one_that_exceeds_its_share_dies_alone(tmp_path):
+def test_one_that_exceeds_its_share_dies_alone(commands, tmp_path):
     hungry = hungry_onnx(tmp_path / "hungry.onnx", 8)
     words = ("plan", BUILT / "digits_cnn.onnx", hungry, "--device", "1GiB", "--inference", "--run", "--batch-size", 4)
-    value = answer(*words, "--exceed", "hungry.onnx")
+    value = commands.answer(*words, "--exceed", "hungry.onnx")
     assert value["run"]["verdict"] == "contained"
     assert {one["name"]: one["status"] for one in value["run"]["runs"]} == {
         "digits_cnn.onnx": "ok",
         "hungry.onnx": "out_of_memory",
     }
-    wrong = run(*words, "--exceed", "absent.onnx")
+    wrong = commands.run(*words, "--exceed", "absent.onnx")
     assert wrong.returncode == 2
     assert "--exceed" in wrong.stderr
 
 
-def test_what_cannot_run_alone_is_not_run_together(tmp_path):
+def test_what_cannot_run_alone_is_not_run_together(commands, tmp_path):
     hungry = hungry_onnx(tmp_path / "hungry.onnx", 8)
-    done = run("plan", hungry, BUILT / "digits_cnn.onnx", "--device", "200MiB", "--run", "--batch-size", 64, "--json")
+    done = commands.run(
+        "plan", hungry, BUILT / "digits_cnn.onnx", "--device", "200MiB", "--run", "--batch-size", 64, "--json"
+    )
     assert done.returncode == 2
     assert json.loads(done.stdout)["run"]["verdict"] == "not run"
     assert len(done.stderr.strip().splitlines()) == 1

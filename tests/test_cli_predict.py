@@ -11,7 +11,6 @@ import pytest
 from stethoscope.cli_settings import refusal, run_settings
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
-from tests.test_cli import answer, run
 
 BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 KEYS = {"status", "phase", "reason", "peak_rss_bytes", "predicted_peak_bytes", "wall_s", "settings", "outputs"}
@@ -22,8 +21,8 @@ PLAIN = {
 }  # fmt: skip
 
 
-def test_every_setting_at_once(tmp_path):
-    value = answer(
+def test_every_setting_at_once(commands, tmp_path):
+    value = commands.answer(
         "predict", BUILT / "digits_cnn.keras", "--call", "predict-on-batch", "--precision", "mixed-bfloat16", "--xla",
         "--device", "cpu", "--intra-threads", 1, "--inter-threads", 1, "--logical-devices", 2, "--batch-size", 4,
         "--samples", 8, "--memory-limit", "1GiB", "--out", tmp_path,
@@ -38,8 +37,10 @@ def test_every_setting_at_once(tmp_path):
     assert np.load(output["path"]).shape == (8, 10)
 
 
-def test_a_refusal_is_one_object_and_one_line():
-    done = run("predict", BUILT / "digits_cnn.keras", "--memory-growth", "--logical-devices", "1GB,1GB", "--json")
+def test_a_refusal_is_one_object_and_one_line(commands):
+    done = commands.run(
+        "predict", BUILT / "digits_cnn.keras", "--memory-growth", "--logical-devices", "1GB,1GB", "--json"
+    )
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     value = json.loads(done.stdout)

@@ -16,8 +16,6 @@ from stethoscope.memory.points import Point
 from stethoscope.types import JobResult, Status
 from tests.models import hungry_onnx
 from tests.terminal import on_terminal, workers_of
-from tests.test_cli import answer as cli_answer
-from tests.test_cli import run as cli
 
 
 def result(call: str, status: Status = Status.OK, reason: str = "") -> JobResult:
@@ -129,7 +127,7 @@ def test_ctrl_c_ends_at_once_with_the_points_so_far(tmp_path):
     assert len(measured) < 8
 
 
-def test_advice_follows_the_points(tmp_path):
+def test_advice_follows_the_points(commands, tmp_path):
     model = hungry_onnx(tmp_path / "hungry.onnx", 8)
     words = (
         "sweep",
@@ -142,10 +140,10 @@ def test_advice_follows_the_points(tmp_path):
         "--memory-limit",
         "800MiB",
     )
-    value = cli_answer(*words)
+    value = commands.answer(*words)
     assert [point["batch_size"] for point in value["points"]] == [2, 8]
     assert value["advice"]["best"] == "batch-2"
-    printed = cli(*words)
+    printed = commands.run(*words)
     assert printed.returncode == 0, printed.stderr
     assert "batch of 2 instead of 8" in printed.stdout
     assert "precision: not tried" in printed.stdout

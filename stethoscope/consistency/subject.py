@@ -15,9 +15,10 @@ import numpy.typing as npt
 from stethoscope import out_of_memory
 from stethoscope.errors import BadInput, StethoscopeError
 from stethoscope.framework_errors import gist
+from stethoscope.task import TaskContext
 from stethoscope.tasks.differences import Difference, worst
 from stethoscope.tasks.inputs import ModelInput
-from stethoscope.types import Architecture, Feed, Layer, Runner, TaskContext
+from stethoscope.types import Architecture, Feed, Layer, Runner
 
 _TIME_SHARE = 0.6
 _MEMORY_SHARE = 0.3

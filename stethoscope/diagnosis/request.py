@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,10 @@ class Request:
 
     model: ModelFile
     data: ModelFile | None = None
+    preparation: tuple[Mapping[str, Any], ...] = ()
+    """Steps that prepare the data, as JSON."""
+    data_options: Mapping[str, Any] = field(default_factory=dict)
+    """What the user said about the data: {"target": column} …"""
     logs: ModelFile | None = None
     second: ModelFile | None = None
     """Another model, scored on the same rows."""
@@ -34,11 +39,18 @@ class Request:
     beside: dict[str, ModelFile] = field(default_factory=dict)
     """Files that belong to the model (external data), by role."""
 
+    @property
+    def data_params(self) -> dict[str, Any]:
+        """Params of every job that reads the data; empty where nothing was asked."""
+        found: dict[str, Any] = {"preparation": list(self.preparation)} if self.preparation else {}
+        return found | ({"data_options": dict(self.data_options)} if self.data_options else {})
+
     def summary(self) -> dict[str, Any]:
         """What was asked, for the report."""
         return {
             "model": self.model.name,
             "data": self.data.name if self.data else None,
+            **self.data_params,
             "logs": self.logs.name if self.logs else None,
             "second": self.second.name if self.second else None,
             "fit": None if self.fit is None else self.fit.to_json(),

@@ -100,6 +100,8 @@ class Diagnosis:
             self._end(stage, "skipped", reason)
             return
         params = stage.params(self._request, self._evidence)
+        if "data" in stage.files:
+            params |= self._request.data_params
         budget = Budget(self._request.memory_bytes, stage.timeout_s + stage.extra_s(self._request))
         worker = self._worker() if stage.runs_model else "light"
         self._submit(stage.id, Job(stage.kind, self._files(stage), params, budget, worker))
@@ -200,6 +202,7 @@ class Diagnosis:
             "time_s": request.prove_s,
             "fit": {} if request.fit is None else request.fit.to_json(),
             "trusted": request.trusted,
+            **request.data_params,
         }
         files = {"model": request.model, **request.beside} | ({"data": request.data} if request.data else {})
         budget = Budget(request.memory_bytes, 60 + 2 * request.prove_s)

@@ -20,7 +20,7 @@ from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.types import Architecture
 
 TRAINABLE_FORMATS = frozenset({"keras", "keras_h5"})
-_NO_DATA = "No data was given. Add --data with x and y (.npz)."
+_NO_DATA = "No data was given. Add --data with samples and their labels."
 _NO_FIT = (
     "Nothing was said about training. Add --fit, for example --fit epochs=5, to have a copy trained for a few seconds."
 )

@@ -10,19 +10,18 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.activations.flat_ends import activation_behind
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.evidence.activations import ActivationEvidence
-from stethoscope.evidence.heads import activation_of
-from stethoscope.evidence.initialisers import settings_of
 from stethoscope.gathering.layer_statistics import LayerStatistics, OutputStatistics
+from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import ModelInput, model_input
-from stethoscope.types import Architecture, Feed, Layer, Runner, TaskContext, TensorSpec
+from stethoscope.types import Architecture, Feed, Layer, Runner, TensorSpec
 
 MOST_ROWS = 256
 _FEW_ROWS = 8
 _CHUNK_BYTES = 192 << 20
 """What the outputs of all layers together may take in one call, where they cannot be looked at one by one."""
-_RECURRENT = ("LSTM", "GRU", "SimpleRNN", "ConvLSTM", "Bidirectional", "RNN", "TimeDistributed")
 Visit = Callable[[str, npt.NDArray[Any]], None]
 
 
@@ -116,7 +115,7 @@ class _Watched:
             layer = self._known.get(base)
             axis = 1 if self._architecture.format_id == "onnx" and array.ndim >= 3 else -1
             self._layers[path] = LayerStatistics(
-                path, layer.type if layer else "", _activation(layer, second=path != base), axis
+                path, layer.type if layer else "", activation_behind(layer, first=path == base), axis
             )
         statistics = self._layers[path]
         statistics.add(array, self._rows)
@@ -133,27 +132,6 @@ class _Watched:
             first_nonfinite=self._first_bad,
             unreachable=self._unreachable,
         )
-
-
-def _activation(layer: Layer | None, *, second: bool) -> str:
-    """The activation that made a layer's output; "" where the output is not directly that of one."""
-    if layer is None or second:
-        return ""
-    if layer.type.startswith(_RECURRENT):
-        inner = layer.config.get("layer")
-        if layer.type == "TimeDistributed" and isinstance(inner, dict):
-            return activation_of(replace(layer, type=str(inner.get("class_name")), config=settings_of(layer.config)))
-        return ""
-    if layer.type in ("Relu", "RELU"):
-        return "relu"
-    if layer.type in ("Sigmoid", "LOGISTIC", "Tanh", "TANH"):
-        return "tanh" if layer.type.lower() == "tanh" else "sigmoid"
-    fused = str(layer.config.get("fused_activation_function") or layer.config.get("fused_activation") or "").lower()
-    if fused in ("relu", "relu6", "tanh"):
-        return fused
-    found = activation_of(layer)
-    slope = layer.config.get("negative_slope") if layer.type == "ReLU" else None
-    return "leaky_relu" if found == "relu" and slope else found
 
 
 def _input(context: TaskContext, architecture: Architecture, watched: _Watched) -> ModelInput:

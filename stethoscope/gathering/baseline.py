@@ -16,10 +16,11 @@ from stethoscope.evidence.fit import FitSettings
 from stethoscope.gathering.bootstrap import scored
 from stethoscope.gathering.plain_features import table_of
 from stethoscope.gathering.plain_models import fit_baselines
+from stethoscope.task import Reporter
 from stethoscope.training.compile_assumed import assumed_loss, named_loss
 from stethoscope.training.setup import Setup
 from stethoscope.training.skill import Scorer, TargetScale
-from stethoscope.types import Architecture, Reporter
+from stethoscope.types import Architecture
 
 Array = npt.NDArray[Any]
 HELD_OUT = 0.25

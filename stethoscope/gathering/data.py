@@ -6,7 +6,8 @@ from stethoscope.data.binding import bind_all
 from stethoscope.evidence.data import ArrayProfile, DataEvidence
 from stethoscope.gathering.array_statistics import profile_array
 from stethoscope.gathering.target_profile import profile_target
-from stethoscope.types import Architecture, Feed, Reporter
+from stethoscope.task import Reporter
+from stethoscope.types import Architecture, Feed
 
 MAX_OTHERS = 20
 

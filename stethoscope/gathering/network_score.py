@@ -14,8 +14,9 @@ from stethoscope.evidence.baseline import NetworkScore
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.gathering.baseline import held_out
 from stethoscope.gathering.bootstrap import scored
+from stethoscope.task import Reporter
 from stethoscope.training.setup import Setup
-from stethoscope.types import Architecture, Reporter
+from stethoscope.types import Architecture
 
 Array = npt.NDArray[Any]
 _CALL_VALUES, _MAX_CALL_ROWS = 4_000_000, 512

@@ -30,6 +30,8 @@ class LoweringRequest:
     settings: RunSettings = field(default_factory=RunSettings)
     """The present ones."""
     data: ModelFile | None = None
+    data_params: Mapping[str, Any] = field(default_factory=dict)
+    """How the data is read: {"preparation", "data_options"}."""
     beside: Mapping[str, ModelFile] = field(default_factory=dict)
     """Files that lie beside the model, by role."""
     kinds: tuple[str, ...] = KINDS
@@ -145,6 +147,7 @@ class Lowering:
             "open_size": item.open_size if item.open_size is not None else request.open_size,
             "seed": request.seed,
             "trusted": request.trusted,
+            **request.data_params,
         }
         files = {"model": request.model, **request.beside} | ({"data": request.data} if request.data else {})
         job = Job("trial", files, params, Budget(request.memory_bytes, request.timeout_s), self._worker)

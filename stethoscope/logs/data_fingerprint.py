@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data.npz import NumpyReader
+from stethoscope.data.npz import READER
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.logs.walk import MAX_FILES, listing
 from stethoscope.types import ModelFile
@@ -137,7 +137,8 @@ def _file(path: Path, budget_bytes: int) -> list[ArrayFingerprint]:
     with path.open("rb") as stream:
         head = stream.read(6)
     if path.suffix.lower() in (".npy", ".npz") and (head == b"\x93NUMPY" or head.startswith(b"PK\x03\x04")):
-        feed = NumpyReader().read(ModelFile.at(path), budget_bytes)
+        with READER.open(ModelFile.at(path), budget_bytes, {}) as data:
+            feed = data.whole() or {}
         return [_array(path.name if len(feed) == 1 else name, array) for name, array in feed.items()]
     if path.suffix.lower() in _TABLES:
         if path.stat().st_size > budget_bytes:

@@ -10,7 +10,8 @@ from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import POINTS, PeakFit
 from stethoscope.out_of_memory import explain
-from stethoscope.types import Feed, TaskContext
+from stethoscope.task import TaskContext
+from stethoscope.types import Feed
 
 ENOUGH_ROWS = 8
 """Below, a kernel's workspace for each thread hides the slope."""

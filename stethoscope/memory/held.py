@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stethoscope.memory.allocation import give_back
-from stethoscope.types import MemoryMeter
+from stethoscope.task import MemoryMeter
 
 _FIELDS = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
 

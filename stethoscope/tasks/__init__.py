@@ -6,7 +6,7 @@ import functools
 import sys
 
 from stethoscope.discover import discover
-from stethoscope.types import Task
+from stethoscope.task import Task
 
 
 @functools.cache

@@ -8,9 +8,9 @@ from typing import Any
 
 from stethoscope.codec import plain
 from stethoscope.data.binding import bind_all
-from stethoscope.data.npz import READER
+from stethoscope.data.rows import data_of
 from stethoscope.formats import detect
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 TIME_S = 10.0
 
@@ -28,7 +28,7 @@ class Baseline:
         model, data = context.files["model"], context.files["data"]
         context.report("read", message=f"reading {data.name}")
         architecture = detect(model).describe(model)
-        bound = bind_all(READER.read(data, context.budget.memory_bytes), architecture)
+        bound = bind_all(data_of(context), architecture)
         fit = fit_settings(context.params.get("fit"))
         time_s = float(context.params.get("time_s", TIME_S))
         found: Mapping[str, Any] = plain(asdict(compare_baselines(bound, architecture, fit, time_s, context.report)))

@@ -11,7 +11,8 @@ from stethoscope.memory.allocation import keeping_freed
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.points import Point, named
 from stethoscope.out_of_memory import explain
-from stethoscope.types import Feed, Status, TaskContext
+from stethoscope.task import TaskContext
+from stethoscope.types import Feed, Status
 
 TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
 """A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""

@@ -14,8 +14,9 @@ from stethoscope.memory.configure import configure
 from stethoscope.memory.precision import AS_SAVED, largest_difference, with_precision
 from stethoscope.memory.refusals import of_other_runtimes
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import ModelInput, model_input
-from stethoscope.types import Architecture, Feed, Runner, TaskContext
+from stethoscope.types import Architecture, Feed, Runner
 
 
 @dataclass

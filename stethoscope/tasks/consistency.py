@@ -7,8 +7,8 @@ from typing import Any
 
 from stethoscope.consistency.study import Study
 from stethoscope.consistency.subject import Subject
+from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import model_input
-from stethoscope.types import TaskContext
 
 
 class Consistency:

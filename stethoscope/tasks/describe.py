@@ -8,7 +8,8 @@ from typing import Any
 from stethoscope.codec import architecture_to_json
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import detect
-from stethoscope.types import ModelFile, TaskContext
+from stethoscope.task import TaskContext
+from stethoscope.types import ModelFile
 
 
 class Describe:

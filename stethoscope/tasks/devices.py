@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 
 class Devices:

@@ -15,10 +15,11 @@ from stethoscope.memory.control import trivial
 from stethoscope.memory.held import Holdings, card
 from stethoscope.memory.precision import AS_SAVED
 from stethoscope.memory.retracing import retracing
+from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.inputs import ModelInput, model_input
 from stethoscope.tasks.resized import other_shapes
-from stethoscope.types import Feed, TaskContext, TensorSpec
+from stethoscope.types import Feed, TensorSpec
 
 TESTS = ("latency", "leak", "retracing")
 CALLS = 100

@@ -12,10 +12,10 @@ from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.runtime_needs import runtime_of
+from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import DYNAMIC_SIZES
 from stethoscope.tasks.feeds import Batching
-from stethoscope.types import TaskContext
 
 BATCH_SIZES = (1, 8, 32, 64)
 HEADROOM_BYTES = 512 << 20

@@ -12,7 +12,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.framework_errors import gist
 from stethoscope.gathering.activations import gather_activations
 from stethoscope.gathering.weights import gather_weights
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 
 class Examine:

@@ -10,8 +10,8 @@ from stethoscope.diagnosis.log_report import examine_runs
 from stethoscope.errors import BadInput
 from stethoscope.gathering.runs import gather_runs
 from stethoscope.logs.points_csv import write_points
+from stethoscope.task import TaskContext
 from stethoscope.tasks.log_place import log_place
-from stethoscope.types import TaskContext
 
 
 class ExamineRuns:

@@ -18,7 +18,8 @@ class Batching:
     """Which inputs have rows, and how many a call takes.
 
     `names` are the inputs cut along their first dimension: those where it is dynamic, or, when it is fixed to the same
-    number everywhere, all of them. A model whose inputs agree on no first dimension is always called as a whole.
+    number everywhere, all of them. A model whose inputs agree on no first dimension is always called as a whole, and so is
+    one that only takes vectors of a fixed length: that is the length of a signal, not a number of rows.
     """
 
     names: frozenset[str]
@@ -35,7 +36,8 @@ class Batching:
             return cls(dynamic, None)
         sizes = {spec.shape[0] for spec in inputs if spec.shape}
         ranked = frozenset(spec.name for spec in inputs if spec.shape)
-        if len(sizes) == 1 and len(ranked) == len(inputs):
+        signal = all(spec.shape is not None and len(spec.shape) == 1 for spec in inputs) and sizes != {1}
+        if len(sizes) == 1 and len(ranked) == len(inputs) and not signal:
             return cls(ranked, sizes.pop())
         return cls(frozenset(), 1)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from stethoscope.data.npz import READER
+from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, OutOfMemory, StethoscopeError
 from stethoscope.framework_errors import gist
 from stethoscope.out_of_memory import explain
+from stethoscope.task import TaskContext
 from stethoscope.tasks.dummy import DYNAMIC_SIZES, dummy_feed
 from stethoscope.tasks.feeds import Batching, bind
-from stethoscope.types import Architecture, Feed, TaskContext, TensorSpec
+from stethoscope.types import Architecture, Feed, TensorSpec
 
 
 class Predicts(Protocol):
@@ -51,7 +52,7 @@ def model_input(
     first = batching.fixed or 1
     if "data" in context.files:
         file = context.files["data"]
-        feed = bind(READER.read(file, context.budget.memory_bytes), runner.inputs)
+        feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
         _try(runner, batching, batching.take(feed, first))
         return ModelInput(feed, file.name, batching, None)
@@ -76,8 +77,7 @@ def model_input(
     name = context.files["model"].name
     found = gist(failure).removeprefix(f"{name}: ")
     raise BadInput(
-        f"{name}: expected random input made from its input specs to be accepted, got “{found}”. "
-        "Upload real input as .npz."
+        f"{name}: expected random input made from its input specs to be accepted, got “{found}”. Upload real input."
     ) from failure
 
 

@@ -11,11 +11,12 @@ import numpy.typing as npt
 from stethoscope.data.binding import Bound
 from stethoscope.errors import CannotRun
 from stethoscope.evidence.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, SPARSE_LOSSES, canonical_loss
+from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import model_input
 from stethoscope.training.compile_assumed import named_loss, outputs_in_order
 from stethoscope.training.from_job import EPOCHS_NOT_SAID, fit_settings, make_setup, setup_from_job
 from stethoscope.training.setup import Setup
-from stethoscope.types import Architecture, TaskContext
+from stethoscope.types import Architecture
 
 MADE = "No data was given: random inputs and random targets, which show where a program runs and not whether it learns."
 

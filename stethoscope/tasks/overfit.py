@@ -8,7 +8,7 @@ from typing import Any
 
 from stethoscope.codec import plain
 from stethoscope.errors import CannotRun
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 SAMPLES, STEPS, TIME_S = 16, 500, 15.0
 MAX_SAMPLES, MAX_STEPS = 512, 10_000
@@ -53,14 +53,14 @@ class Overfit:
 def _missing(context: TaskContext) -> str | None:
     """Why the data cannot be trained on, as far as the files say without running anything; None when it can."""
     from stethoscope.data.binding import bind_all
-    from stethoscope.data.npz import READER
+    from stethoscope.data.rows import data_of
     from stethoscope.formats import detect
 
     if "data" not in context.files:
         return "no data was given."
     file = context.files["model"]
     architecture = detect(file).describe(file)
-    bound = bind_all(READER.read(context.files["data"], context.budget.memory_bytes), architecture)
+    bound = bind_all(data_of(context), architecture)
     without = [spec.name for spec in architecture.outputs if spec.name not in bound.targets]
     return bound.problem or (f"the data holds no targets for {without}." if without else None)
 

@@ -10,8 +10,8 @@ from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.placement.placement_report import Attempt, Clash, PlacementReport, summed_up
 from stethoscope.placement.xla_use import XlaUse, xla_use
+from stethoscope.task import TaskContext
 from stethoscope.tasks.made_training import setup_or_made
-from stethoscope.types import TaskContext
 
 STEPS, BATCH = 4, 16
 TIME_SHARE = 0.8

@@ -18,10 +18,11 @@ from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
 from stethoscope.out_of_memory import explain
+from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import configured
 from stethoscope.tasks.estimate import estimates
 from stethoscope.tasks.inputs import ModelInput
-from stethoscope.types import Architecture, Feed, TaskContext
+from stethoscope.types import Architecture, Feed
 
 PREVIEW_ROWS, PREVIEW_VALUES = 5, 12
 

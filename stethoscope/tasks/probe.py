@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 
 class Probe:

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from stethoscope.codec import plain
-from stethoscope.data.npz import READER
+from stethoscope.data.rows import data_of
 from stethoscope.formats import detect
 from stethoscope.gathering.data import profile_data
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 
 class Profile:
@@ -24,7 +24,7 @@ class Profile:
         context.report("read", message=f"reading {model.name}")
         architecture = detect(model).describe(model)
         context.report("read", message=f"reading {data.name}")
-        arrays = READER.read(data, context.budget.memory_bytes)
+        arrays = data_of(context)
         found: Mapping[str, Any] = plain(asdict(profile_data(arrays, architecture, data.name, context.report)))
         return found
 

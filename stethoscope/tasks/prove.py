@@ -10,7 +10,7 @@ from stethoscope.codec import plain
 from stethoscope.errors import BadSetting
 from stethoscope.findings import Proof
 from stethoscope.fixes import Fix, fix_from_json
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 SEEDS, TIME_S = 3, 45.0
 MAX_SEEDS, MAX_FIXES = 10, 100

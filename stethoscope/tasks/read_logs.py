@@ -8,8 +8,8 @@ from typing import Any
 
 from stethoscope.codec import plain
 from stethoscope.gathering.logs import gather_logs
+from stethoscope.task import TaskContext
 from stethoscope.tasks.log_place import log_place
-from stethoscope.types import TaskContext
 
 _MAX_POINTS = 500_000
 """Points of other runs that are answered beside the chosen one."""

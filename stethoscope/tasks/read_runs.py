@@ -10,8 +10,8 @@ from stethoscope.errors import UnreadableFile
 from stethoscope.logs import all_trackers
 from stethoscope.runs.columns import write
 from stethoscope.runs.gather import gather
+from stethoscope.task import TaskContext
 from stethoscope.tasks.log_place import log_place
-from stethoscope.types import TaskContext
 
 POSITIONS = "positions.json"
 """Where to go on: handed back as the file "since"."""

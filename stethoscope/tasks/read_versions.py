@@ -15,8 +15,9 @@ from stethoscope.errors import BadInput, UnreadableFile
 from stethoscope.logs.data_fingerprint import DataFingerprint, changes, fingerprint_of
 from stethoscope.logs.dvc import DataVersion, DvcProject, Stage, has_dvc_files, read_project
 from stethoscope.logs.dvc_versions import Change, by_data_version, compare
+from stethoscope.task import TaskContext
 from stethoscope.tasks.log_place import log_place
-from stethoscope.types import ModelFile, TaskContext
+from stethoscope.types import ModelFile
 
 MAX_STATES = 200
 """Copies of a repository side by side in one upload."""

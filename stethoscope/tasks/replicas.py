@@ -14,8 +14,8 @@ from stethoscope.memory.run_settings import RunSettings
 from stethoscope.placement import config_changes
 from stethoscope.placement.replica_code import program as printed_program
 from stethoscope.placement.replica_report import NOISE_FACTOR, ROUNDING, ReplicaReport, distance, told
+from stethoscope.task import TaskContext
 from stethoscope.tasks.made_training import setup_or_made
-from stethoscope.types import TaskContext
 
 DEVICES, EPOCHS, MAX_ROWS = 2, 6, 1024
 MADE_BATCHES = 8

@@ -8,9 +8,9 @@ from typing import Any
 
 from stethoscope.codec import plain
 from stethoscope.data.binding import bind_all
-from stethoscope.data.npz import READER
+from stethoscope.data.rows import data_of
 from stethoscope.errors import BadSetting
-from stethoscope.types import TaskContext
+from stethoscope.task import TaskContext
 
 TIME_S = 8.0
 
@@ -30,7 +30,7 @@ class ScoreNetwork:
             raise BadSetting("Rows held back: expected a list of row numbers, got something else.")
         architecture, setup, _ = setup_from_job(context)
         fit = fit_settings(context.params.get("fit"))
-        bound = bind_all(READER.read(context.files["data"], context.budget.memory_bytes), architecture)
+        bound = bind_all(data_of(context), architecture)
         found = score_network(
             setup,
             bound,

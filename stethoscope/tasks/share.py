@@ -12,8 +12,9 @@ import numpy as np
 from stethoscope.errors import OutOfMemory
 from stethoscope.out_of_memory import Cause, explain
 from stethoscope.sizes import human_bytes
+from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import configured
-from stethoscope.types import Feed, TaskContext
+from stethoscope.types import Feed
 
 SECONDS = 5.0
 MAX_SECONDS = 120.0

@@ -15,12 +15,13 @@ from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import Point, knee, named, narrowed
 from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
+from stethoscope.task import TaskContext
 from stethoscope.tasks.batch_times import take_times
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import dummy_feed
 from stethoscope.tasks.estimate import with_estimates
 from stethoscope.tasks.inputs import ModelInput
-from stethoscope.types import Feed, Status, TaskContext
+from stethoscope.types import Feed, Status
 
 BATCH_SIZES = (1, 8, 32, 64)
 LARGEST_BATCH = 1 << 30

@@ -9,8 +9,8 @@ from typing import Any
 from stethoscope.codec import plain
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.gathering.training import Gatherer
+from stethoscope.task import TaskContext
 from stethoscope.training.from_job import fit_settings, fitting_rows, setup_from_job
-from stethoscope.types import TaskContext
 
 TIME_S = 12.0
 """Seconds for everything after the model is loaded, unless params say otherwise."""

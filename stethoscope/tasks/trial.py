@@ -14,11 +14,12 @@ from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.precision import AS_SAVED
 from stethoscope.out_of_memory import explain
+from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import dummy_feed
 from stethoscope.tasks.inputs import ModelInput, model_input
 from stethoscope.tasks.resized import open_size, resized
-from stethoscope.types import Feed, TaskContext
+from stethoscope.types import Feed
 
 COMPARED_ROWS = 8
 """Rows whose outputs are kept for comparing."""

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.binding import Bound, bind_all
-from stethoscope.data.npz import READER
+from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, BadSetting, CannotRun
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.task import TaskContext
 from stethoscope.training.compile_assumed import assumed_loss, named_loss, named_optimizer, outputs_in_order
 from stethoscope.training.file_state import looks_trained
 from stethoscope.training.setup import Setup
-from stethoscope.types import Architecture, Feed, TaskContext
+from stethoscope.types import Architecture, Feed
 
 AIM_STEPS = 1_000
 """Steps a run gets when nobody said how many epochs: enough for small models to show whether they learn."""
@@ -43,7 +44,9 @@ def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str
     """
     fit = fit_settings(context.params.get("fit"))
     if "data" not in context.files:
-        raise BadInput("Training: expected data with inputs and targets, got none. Give an .npz with x and y.")
+        raise BadInput(
+            "Training: expected data with inputs and targets, got none. Give data with x and y, or a table with a target."
+        )
     architecture, opened = context.open_model()
     with opened as runner:
         name = context.files["model"].name
@@ -55,7 +58,7 @@ def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str
             )
         input_names = tuple(spec.name for spec in runner.inputs)
     context.report("data", message="reading the data")
-    bound = bind_all(READER.read(context.files["data"], context.budget.memory_bytes), architecture)
+    bound = bind_all(data_of(context), architecture)
     if bound.problem:
         raise BadInput(bound.problem)
     if not bound.targets:

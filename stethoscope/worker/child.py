@@ -19,8 +19,9 @@ from stethoscope import out_of_memory, protocol
 from stethoscope.codec import plain
 from stethoscope.errors import OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
 from stethoscope.framework_errors import gist
+from stethoscope.task import TaskContext
 from stethoscope.tasks import all_tasks
-from stethoscope.types import Job, Status, TaskContext
+from stethoscope.types import Job, Status
 from stethoscope.worker.containment import contain, limit, settle
 from stethoscope.worker.memory import Meter
 from stethoscope.worker.opening import open_model

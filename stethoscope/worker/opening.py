@@ -9,7 +9,8 @@ from stethoscope import out_of_memory
 from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, UnsafeFile
 from stethoscope.formats import detect
 from stethoscope.memory.largest_tensor import largest_tensors
-from stethoscope.types import Architecture, Job, Reporter, Runner
+from stethoscope.task import Reporter
+from stethoscope.types import Architecture, Job, Runner
 
 
 def open_model(

@@ -18,7 +18,9 @@ from stethoscope.findings import Severity
 from stethoscope.types import ModelFile, Status
 
 BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
-SAMPLES = {entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text())}
+SAMPLES = {
+    entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
+}
 FAULTY = [name for name, entry in SAMPLES.items() if entry.get("findings")]
 UNSTEADY = [name for name, entry in SAMPLES.items() if not entry["expectations"].get("consistent", True)]
 HEALTHY = [name for name in SAMPLES if name not in (*FAULTY, *UNSTEADY)]

@@ -16,7 +16,8 @@ from stethoscope.evidence.decode import decode
 from stethoscope.gathering.logs import gather_logs
 from stethoscope.logs import all_trackers
 from stethoscope.logs.named_columns import Roles, roles
-from stethoscope.types import Budget, ModelFile, TaskContext
+from stethoscope.task import TaskContext
+from stethoscope.types import Budget, ModelFile
 from tests.logs.event_writing import event, simple, write_events
 
 

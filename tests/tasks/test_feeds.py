@@ -89,6 +89,15 @@ def test_inputs_that_share_no_first_dimension_are_called_whole():
     assert [part["a"].shape for part in batching.cut(feed, 1)] == [(3, 4)]
 
 
+def test_the_length_of_a_signal_is_no_number_of_rows():
+    wave = TensorSpec("wave", (15_600,), "float32")
+    batching = Batching.of([wave])
+    assert batching.rows({"wave": np.zeros(15_600)}) == 1
+    assert batching.take({"wave": np.arange(15_600)}, 1)["wave"].shape == (15_600,)
+    assert Batching.of([TensorSpec("x", (1,), "float32")]).fixed == 1
+    assert Batching.of([TensorSpec("x", (4, 2), "float32"), TensorSpec("y", (4,), "float32")]).fixed == 4
+
+
 def test_a_lone_array_goes_to_the_only_input():
     assert bind({"anything": np.zeros((2, 8, 8, 3))}, [IMAGE])["image"].shape == (2, 8, 8, 3)
     assert bind({"x": np.zeros((2, 8, 8, 3)), "y": np.zeros(2)}, [IMAGE])["image"].shape == (2, 8, 8, 3)

@@ -10,8 +10,9 @@ import pytest
 
 from stethoscope.errors import BadInput
 from stethoscope.logs.event_folder import EventFolder
+from stethoscope.task import TaskContext
 from stethoscope.tasks import all_tasks
-from stethoscope.types import Budget, ModelFile, TaskContext
+from stethoscope.types import Budget, ModelFile
 from tests.logs.event_writing import encode_bytes, event, graph_def, graph_event, tensor, write_events
 from tests.logs.test_media_values import dims, doubles, png
 

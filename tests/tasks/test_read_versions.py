@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from stethoscope.errors import BadInput, UnreadableFile
+from stethoscope.task import TaskContext
 from stethoscope.tasks import all_tasks
-from stethoscope.types import Budget, ModelFile, TaskContext
+from stethoscope.types import Budget, ModelFile
 from tests.logs.test_dvc import repository
 
 

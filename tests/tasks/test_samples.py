@@ -12,7 +12,9 @@ from stethoscope.formats import all_formats
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
-SAMPLES = {entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text())}
+SAMPLES = {
+    entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
+}
 RUNNABLE = [name for name, entry in SAMPLES.items() if not entry["expectations"].get("needs_trust")]
 NEEDS_TRUST = [name for name in SAMPLES if name not in RUNNABLE]
 

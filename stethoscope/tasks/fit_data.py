@@ -1,0 +1,118 @@
+"""What the model expects of its data beside what the data is. Executes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.codec import plain
+from stethoscope.data import open_data
+from stethoscope.data.about_json import about_to_json
+from stethoscope.data_fit.fitting import Fitting
+from stethoscope.data_fit.sampled_rows import Rows, flat, sampled_rows
+from stethoscope.data_fit.trained_statistics import trained_statistics
+from stethoscope.formats import detect
+from stethoscope.formats.tflite_model.input_quantisation import input_quantisation
+from stethoscope.gathering.array_statistics import profile_array
+from stethoscope.preprocessing.preparation import Preparation
+from stethoscope.task import TaskContext
+from stethoscope.types import ModelFile
+
+_MOST_PREVIEWED = 4
+_PREVIEW_SIDE = 320
+_PREVIEW_VALUES = 4_000
+
+
+class FitData:
+    """params: "preparation", "data_options"; files: "model", "data".
+
+    Answers with "about" (the data's), "rows_read", "inputs", "outputs" (each {"name", "expects", "has", "ok", "problems":
+    [{"what", "sentence"}], "suggested": [steps to add, …], "of"}), "broken" ({"place", "sentence"} of a step that does not
+    apply, or null), "steps" (in words), "code", "as_fed" (per input {"name", "array", "shape", "dtype", "min", "max",
+    "histogram", "before": {"shape", "dtype", "min", "max", "histogram", "file"}, "file"}) and "others" (arrays the model
+    does not take). Files: one row per input, before and after the steps.
+    """
+
+    kind = "fit_data"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Compares some rows from all over the data with the model's description."""
+        steps = Preparation.from_json(context.params.get("preparation") or ())
+        model, file = context.files["model"], context.files["data"]
+        context.report("read", 0.0, f"reading {model.name}")
+        architecture = detect(model).describe(model)
+        context.report("read", 0.2, f"reading {file.name}")
+        with open_data(file, context.budget.memory_bytes, context.params.get("data_options") or {}) as data:
+            sampled = sampled_rows(data)
+            about = data.about
+        context.report("compare", 0.6, "comparing")
+        fitting = Fitting(
+            architecture,
+            about,
+            sampled,
+            steps,
+            _quantisation(model, architecture.format_id),
+            trained_statistics(model, architecture),
+        )
+        broken = fitting.broken
+        inputs, outputs = fitting.inputs(), fitting.outputs()
+        context.report("compare", 0.9, "showing a row")
+        fed = [
+            {"name": expected.name, "array": name} | _shown(context, place, sampled.arrays[name], fitting.arrays[name])
+            for place, (expected, name) in enumerate(fitting.fed()[:_MOST_PREVIEWED])
+        ]
+        found: Mapping[str, Any] = plain(
+            {
+                "about": about_to_json(about),
+                "rows_read": max((len(rows) for rows in sampled.arrays.values()), default=0),
+                "inputs": inputs,
+                "outputs": outputs,
+                "broken": None if broken is None else {"place": broken.place, "sentence": broken.sentence},
+                "applied": fitting.applied,
+                "steps": steps.words(),
+                "code": steps.code(),
+                "as_fed": fed,
+                "others": fitting.left_over(),
+            }
+        )
+        return found
+
+
+def _quantisation(model: ModelFile, format_id: str) -> dict[str, tuple[float, int]]:
+    return input_quantisation(model) if format_id == "tflite" else {}
+
+
+def _shown(context: TaskContext, place: int, before: Rows, after: Rows) -> dict[str, Any]:
+    """Statistics of an array before and after its steps, and its first row as files."""
+    return _told(context, f"after-{place}", after) | {"before": _told(context, f"before-{place}", before)}
+
+
+def _told(context: TaskContext, name: str, rows: Rows) -> dict[str, Any]:
+    profile = profile_array(name, flat(rows), duplicates=False)
+    row = _thinned(np.asarray(rows[0])) if len(rows) else None
+    shape: Any = list(rows.shape[1:]) if isinstance(rows, np.ndarray) else "several"
+    return {
+        "shape": shape,
+        "dtype": profile.dtype,
+        "min": profile.minimum,
+        "max": profile.maximum,
+        "histogram": {"edges": list(profile.histogram_edges), "counts": list(profile.histogram_counts)},
+        "row_shape": None if row is None else list(np.shape(rows[0])),
+        "file": None if row is None else context.save(name, row),
+    }
+
+
+def _thinned(row: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A row small enough to be looked at: every n-th value along long axes."""
+    if row.ndim == 1:
+        return row[: _PREVIEW_VALUES * 16 : max(1, -(-min(len(row), _PREVIEW_VALUES * 16) // _PREVIEW_VALUES))]
+    if row.ndim in (2, 3):
+        steps = [max(1, -(-size // _PREVIEW_SIDE)) for size in row.shape]
+        return row[tuple(slice(None, None, step) for step in steps)]
+    return row.reshape(-1)[:_PREVIEW_VALUES]
+
+
+TASK = FitData()

@@ -1,0 +1,35 @@
+"""Study data as a whole: every field, classes, pictures, marks, repeated rows. Executes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stethoscope.codec import plain
+from stethoscope.data import open_data
+from stethoscope.data.about_json import about_to_json
+from stethoscope.data_study.study import TIME_S, Study
+from stethoscope.errors import BadSetting
+from stethoscope.task import TaskContext
+
+
+class StudyData:
+    """params: {"time_s": seconds to read for, "seed", "data_options"}; files: "data"."""
+
+    kind = "study_data"
+
+    def run(self, context: TaskContext) -> Mapping[str, Any]:
+        """Returns {"about"} and what `Study.to_json` says."""
+        file = context.files["data"]
+        time_s = float(context.params.get("time_s", TIME_S))
+        if not 0 < time_s <= context.budget.timeout_s:
+            raise BadSetting(f"Time to read for: expected up to {context.budget.timeout_s:g} s, got {time_s:g}.")
+        context.report("read", message=f"opening {file.name}")
+        with open_data(file, context.budget.memory_bytes, context.params.get("data_options") or {}) as data:
+            study = Study(data, int(context.params.get("seed", 0)))
+            study.run(time_s, lambda fraction, message: context.report("read", fraction, message))
+            found: Mapping[str, Any] = plain({"about": about_to_json(data.about)} | study.to_json())
+            return found
+
+
+TASK = StudyData()
