@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dashboard.data.data_use import DataUse
 from stethoscope.formats import all_formats
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
@@ -54,14 +55,18 @@ def model_job(
     params: Mapping[str, Any],
     *,
     memory_bytes: int | None = None,
-    data: ModelFile | None = None,
+    data: DataUse | ModelFile | None = None,
 ) -> Job:
-    """A job that loads the model, in the kind of worker its format needs, with the owner's consent if it was given."""
-    files = {"model": entry.file} | ({} if data is None else {"data": data})
+    """A job that loads the model, in the kind of worker its format needs, with the owner's consent if it was given.
+
+    With data, the steps that prepare it go into the parameters.
+    """
+    file, prepared = (data.file, data.params()) if isinstance(data, DataUse) else (data, {})
+    files = {"model": entry.file} | ({} if file is None else {"data": file})
     return Job(
         kind,
         files,
-        {**params, "trusted": entry.trusted},
+        {**params, **prepared, "trusted": entry.trusted},
         Budget(memory_bytes or int(settings().job_memory_bytes), settings().job_timeout_s),
         worker_kind(format_id),
     )
@@ -76,10 +81,12 @@ def _describe_job(entry: Entry) -> Job:
     return Job("describe", {"model": entry.file}, {"skeleton": True}, Budget(_DESCRIBE_MEMORY_BYTES, _DESCRIBE_S))
 
 
-def last(entry: Entry, kind: str) -> JobState | None:
-    """The newest finished job of this kind on this model that was not cancelled."""
+def last(entry: Entry, kind: str, *, saying: str = "") -> JobState | None:
+    """The newest finished job of this kind on this model that was not cancelled, and whose answer has `saying`, if given."""
     for state in engine().jobs(entry_id=entry.id):
-        if state.kind == kind and state.result is not None and state.result.status is not Status.CANCELLED:
+        if state.kind != kind or state.result is None or state.result.status is Status.CANCELLED:
+            continue
+        if not saying or state.result.value.get(saying):
             return state
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import analysis, escape, navigation, progress, render, session
+from dashboard.kept_answers import kept
 from dashboard.session import View
 from stethoscope.codec import architecture_from_json
 from stethoscope.jobs.state import JobState
@@ -55,12 +56,13 @@ def _read(view: View, state: JobState, say_if_partial: bool) -> Architecture | N
     found = None
     if result.value:
         try:
-            found = architecture_from_json(result.value)
+            found = _parsed(result.value)
         except (KeyError, TypeError, ValueError):
             found = None
     if found is None:
         render.ending(state)
         _again(view, state)
+        _as_data(view, result.error)
     elif result.status is not Status.OK and say_if_partial:
         with st.container(border=True):
             render.verdict(
@@ -72,6 +74,20 @@ def _read(view: View, state: JobState, say_if_partial: bool) -> Architecture | N
             )
             _again(view, state)
     return found
+
+
+_parsed = kept(architecture_from_json)
+
+
+def _as_data(view: View, error: str) -> None:
+    """What is no model may be data: images and tables travel in archives, as models do."""
+    if not view.mine or view.entry is None or error != "UnreadableFile":
+        return
+    if st.button("Open it as data", key="open-as-data"):
+        session.mark_as_data(view.entry.id, view.owner)
+        session.forget()
+        session.choose_data(view.entry.id)
+        st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "data"))
 
 
 def _again(view: View, state: JobState) -> None:

@@ -49,3 +49,23 @@ def several(label: str, titles: Mapping[str, str], key: str, *, most: int, place
     )  # fmt: skip
     session.remember(key, ",".join(chosen) or None)
     return chosen
+
+
+def segments(label: str, titles: Mapping[str, str], default: str, key: str) -> str:
+    """A row of buttons of which one is chosen; it stands in the address under `key`, unless it is the default.
+
+    Args:
+        label: read to those who do not see; not drawn.
+        titles: what each id is shown as, in order.
+        default: the id chosen at first.
+        key: of the widget and in the address.
+    """
+    if st.session_state.get(key) not in titles:
+        asked = session.recalled(key)
+        st.session_state[key] = asked if asked in titles else default
+    asked = st.segmented_control(
+        label, list(titles), format_func=lambda one: titles.get(one, one), key=key, required=True, label_visibility="collapsed"
+    )  # fmt: skip
+    chosen = asked if asked in titles else default
+    session.remember(key, None if chosen == default else chosen)
+    return str(chosen)

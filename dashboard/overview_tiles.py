@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import analysis, consistency_parts, escape, navigation, render, session, words
+from dashboard import analysis, escape, navigation, render, session, words
+from dashboard.behaviour import consistency_parts
 from dashboard.session import View
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.service import diagnoses

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stethoscope.preprocessing.preparation import Preparation, variable
 from stethoscope.tasks import dummy
 from stethoscope.types import Architecture, TensorSpec
 
@@ -14,7 +15,10 @@ def lines(
 ) -> list[str]:
     """Lines that bind `inputs`, an array by input name. Every name is a Python literal."""
     if data_name is not None:
-        return _from_file(architecture.inputs, data_name)
+        steps, options = settings.get("preparation") or (), settings.get("data_options") or {}
+        if data_name.lower().endswith((".npz", ".npy")) and not options:
+            return _from_arrays(architecture.inputs, data_name, Preparation.from_json(steps))
+        return _read(architecture.inputs, data_name, steps, options)
     made = ["inputs = {"]
     drawn = dummy.draws(architecture, architecture.inputs)
     for place, (spec, draw) in enumerate(zip(architecture.inputs, drawn, strict=True)):
@@ -25,13 +29,45 @@ def lines(
     return [*made, "}"]
 
 
-def _from_file(specs: Sequence[TensorSpec], data_name: str) -> list[str]:
-    opened = f"with np.load({data_name!r}, allow_pickle=False) as data:"
+def _from_arrays(specs: Sequence[TensorSpec], data_name: str, steps: Preparation) -> list[str]:
+    if data_name.lower().endswith(".npy"):
+        arrays = [f"arrays = {{'x': np.load({data_name!r}, allow_pickle=False)}}"]
+    else:
+        arrays = [f"with np.load({data_name!r}, allow_pickle=False) as data:", "    arrays = dict(data)"]
+    changed = list(dict.fromkeys(step.of for step in steps.steps if step.of != "y"))
+    if changed:
+        # As a program reads: each array under a name of its own, the steps, and back.
+        used = Preparation(tuple(step for step in steps.steps if step.of in changed))
+        imports, _, body = used.code().rstrip().partition("\n\n")
+        arrays += [line for line in imports.splitlines() if line != "import numpy as np"]
+        arrays += [f"{variable(name)} = arrays[{name!r}]" for name in changed]
+        arrays += [*body.splitlines(), *(f"arrays[{name!r}] = {variable(name)}" for name in changed)]
+    return [*arrays, *_picked(specs)]
+
+
+def _read(
+    specs: Sequence[TensorSpec], data_name: str, steps: Sequence[Mapping[str, Any]], options: Mapping[str, Any]
+) -> list[str]:
+    return [
+        "from stethoscope.data.rows import read_rows",
+        "from stethoscope.preprocessing.preparation import Preparation",
+        "from stethoscope.types import ModelFile",
+        "",
+        f"steps = Preparation.from_json({[dict(step) for step in steps]!r})",
+        f"arrays = read_rows(ModelFile.at({data_name!r}), 8 << 30, steps, {dict(options)!r})",
+        *_picked(specs),
+    ]
+
+
+def _picked(specs: Sequence[TensorSpec]) -> list[str]:
     if len(specs) == 1:
         name = specs[0].name
-        return [opened, f"    inputs = {{{name!r}: data[{name!r} if {name!r} in data.files else data.files[0]]}}"]
+        return [
+            f"name = next((name for name in ({name!r}, 'x', 'x_train') if name in arrays), next(iter(arrays)))",
+            f"inputs = {{{name!r}: arrays[name]}}",
+        ]
     names = [spec.name for spec in specs]
-    return [opened, f"    inputs = {{name: data[name] for name in {names!r}}}"]
+    return [f"inputs = {{name: arrays[name] for name in {names!r}}}"]
 
 
 def _shape(spec: TensorSpec, settings: Mapping[str, Any]) -> list[int]:

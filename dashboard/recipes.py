@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from dashboard import recipe_inputs
+from dashboard.data import data_use
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture
@@ -25,8 +26,8 @@ def predict_code(
 
     Args:
         name: The model's file name; always printed as a Python literal.
-        settings: "samples", "batch_size", "seed".
-        data_name: The `.npz` with the inputs, or None for random ones.
+        settings: "samples", "batch_size", "seed"; "preparation" and "data_options" of the data.
+        data_name: The file with the data, or None for random input.
         given: What the run fed, {name: {"shape", "dtype"}}, when it got that far.
     """
     kind = architecture.format_id
@@ -70,6 +71,7 @@ def of_run(name: str, architecture: Architecture, state: JobState, limit_bytes: 
     data = next(iter(sources), None)
     options = {
         "data": data,
+        **data_use.command_options(state.params),
         "samples": None if data else used["samples"],
         "batch-size": used["batch_size"],
         "seed": used["seed"],

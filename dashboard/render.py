@@ -42,6 +42,12 @@ _ERRORS: Mapping[str, tuple[Tone, str, str]] = {
 }
 
 
+_OF_DATA: Mapping[str, tuple[Tone, str, str]] = {
+    "UnreadableFile": ("careful", "Unreadable", "This data cannot be read."),
+    "UnsafeFile": ("careful", "Refused", "This data holds something that is not accepted."),
+    "TooLarge": ("careful", "Refused", "This data declares more than is read."),
+}
+_READS_DATA = ("read_data", "study_data")
 _MOST_ROWS = 20
 _ABOUT_THE_FILE = {"UnreadableFile", "UnsafeFile", "TooLarge", "NeedsTrust", "BadInput"}
 
@@ -71,7 +77,8 @@ def ending(state: JobState) -> None:
     if result is None:
         return
     unknown: tuple[Tone, str, str] = ("careful", "No answer", "This run left no answer.")
-    tone, label, fallback = _ERRORS.get(result.error) or _ENDINGS.get(result.status, unknown)
+    errors = {**_ERRORS, **_OF_DATA} if state.kind in _READS_DATA else _ERRORS
+    tone, label, fallback = errors.get(result.error) or _ENDINGS.get(result.status, unknown)
     with st.container(border=True):
         verdict(tone, label, fallback)
         if result.reason and result.status is not Status.CANCELLED:

@@ -8,31 +8,32 @@ from pathlib import Path
 from typing import Any
 
 from dashboard import analysis
+from dashboard.data.data_use import DataUse
 from stethoscope.settings import settings
 from stethoscope.store import Entry
 from stethoscope.types import Architecture, Job, ModelFile
 
 
-def consistency(entry: Entry, architecture: Architecture, params: Mapping[str, Any]) -> Job:
+def consistency(
+    entry: Entry, architecture: Architecture, params: Mapping[str, Any], data: DataUse | None = None
+) -> Job:
     """The job behind the Consistency page. `params`: runs, seed, batch_size, atol."""
-    return analysis.model_job("consistency", entry, architecture.format_id, params)
+    return analysis.model_job("consistency", entry, architecture.format_id, params, data=data)
 
 
 def predict(
-    entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int, data: ModelFile | None
+    entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int, data: DataUse | None
 ) -> Job:
     """The job behind the Prediction page. `params`: batch_size, samples, seed."""
     return analysis.model_job("predict", entry, architecture.format_id, params, memory_bytes=memory_bytes, data=data)
 
 
-def overfit(entry: Entry, architecture: Architecture, params: Mapping[str, Any], data: ModelFile | None) -> Job:
+def overfit(entry: Entry, architecture: Architecture, params: Mapping[str, Any], data: DataUse | None) -> Job:
     """The job behind the Overfit test. `params`: samples, fit, time_s."""
     return analysis.model_job("overfit", entry, architecture.format_id, params, data=data)
 
 
-def trial(
-    kind: str, entry: Entry, architecture: Architecture, params: Mapping[str, Any], data: ModelFile | None
-) -> Job:
+def trial(kind: str, entry: Entry, architecture: Architecture, params: Mapping[str, Any], data: DataUse | None) -> Job:
     """A job that trains copies of the model on logical devices: "placement" or "replicas"."""
     return analysis.model_job(kind, entry, architecture.format_id, params, data=data)
 

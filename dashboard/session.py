@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -16,10 +16,19 @@ from stethoscope.store import SAMPLES_OWNER, Entry, store
 from stethoscope.store.samples import MANIFEST
 
 _MODEL = "model"
-_OF_ONE_MODEL = ("layer", "job", "data", "logs", "diagnosis", "compare", "study")
+_DATA = "data"
+_OF_ONE_MODEL = ("layer", "job", "logs", "diagnosis", "compare", "study", "prep", "other", "twin", "whole")
 """Parts of the address that mean nothing for another model."""
-DATA_SUFFIXES = (".npz", ".npy")
+_OF_ONE_DATA = ("prep", "target", "place", "start", "seed", "class", "split", "find", "bad", "hide")
+"""Parts of the address that mean nothing for other data."""
+DATA_SUFFIXES = (
+    ".npz", ".npy", ".csv", ".tsv", ".parquet", ".tfrecord", ".tfrecords", ".record", ".jsonl", ".ndjson", ".txt", ".wav",
+    ".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".xml",
+)  # fmt: skip
 """Uploads with these suffixes are input data, never the current model."""
+WITH_MODEL = "with-model"
+"""What the address says for the data that comes with a sample model."""
+_DATA_MARK, _LOGS_MARK = ".data.", ".logs."
 
 
 @dataclass(frozen=True)
@@ -62,16 +71,23 @@ def current() -> View:
 
 def choose(entry_id: str) -> None:
     """Makes another model the current one; what belonged to the old one leaves the address."""
+    _leave_model()
     st.session_state["_model"] = entry_id
-    for name in (_MODEL, *_OF_ONE_MODEL):
-        remember(name, entry_id if name == _MODEL else None)
+    remember(_MODEL, entry_id)
 
 
 def forget() -> None:
     """Leaves no model chosen."""
+    _leave_model()
     st.session_state.pop("_model", None)
-    for name in (_MODEL, *_OF_ONE_MODEL):
+    remember(_MODEL, None)
+
+
+def _leave_model() -> None:
+    for name in _OF_ONE_MODEL:
         remember(name, None)
+    if WITH_MODEL in (recalled(_DATA), st.session_state.get(f"_{_DATA}")):
+        choose_data(None)
 
 
 def remember(name: str, value: str | None) -> None:
@@ -126,17 +142,53 @@ def recalled(name: str) -> str | None:
     return st.query_params.get(name) or None
 
 
+def data_in_view() -> str | None:
+    """The id of the data in the address, else of this browser tab; keeps both in step. `WITH_MODEL` is not an entry's id."""
+    here = recalled(_DATA)
+    if here:
+        st.session_state[f"_{_DATA}"] = here
+    known = here or st.session_state.get(f"_{_DATA}")
+    if known:
+        remember(_DATA, str(known))
+    return str(known) if known else None
+
+
+def choose_data(data_id: str | None) -> None:
+    """Makes other data the current one, or none; what belonged to the old one leaves the address."""
+    for name in _OF_ONE_DATA:
+        st.session_state.pop(name, None)
+        remember(name, None)
+    st.session_state[f"_{_DATA}"] = data_id
+    remember(_DATA, data_id)
+
+
+def is_logs(entry: Entry) -> bool:
+    """Whether an upload is known to be training logs."""
+    return "tfevents" in entry.name or _LOGS_MARK in entry.name
+
+
 def is_data(entry: Entry) -> bool:
     """Whether an upload is input data or training logs rather than a model."""
-    return entry.file.suffix in DATA_SUFFIXES or "tfevents" in entry.name or ".logs." in entry.name
+    suffixes = [suffix.lower() for suffix in Path(entry.name).suffixes[-2:]]
+    packed = suffixes[-1:] == [".gz"] and suffixes[0] in DATA_SUFFIXES
+    return entry.file.suffix in DATA_SUFFIXES or packed or _DATA_MARK in entry.name or is_logs(entry)
+
+
+def mark_as_data(entry_id: str, owner: str) -> None:
+    """Gives an upload a name by which it is known to be data: images and tables travel in archives, as models do."""
+    _mark(entry_id, owner, _DATA_MARK)
 
 
 def mark_as_logs(entry_id: str, owner: str) -> None:
     """Gives an upload a name by which it is known to be logs: a folder of them travels as an archive, as models do."""
+    _mark(entry_id, owner, _LOGS_MARK)
+
+
+def _mark(entry_id: str, owner: str, mark: str) -> None:
     entry = store().get(entry_id)
-    if not is_data(entry):
+    if not is_data(entry) and entry.owner == owner:
         path = Path(entry.name)
-        store().rename(entry_id, owner, f"{path.stem}.logs{path.suffix}")
+        store().rename(entry_id, owner, f"{path.stem}{mark.rstrip('.')}{path.suffix}")
 
 
 def recent_models(owner: str) -> list[Entry]:
@@ -146,13 +198,22 @@ def recent_models(owner: str) -> list[Entry]:
 
 def sample_models() -> tuple[Entry, ...]:
     """The samples everybody may try, in the order of their manifest."""
-    places = _sample_places(settings().samples_dir / MANIFEST)
-    return tuple(
-        sorted(store().list(SAMPLES_OWNER), key=lambda entry: (places.get(entry.name, len(places)), entry.name))
-    )
+    return _samples("model")
 
 
-def _sample_places(manifest: Path) -> dict[str, int]:
-    if not manifest.is_file():
-        return {}
-    return {Path(row["file"]).name: place for place, row in enumerate(json.loads(manifest.read_text("utf-8")))}
+def sample_data_sets() -> tuple[Entry, ...]:
+    """The data sets everybody may try, in the order of their manifest."""
+    return _samples("data")
+
+
+def _samples(kind: str) -> tuple[Entry, ...]:
+    rows = _manifest(settings().samples_dir / MANIFEST)
+    kinds = {Path(row["file"]).name: str(row.get("kind") or "model") for row in rows}
+    places = {Path(row["file"]).name: place for place, row in enumerate(rows)}
+    found = [entry for entry in store().list(SAMPLES_OWNER) if kinds.get(entry.name, "model") == kind]
+    return tuple(sorted(found, key=lambda entry: (places.get(entry.name, len(places)), entry.name)))
+
+
+def _manifest(manifest: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(manifest.read_text("utf-8")) if manifest.is_file() else []
+    return rows

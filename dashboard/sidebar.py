@@ -27,6 +27,8 @@ _KINDS = {
     "examine_runs": "Judging curves",
     "read_media": "Histograms and images",
     "read_versions": "Versions of data",
+    "read_data": "Reading data",
+    "label_doubts": "Label doubts",
 }
 BRAND = Path(__file__).parent / "brand.svg"
 STYLE = Path(__file__).parent / "frame.css"

@@ -53,6 +53,16 @@ def size(value: float) -> str:
     raise AssertionError("the last unit takes everything")
 
 
+def operations(value: float) -> str:
+    """Floating-point operations as FLOP, kFLOP, MFLOP, GFLOP, TFLOP or PFLOP."""
+    scaled = float(value)
+    for unit in ("", "k", "M", "G", "T"):
+        if abs(scaled) < 999.5:
+            return f"{significant(scaled) if unit else f'{scaled:.0f}'} {unit}FLOP"
+        scaled /= 1000
+    return f"{significant(scaled)} PFLOP"
+
+
 def duration(seconds: float) -> str:
     """Seconds as µs, ms, s, min or h."""
     if seconds < 0.9995e-3:

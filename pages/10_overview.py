@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, cards, described, escape, overview_tiles, render, session, upload_view
+from dashboard import analysis, cards, described, escape, navigation, overview_tiles, render, session, upload_view
 from stethoscope.store import store
 
 PAGE = {"title": "Overview", "section": "Model", "url_path": "overview", "icon": ""}
 
 
 def upload() -> None:
-    """The drop zone; the first model that arrives becomes the current one."""
+    """The drop zone; the first model that arrives becomes the current one, data leads to its own page."""
     uploaded = upload_view.show(key="upload")
-    models = [entry for entry in map(store().get, uploaded) if not session.is_data(entry)]
+    arrived = [store().get(one) for one in uploaded]
+    models = [entry for entry in arrived if not session.is_data(entry)]
+    data = [entry for entry in arrived if session.is_data(entry) and not session.is_logs(entry)]
+    if data and not models and st.session_state.get("_arrived") != uploaded:
+        st.session_state["_arrived"] = uploaded
+        session.choose_data(data[0].id)
+        st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "data"))
     if models and st.session_state.get("_arrived") != uploaded:
         st.session_state["_arrived"] = uploaded
         session.choose(models[0].id)

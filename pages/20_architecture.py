@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, architecture_parts, choices, described, escape, graph_view, layer_table, render, session
-from dashboard.routes.netron_assets import needs_skeleton
+from dashboard import choices, described, escape, render, session, words
+from dashboard.architecture import (
+    architecture_graph,
+    architecture_layer,
+    architecture_parts,
+    architecture_settings,
+    compared_models,
+    foreign_graph,
+    graph_view,
+    layer_columns,
+    layer_table,
+)
+from dashboard.architecture.architecture_settings import Shown
+from dashboard.session import View
 from stethoscope.store import Entry
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Architecture", "section": "Model", "url_path": "architecture", "icon": ""}
-GRAPH_HEIGHT = 690
-TABLE_HEIGHT = 384
-
-
-def graph(entry: Entry, architecture: Architecture, selected: str | None) -> None:
-    """Netron on the model, large ones without their weights; a click in it selects the layer."""
-    small = needs_skeleton(entry)
-    if small and analysis.skeleton_path(entry) is None:
-        render.empty("The graph cannot be drawn for this file; the table lists what is known.")
-        return
-    graph_view.show(
-        entry.id,
-        entry.name,
-        theme=st.context.theme.type,
-        select=architecture_parts.node_of(architecture, selected),
-        start=architecture_parts.start_of(architecture),
-        unnamed=architecture_parts.unnamed(architecture),
-        height=GRAPH_HEIGHT,
-        key=f"graph-{entry.id}",
-    )
-    if small:
-        st.caption("Drawn without the weights: shapes are shown, values are not.")
-
-
-def table(entry: Entry, architecture: Architecture, selected: str | None) -> None:
-    """Every layer as a row, with a filter; a click selects it in the graph."""
-    text = session.recalled("filter") or ""
-    text = layer_table.show(architecture, selected, text=text, height=TABLE_HEIGHT, key=f"layers-{entry.id}")
-    session.remember("filter", text or None)
+TABLE_HEIGHT = 416
 
 
 def selection(entry: Entry, architecture: Architecture) -> str | None:
@@ -48,18 +32,36 @@ def selection(entry: Entry, architecture: Architecture) -> str | None:
     choice = choices.newest(components)
     if choice is not None:
         if choice.key == table_key:
-            session.remember("layer", layer_table.layer_at(architecture, choice.value))
+            session.remember("layer", architecture_parts.layer_at(architecture, choice.value))
         elif isinstance(choice.value, str):
             session.remember("layer", architecture_parts.layer_of(architecture, choice.value))
         choices.take(components)
     return session.recalled("layer")
 
 
-def details(architecture: Architecture, selected: str | None) -> None:
+def table(entry: Entry, architecture: Architecture, shown: Shown, selected: str | None) -> None:
+    """Every layer as a row, with a filter; a click selects it in the graph."""
+    count = words.plural(len(architecture.layers), "layer")
+    text, sort = layer_table.show(
+        layer_columns.columns(architecture, shown.measures, shown.columns),
+        architecture_parts.place_of(architecture, selected),
+        summary=f"{count}, {words.plural(architecture.parameters, 'parameter')}",
+        height=TABLE_HEIGHT,
+        key=f"layers-{entry.id}",
+        text=session.recalled("filter") or "",
+        sort=session.recalled("sort") or "",
+        colours=shown.row_colours(architecture),
+        graphs=[architecture_parts.in_table(architecture, f"graph-{entry.id}")],
+    )
+    session.remember("filter", text or None)
+    session.remember("sort", sort or None)
+
+
+def details(view: View, architecture: Architecture, shown: Shown, selected: str | None) -> None:
     """The selected layer, or how to select one."""
     layer = next((layer for layer in architecture.layers if layer.path == selected), None)
     if layer is not None:
-        architecture_parts.details(architecture, layer)
+        architecture_layer.details(view, architecture, layer, shown.measures, shown.batch, shown.sizes)
     elif selected:
         st.caption(
             f"{escape.code(selected)} is not a layer of its own in the table; if it is part of one, the graph shows it."
@@ -68,21 +70,39 @@ def details(architecture: Architecture, selected: str | None) -> None:
         st.caption("Click a layer, in the graph or in the table, to see its settings.")
 
 
-def page() -> None:
+def one_model(view: View, architecture: Architecture) -> None:
     """The graph on one side; the table and the selected layer on the other."""
-    view = session.current()
-    render.question("What is this model made of?")
-    architecture = described.architecture(view, say_if_partial=True)
-    if view.entry is None or architecture is None:
-        return
+    assert view.entry is not None
+    shown = architecture_settings.choose(view.entry, architecture)
     halves = st.grid(12, min_column_width=66, gap=("small", 16))
     left, right = halves.cell(column_span=6), halves.cell(column_span=6)
     with right:
         selected = selection(view.entry, architecture)
-        table(view.entry, architecture, selected)
-        details(architecture, selected)
+        table(view.entry, architecture, shown, selected)
+        architecture_settings.totals(architecture, shown)
+        details(view, architecture, shown, selected)
     with left:
-        graph(view.entry, architecture, selected)
+        architecture_graph.show(view.entry, architecture, shown, selected)
+
+
+def page() -> None:
+    """One model, or two beside each other."""
+    view = session.current()
+    title, compare = st.columns([5, 2], vertical_alignment="center")
+    with title:
+        render.question("What is this model made of?")
+    if view.entry is not None and foreign_graph.only_drawn(view.entry):
+        foreign_graph.show(view.entry)
+        return
+    architecture = described.architecture(view, say_if_partial=True)
+    if view.entry is None or architecture is None:
+        return
+    with compare:
+        other = compared_models.choose(view)
+    if other is None:
+        one_model(view, architecture)
+    else:
+        compared_models.show(view, other, architecture)
 
 
 page()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, diagnosis_inputs, diagnosis_parts, escape, recipes, render, run_panel, session
+from dashboard import cards, described, escape, recipes, render, run_panel, session
+from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
+from dashboard.data import data_use
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.service import diagnoses
 from stethoscope.errors import NotFound
@@ -63,6 +65,7 @@ def _command(name: str, report: Report) -> str:
     fit = asked.get("fit")
     options = {
         "data": asked.get("data"),
+        **data_use.command_options(asked),
         "logs": asked.get("logs"),
         "fit": None if fit is None else ",".join(f"{key}={value}" for key, value in fit.items()) or "shuffle=true",
     }

@@ -7,7 +7,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, consistency_parts, described, recipes, render, run_panel, runs, session
+from dashboard import cards, described, recipes, render, run_panel, runs, session
+from dashboard.behaviour import consistency_parts
+from dashboard.data import data_choice, data_use
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Consistency", "section": "Behaviour", "url_path": "consistency", "icon": ""}
@@ -53,26 +55,35 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if not run_panel.runnable(architecture.runnable):
         return
     with st.container(border=True):
+        data, complete = data_choice.choose(
+            view, architecture, none="Random input", key="input", label="Input", in_address=True
+        )
         fixed = run_panel.fixed_batch(architecture)
         params, go = settings(fixed)
         run_panel.say_fixed_batch(fixed)
         with go:
             run_panel.button(
-                "Run the test", lambda: runs.consistency(entry, architecture, params), view, disabled=not allowed
+                "Run the test",
+                lambda: runs.consistency(entry, architecture, params, data),
+                view,
+                disabled=not (allowed and complete),
             )
     state = run_panel.state(
         "consistency",
         view,
-        "Random input of the right shape goes through the model several times: the same input again, one row alone, among "
+        "The same input goes through the model several times: again as it is, one row alone, among "
         "others and shuffled, after saving and loading, and in training mode. Then zeros, huge numbers, NaN and other inputs at "
         "the edge. A difference is traced to the first layer that causes it.",
     )
     if state is None:
         return
+    source = ((state.result.value if state.result else {}).get("settings") or {}).get("input")
     options = {
+        "data": source if source != "dummy" else None,
         "runs": state.params.get("runs"),
         "seed": state.params.get("seed"),
         "batch-size": state.params.get("batch_size"),
+        **data_use.command_options(state.params),
     }
     consistency_parts.answer(state, recipes.command_line("consistency", entry.name, options))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, diagnosis_inputs, overfit_parts, recipes, render, run_panel, runs, session
+from dashboard import cards, described, recipes, render, run_panel, runs, session
+from dashboard.behaviour import diagnosis_inputs, overfit_parts
+from dashboard.data import data_use
 from stethoscope.diagnosis.stages import trainable
 from stethoscope.types import Architecture
 
@@ -42,7 +44,16 @@ def ready(view: session.View, architecture: Architecture) -> None:
     )
     if state is not None:
         overfit_parts.answer(
-            state, recipes.command_line("check", entry.name, {"data": data.name if data else None, "fit": "epochs=1"})
+            state,
+            recipes.command_line(
+                "check",
+                entry.name,
+                {
+                    "data": data.name if data else None,
+                    **data_use.command_options(state.params),
+                    "fit": "epochs=1",
+                },
+            ),
         )
 
 

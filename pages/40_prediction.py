@@ -7,7 +7,9 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, prediction_input, prediction_parts, recipes, render, run_panel, runs, session
+from dashboard import cards, described, recipes, render, run_panel, runs, session
+from dashboard.behaviour import prediction_parts
+from dashboard.data import data_choice
 from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
 
@@ -56,7 +58,9 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if not run_panel.runnable(architecture.runnable):
         return
     with st.container(border=True):
-        data, complete = prediction_input.choose(view, architecture)
+        data, complete = data_choice.choose(
+            view, architecture, none="Random input", key="input", label="Input", in_address=True
+        )
         fixed = run_panel.fixed_batch(architecture)
         params, limit, go = settings(fixed, own_data=data is not None)
         run_panel.say_fixed_batch(fixed)

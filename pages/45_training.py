@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard import compare_parts, log_choice, logged_graphs, media_parts, render, session, training_parts
-from dashboard.log_choice import LogView
+from dashboard import render, session
+from dashboard.training import compare_parts, log_choice, logged_graphs, media_parts, training_parts
+from dashboard.training.log_choice import LogView
 
 PAGE = {"title": "Curves", "section": "Training", "url_path": "training", "icon": ""}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, memory_inputs, render, run_panel, session
+from dashboard import cards, described, render, run_panel, session
+from dashboard.cost import memory_inputs
 from stethoscope.types import Architecture
 
 VIEWS = ("Before running", "How it grows", "What lowers it", "Repeated calls")

@@ -6,19 +6,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard import (
-    cards,
-    described,
-    devices_parts,
-    placement_inputs,
-    prediction_parts,
-    recipes,
-    render,
-    run_panel,
-    runs,
-    session,
-    settings_form,
-)
+from dashboard import cards, described, recipes, render, run_panel, runs, session, settings_form
+from dashboard.behaviour import prediction_parts
+from dashboard.cost import devices_parts, placement_inputs
 from stethoscope.devices import this_machine
 from stethoscope.formats import all_formats
 from stethoscope.memory.run_settings import RunSettings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import described, escape, memory_inputs, planner_parts, recipes, render, session, sharing_inputs
+from dashboard import described, escape, recipes, render, session
+from dashboard.cost import memory_inputs, planner_parts, sharing_inputs
 from stethoscope.errors import StethoscopeError
 from stethoscope.planner.file_settings import for_model
 from stethoscope.planner.model_shape import model_shape

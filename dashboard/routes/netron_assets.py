@@ -36,7 +36,7 @@ def _package() -> Path:
 
 
 PACKAGE = _package()
-OURS = Path(__file__).resolve().parents[1] / "graph_view"
+OURS = Path(__file__).resolve().parents[1] / "architecture" / "graph_view"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self' blob: data:; worker-src 'self' blob:; frame-src 'none'; "
@@ -58,7 +58,7 @@ _REWRITES = (
     (re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>'), ""),
     (
         re.compile(r"</head>"),
-        f'{_PRELOADS}<link rel="stylesheet" type="text/css" href="bridge.css"><script src="bridge.js"></script></head>',
+        f'{_PRELOADS}<link rel="stylesheet" type="text/css" href="bridge.css"><script src="culling.js"></script><script src="bridge.js"></script></head>',
     ),
 )
 
@@ -120,11 +120,23 @@ async def model(request: Request) -> Response:
     return FileResponse(path, media_type="application/zip", headers={"Cache-Control": "private, no-store"})
 
 
+async def whole(request: Request) -> Response:
+    """The model as it was uploaded, weights included, for whoever has the entry's id and asks for it."""
+    try:
+        entry = await run_sync(store().get, request.path_params["entry_id"])
+    except StethoscopeError as error:
+        return refusal(error)
+    return FileResponse(entry.path, media_type="application/zip", headers={"Cache-Control": "private, no-store"})
+
+
 def needs_skeleton(entry: Entry) -> bool:
     """Whether Netron gets the graph without the weights: large files, archives, and names that hide the format."""
-    if entry.size_bytes > settings().skeleton_above_bytes:
-        return True
-    return entry.file.suffix not in _READ_AS_THEY_ARE or (entry.file.suffix != ".keras" and is_archive(entry.path))
+    return entry.size_bytes > settings().skeleton_above_bytes or not readable_whole(entry)
+
+
+def readable_whole(entry: Entry) -> bool:
+    """Whether Netron reads the file as it is: no archive around it, and a name that tells the format."""
+    return entry.file.suffix in _READ_AS_THEY_ARE and (entry.file.suffix == ".keras" or not is_archive(entry.path))
 
 
 def drawable(entry: Entry) -> tuple[str, Path]:
@@ -163,8 +175,10 @@ def netron_routes(base: str) -> list[BaseRoute]:
                 Route("/", index),
                 Route("/bridge.js", bridge),
                 Route("/bridge.css", bridge),
+                Route("/culling.js", bridge),
                 Route("/view.js", view_script),
                 Route("/data/{entry_id}/model", model),
+                Route("/data/{entry_id}/whole", whole),
                 Mount("/", _Assets(directory=PACKAGE)),
             ],
             middleware=[Middleware(SecurityHeaders, policy=POLICY)],

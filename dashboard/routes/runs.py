@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from dashboard import followed
 from dashboard.routes.replies import refusal, sentence
+from dashboard.training import followed
 from stethoscope.codec import plain
 from stethoscope.errors import BadInput, NotFound, StethoscopeError
 from stethoscope.runs.asked import view_of

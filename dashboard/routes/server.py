@@ -16,13 +16,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from dashboard import followed, navigation
-from dashboard.routes import downloads, runs, upload
+from dashboard import navigation
+from dashboard.routes import downloads, job_media, runs, upload
 from dashboard.routes.health import healthz
 from dashboard.routes.netron_assets import netron_routes
 from dashboard.routes.owner_cookie import OwnerCookie
 from dashboard.routes.page_policy import PagePolicy
 from dashboard.routes.replies import SecurityHeaders, base_path
+from dashboard.training import followed
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.settings import settings
@@ -46,7 +47,11 @@ def routes() -> list[BaseRoute]:
     return [
         Route(f"{base}/healthz", healthz, middleware=secured),
         Route(f"{base}/{navigation.page_files()[0].url_path}", first_page),
-        Mount(f"{base}/api", routes=[*upload.routes, *downloads.routes, *runs.routes], middleware=secured),
+        Mount(
+            f"{base}/api",
+            routes=[*upload.routes, *downloads.routes, *job_media.routes, *runs.routes],
+            middleware=secured,
+        ),
         *netron_routes(base),
     ]
 

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from dashboard import analysis
 from dashboard.routes.owner_cookie import is_upload_token, owner_of
 from dashboard.routes.replies import refusal, sentence
-from dashboard.session import DATA_SUFFIXES
+from dashboard.session import is_data
 from stethoscope.errors import QuotaExceeded, StethoscopeError
 from stethoscope.settings import settings
 from stethoscope.store import Entry, Upload, store
@@ -53,7 +53,7 @@ async def ask(request: Request) -> Response:
 
 
 async def put(request: Request) -> Response:
-    """Receives one file; answers {"id", "name", "size_bytes"} or a sentence."""
+    """Receives one file; answers {"id", "name", "size_bytes"} or a sentence. "model=0": it is data or logs, not described."""
     owner = _owner(request)
     if isinstance(owner, Response):
         return owner
@@ -67,7 +67,7 @@ async def put(request: Request) -> Response:
                 if expected is not None and received != expected:
                     return sentence("The upload broke off. Send the file again.", 400)
                 if not received:
-                    return sentence("The file: expected a model, got 0 bytes. Save the model again.", 400)
+                    return sentence("The file: expected content, got 0 bytes. Save it again.", 400)
                 name = request.query_params.get("name", "")
                 entry = await run_sync(upload.commit, name, owner, limiter=_disk_threads())
             finally:
@@ -79,7 +79,8 @@ async def put(request: Request) -> Response:
     except ClientDisconnect:
         # Nobody is left to read an answer; the partial file is gone.
         return Response(status_code=499)
-    await run_sync(_begin_reading, entry)
+    if request.query_params.get("model") != "0":
+        await run_sync(_begin_reading, entry)
     return JSONResponse({"id": entry.id, "name": entry.name, "size_bytes": entry.size_bytes})
 
 
@@ -111,7 +112,7 @@ def _slot(owner: str) -> Iterator[None]:
 
 def _begin_reading(entry: Entry) -> None:
     """Starts the description that the first page will ask for, so that it is there when it does."""
-    if entry.file.suffix in DATA_SUFFIXES:
+    if is_data(entry):
         return
     try:
         analysis.describe(entry)

@@ -19,7 +19,15 @@ FOLDER = Path(__file__).parent
 HINT = ".keras, .h5, .tflite, .onnx, .pb, a SavedModel as zip, tar or folder. Up to {limit}. It stays on this server."
 
 
-def show(key: str, title: str = "Drop a model here", hint: str = "", *, folders: bool = True) -> list[str]:
+def show(
+    key: str,
+    title: str = "Drop a model here",
+    hint: str = "",
+    *,
+    folders: bool = True,
+    together: bool = False,
+    model: bool = True,
+) -> list[str]:
     """Draws the drop zone.
 
     Args:
@@ -27,6 +35,8 @@ def show(key: str, title: str = "Drop a model here", hint: str = "", *, folders:
         title: what to do here.
         hint: what may be dropped; the model formats by default.
         folders: whether to offer choosing a folder.
+        together: whether files that are dropped at once are one thing, as images and their annotations are.
+        model: whether models are meant: their description is begun at once, that of other archives would be of no use.
 
     Returns:
         The ids of entries that have just been stored, in the run that follows; otherwise nothing.
@@ -46,6 +56,8 @@ def show(key: str, title: str = "Drop a model here", hint: str = "", *, folders:
             "token": upload_token(owner),
             "title": title,
             "folders": folders,
+            "together": together,
+            "model": model,
             "hint": hint or HINT.format(limit=human_bytes(int(settings().max_upload_bytes))),
         },
         on_uploaded_change=_nothing,

@@ -105,7 +105,7 @@ export default function (component) {
     event.preventDefault();
     depth = 0;
     over(false);
-    take(() => fromDrop(event.dataTransfer));
+    take(() => fromDrop(event.dataTransfer, data.together));
   };
   zone.onclick = (event) => { if (!event.target.closest('button')) pickFiles.click(); };
   zone.onkeydown = (event) => {
@@ -113,8 +113,8 @@ export default function (component) {
   };
   parentElement.querySelector('.choose-files').onclick = () => pickFiles.click();
   parentElement.querySelector('.choose-folder').onclick = () => pickFolder.click();
-  pickFiles.onchange = () => { const files = [...pickFiles.files]; pickFiles.value = ''; take(async () => together(files, [])); };
-  pickFolder.onchange = () => { const files = [...pickFolder.files]; pickFolder.value = ''; take(async () => fromFolderPicker(files)); };
+  pickFiles.onchange = () => { const files = [...pickFiles.files]; pickFiles.value = ''; take(async () => together(files, [], data.together)); };
+  pickFolder.onchange = () => { const files = [...pickFolder.files]; pickFolder.value = ''; take(async () => fromFolderPicker(files, data.together)); };
 
   draw();
   sending.next();

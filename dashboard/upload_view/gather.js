@@ -20,7 +20,7 @@ async function walk(folder, prefix, files) {
   return files;
 }
 
-async function fromDrop(transfer) {
+async function fromDrop(transfer, one) {
   // Entries must be taken before the first await: the list empties when the event ends.
   const entries = [...transfer.items].filter((item) => item.kind === 'file').map((item) => item.webkitGetAsEntry && item.webkitGetAsEntry());
   const loose = [...transfer.files];
@@ -31,10 +31,10 @@ async function fromDrop(transfer) {
     if (entry.isDirectory) folders.push({ name: entry.name, files: await walk(entry, '', []) });
     else if (!IGNORED.has(entry.name)) files.push(await asFile(entry));
   }
-  return together(files, folders);
+  return together(files, folders, one);
 }
 
-function fromFolderPicker(list) {
+function fromFolderPicker(list, one) {
   const tops = new Map();
   for (const file of list) {
     const [top, ...rest] = file.webkitRelativePath.split('/');
@@ -43,17 +43,23 @@ function fromFolderPicker(list) {
     tops.get(top).files.push({ path: rest.join('/'), file });
   }
   if (list.length > MAX_FILES) throw new Error(`The folder holds more than ${MAX_FILES.toLocaleString('en-US')} files. Choose the folder of one model or log.`);
-  return together([], [...tops.values()]);
+  return together([], [...tops.values()], one);
 }
 
 // Decides what belongs together: the parts of a SavedModel, a checkpoint's files beside it, an ONNX file and its data.
-function together(files, folders) {
+// `one`: whatever came at once is one thing.
+function together(files, folders, one) {
   const things = [];
   const single = (file) => things.push({ name: file.name, blob: file });
   const pack = (name, members) => {
     if (!members.length) throw new Error(`The folder ${name} is empty. Choose the folder that holds saved_model.pb.`);
     things.push({ name: `${name}.tar`, blob: tarOf(name, members) });
   };
+  if (one && files.length + folders.length > 1) {
+    const inner = folders.flatMap((folder) => folder.files.map(({ path, file }) => ({ path: `${folder.name}/${path}`, file })));
+    pack('files', [...files.map((file) => ({ path: file.name, file })), ...inner]);
+    return things;
+  }
   if (files.some((file) => /^saved_model\.pb(txt)?$/.test(file.name)) && (folders.length || files.length > 1)) {
     const inner = folders.flatMap((folder) => folder.files.map(({ path, file }) => ({ path: `${folder.name}/${path}`, file })));
     pack('saved_model', [...files.map((file) => ({ path: file.name, file })), ...inner]);

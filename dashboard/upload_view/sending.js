@@ -56,7 +56,7 @@ class Sending {
 
   async send(item) {
     const headers = { [this.config.header]: this.config.token };
-    if (!item.blob.size) throw new Error(`${item.name}: expected a model, got 0 bytes. Save the model again.`);
+    if (!item.blob.size) throw new Error(`${item.name}: expected a file with content, got 0 bytes. Save it again.`);
     const asked = await fetch(`${this.config.url}?size_bytes=${item.blob.size}`, { headers, credentials: 'same-origin' })
       .catch(() => { throw new Error('The server cannot be reached. Check the connection and try again.'); });
     const reply = await asked.json().catch(() => ({}));
@@ -82,7 +82,7 @@ class Sending {
       };
       request.onerror = () => reject(new Error('The connection broke off, or the file changed while it was sent. Try again.'));
       request.onabort = () => reject(new Error('Cancelled.'));
-      request.open('PUT', `${this.config.url}?name=${encodeURIComponent(item.name)}`);
+      request.open('PUT', `${this.config.url}?name=${encodeURIComponent(item.name)}&model=${this.config.model ? 1 : 0}`);
       for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
       request.setRequestHeader('Content-Type', 'application/octet-stream');
       request.send(item.blob);

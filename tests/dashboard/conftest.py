@@ -12,18 +12,12 @@ from urllib.parse import quote
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import (
-    analysis,
-    followed,
-    identity,
-    log_choice,
-    lowering_inputs,
-    prediction_parts,
-    progress,
-    sharing_inputs,
-    sidebar,
-)
+from dashboard import analysis, asked_job, identity, progress, sidebar
+from dashboard.behaviour import prediction_parts
+from dashboard.cost import lowering_inputs, sharing_inputs
+from dashboard.data import data_jobs
 from dashboard.routes import owner_cookie
+from dashboard.training import followed, log_choice
 from stethoscope.lab.studies import studies
 from stethoscope.settings import settings
 from stethoscope.store import store
@@ -56,6 +50,8 @@ def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ap
     monkeypatch.setattr(identity, "owner_of", lambda _cookies: ME)
     for module in (
         analysis,
+        asked_job,
+        data_jobs,
         followed,
         log_choice,
         lowering_inputs,

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import compare_figures, compare_parts, curves_link, followed, tracker_parts, version_parts
-from dashboard.compare_inputs import usual
-from dashboard.parallel_view import Column
+from dashboard.training import compare_figures, compare_parts, curves_link, followed, tracker_parts, version_parts
+from dashboard.training.compare_inputs import usual
+from dashboard.training.parallel_view import Column
 from stethoscope.logs.series import RunLog, Series
 from stethoscope.runs.axes import axis_of
 from stethoscope.runs.compare import Comparison, metric_of
@@ -51,7 +51,7 @@ def logs(count=24):
 def page(which: str, job_id: str) -> None:
     from types import SimpleNamespace
 
-    from dashboard import compare_parts
+    from dashboard.training import compare_parts
 
     log = SimpleNamespace(
         job_id=job_id, title="logs", file=None, folder=None, owner="me-me-me-me", entry_id="", index={}
@@ -196,7 +196,7 @@ def test_settings_of_one_log_are_not_asked_of_the_next(shown, monkeypatch):
 
 
 def test_a_link_to_curves_names_the_runs_as_the_charts_do():
-    # Checked against `short` of dashboard/curves_view/view_state.js.
+    # Checked against `short` of dashboard/training/curves_view/view_state.js.
     assert curves_link.view_of(["run-1", "exp/ü😀"]) == "vgtgni4.1otbad2"
     assert curves_link.view_of([str(place) for place in range(200)]).count(".") == curves_link.MOST_NAMED - 1
 

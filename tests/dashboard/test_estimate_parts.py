@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard import estimate_figures
+from dashboard.cost import estimate_figures
 from tests.dashboard.visiting import add, open_page, settle, text
 from tests.models import hungry_onnx
 

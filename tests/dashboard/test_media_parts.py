@@ -7,7 +7,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from dashboard import followed, log_choice, media_figures, progress
+from dashboard import progress
+from dashboard.training import followed, log_choice, media_figures
 from stethoscope.logs.histogram_bins import common_edges
 from stethoscope.store import store
 from tests.dashboard.visiting import HOSTILE, ME, drawn, open_page, settle, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import memory_inputs
+from dashboard.cost import memory_inputs
 from tests.conftest import PROJECT
 from tests.dashboard.visiting import add, keys, open_page, settle, text
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx

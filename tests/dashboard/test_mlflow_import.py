@@ -7,7 +7,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import mlflow_import
+from dashboard.training import mlflow_import
 from stethoscope.errors import NotFound, QuotaExceeded
 from stethoscope.logs.mlflow_server import Experiment
 from stethoscope.logs.mlflow_sqlite import TRACKER
@@ -99,7 +99,7 @@ def test_a_server_that_fails_is_a_sentence(serve, workspace, monkeypatch):  # no
 def page() -> None:
     import streamlit as st
 
-    from dashboard import mlflow_parts
+    from dashboard.training import mlflow_parts
 
     mlflow_parts.choose("me-me-me-me", lambda entry: st.write(f"arrived {entry}"))
 

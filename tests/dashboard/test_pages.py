@@ -12,7 +12,9 @@ import onnx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import analysis, layer_table, prediction_parts, progress
+from dashboard import analysis, progress
+from dashboard.architecture import layer_columns
+from dashboard.behaviour import prediction_parts
 from stethoscope.codec import architecture_from_json
 from stethoscope.store import register_samples, store
 from stethoscope.types import Status
@@ -179,9 +181,8 @@ def test_the_layer_table_gets_plain_texts_and_one_row_per_layer(app, tmp_path):
     entry = add(tmp_path, tiny_onnx)
     open_page(app, "architecture", entry)
     architecture = architecture_from_json(analysis.describe(entry).result.value)
-    assert layer_table.rows(architecture.layers, architecture.parameters) == [
-        ["project", "MatMul", "batch × 4", 16, "100 %"]
-    ]
+    names, kind, shape, number = layer_columns.columns(architecture, {}, ("shape", "parameters"))
+    assert (names.texts, kind.texts, shape.texts, number.values) == (["project"], ["MatMul"], ["batch × 4"], [16])
 
 
 def test_consistency_says_yes_and_what_was_tested(app, tmp_path):

@@ -36,7 +36,7 @@ REPLICAS = {
 def page(which: str, value: dict) -> None:
     import streamlit as st
 
-    from dashboard import placement_parts
+    from dashboard.cost import placement_parts
     from stethoscope.jobs.state import JobState
     from stethoscope.types import JobResult, Status
 

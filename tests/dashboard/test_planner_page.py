@@ -6,7 +6,7 @@ import onnx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import sharing_inputs
+from dashboard.cost import sharing_inputs
 from tests.conftest import PROJECT
 from tests.dashboard.visiting import OTHER, add, open_page, settle, text
 from tests.models import tiny_onnx

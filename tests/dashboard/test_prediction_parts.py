@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.prediction_parts import what_ran_out
+from dashboard.behaviour.prediction_parts import what_ran_out
 
 MIB = 1 << 20
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from dashboard import followed
+from dashboard.training import followed
 from stethoscope.errors import NotFound
 from stethoscope.types import Budget, Job, ModelFile
 from tests.dashboard.conftest import _forget

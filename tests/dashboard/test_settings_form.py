@@ -7,7 +7,7 @@ import ast
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import devices_parts
+from dashboard.cost import devices_parts
 from stethoscope import devices
 from stethoscope.devices import Machine
 from stethoscope.memory.run_settings import RunSettings
@@ -19,7 +19,8 @@ BARE = Machine("a processor", 2, None, 8 << 30, 4 << 30, None, (), "There is no 
 def form() -> None:
     import streamlit as st
 
-    from dashboard import devices_parts, settings_form
+    from dashboard import settings_form
+    from dashboard.cost import devices_parts
     from stethoscope.devices import this_machine
     from stethoscope.types import Architecture, TensorSpec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dashboard import lowering_parts, sweep_figures, sweep_parts
+from dashboard.cost import lowering_parts, sweep_figures, sweep_parts
 
 MIB = 1 << 20
 

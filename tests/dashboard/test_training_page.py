@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard import log_choice, training_parts
+from dashboard.training import log_choice, training_parts
 from stethoscope.findings import Fault, Finding, Severity, Span
 from stethoscope.store import store
 from tests.conftest import PROJECT

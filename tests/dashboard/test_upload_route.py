@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from dashboard import analysis
 from stethoscope.store import store
 from tests.dashboard.conftest import Browser
 from tests.store.conftest import files_in
@@ -28,6 +29,16 @@ def test_a_file_arrives_whole_under_its_name(server):
     assert (told["name"], told["size_bytes"]) == ("my model.keras", len(content))
     assert entry.path.read_bytes() == content
     assert entry.owner == server.owner
+
+
+@pytest.mark.parametrize(("query", "described"), [("a.zip", True), ("a.zip&model=0", False)])
+def test_only_models_are_described(server, workspace, monkeypatch, query, described):
+    begun = []
+    monkeypatch.setattr(analysis, "describe", begun.append)
+    name, _, rest = query.partition("&")
+    answer = server.ask("PUT", f"/api/upload?name={name}&{rest}", b"PK", server.token)
+    assert answer.status == 200, answer.body
+    assert bool(begun) is described
 
 
 def test_it_streams_without_a_declared_length(server):

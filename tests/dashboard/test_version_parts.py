@@ -18,7 +18,7 @@ def page(what: str, entry_id: str, folder: str = "") -> None:
     from pathlib import Path
     from types import SimpleNamespace
 
-    from dashboard import version_parts
+    from dashboard.training import version_parts
     from stethoscope.store import store
 
     file = store().get(entry_id).file if entry_id else None

@@ -1,0 +1,1 @@
+"""The Activations page: samples, layers, and the views of what happens between them."""

@@ -1,0 +1,243 @@
+"""Statistics over all rows of the data: a strip over the depth of the model, a table, and one layer's units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import escape, figures, render, run_panel, session, words
+from dashboard.activations import activation_units
+from dashboard.activations.activation_input import Input
+from dashboard.behaviour.prediction_parts import out_of_memory
+from dashboard.data import data_choice
+from stethoscope.jobs.state import JobState
+from stethoscope.types import Status
+
+Row = Mapping[str, Any]
+_MOST_NAMED = 40
+_ROWS_SHOWN = 12
+
+
+def show(given: Input, layers: Sequence[str]) -> None:
+    """The view Statistics of the page Activations."""
+    row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
+    rows = row.cell().number_input(
+        "Rows",
+        0,
+        10_000_000,
+        0,
+        key="statistics-rows",
+        bind="query-params",
+        help="0: all rows of the data; else about so many, evenly spaced",
+    )
+    batch = row.cell().number_input("Batch size", 1, 4_096, 32, key="statistics-batch", bind="query-params")
+    asked = int(rows) or (None if given.data is not None else 32)
+    params = {"rows": asked, "batch_size": int(batch), "seed": 0, "times": True}
+    with row.cell():
+        run_panel.button("Run the statistics", lambda: given.job("activations", params), given.view)
+    state = run_panel.state(
+        "activations", given.view,
+        "The whole data goes through the model once. Of every layer the worker keeps a few numbers for each unit: how large its outputs "
+        "are, which units never react, which are stuck at the flat end of their activation, and which samples excite a unit most.",
+    )  # fmt: skip
+    if state is not None:
+        _answer(given, state, layers)
+
+
+def _answer(given: Input, state: JobState, layers: Sequence[str]) -> None:
+    result = state.result
+    if result is None:
+        return
+    if result.status is Status.OUT_OF_MEMORY:
+        out_of_memory(state, result)
+        return
+    if result.status is not Status.OK:
+        render.ending(state)
+        if given.data is not None:
+            data_choice.make_it_fit(result)
+        return
+    value = result.value
+    found: list[Row] = list(value.get("layers") or ())
+    _verdict(found, value)
+    if not found:
+        return
+    st.plotly_chart(
+        depth(found), config=figures.CONFIG, key="depth", alt="Mean and spread of each layer's output over the depth"
+    )
+    st.plotly_chart(
+        strip(found), config=figures.CONFIG, key="strip", alt="Shares of dead and saturated units in each layer"
+    )
+    _table(found)
+    chosen = next(
+        (one for path in layers for one in found if one.get("path") == path or one.get("layer") == path), None
+    )
+    if chosen is not None:
+        activation_units.show(given, result, chosen)
+    else:
+        st.caption("Choose a layer, in the table or on the left, to see its histogram and its units.")
+    _unreachable(value)
+    _how(value)
+
+
+def _verdict(found: Sequence[Row], value: Mapping[str, Any]) -> None:
+    dead = sum(int(one.get("dead_units") or 0) for one in found)
+    stuck = sum(int(one.get("saturated_units") or 0) for one in found)
+    broken = [one for one in found if one.get("nonfinite")]
+    over = f"over {words.plural(int(value.get('rows') or 0), 'row')}"
+    over += " of random input" if value.get("source") == "dummy" else ""
+    if broken:
+        render.verdict(
+            "bad", "NaN or infinite",
+            f"{words.plural(len(broken), 'layer')} put out NaN or infinite values, {escape.code(broken[0].get('path'), 60)} first, {over}.",
+        )  # fmt: skip
+    elif dead or stuck:
+        parts = [words.plural(dead, "unit") + " never react"] if dead else []
+        parts += [words.plural(stuck, "unit") + " are always saturated"] if stuck else []
+        render.verdict("careful", "Idle units", f"{' and '.join(parts)}, {over}.")
+    else:
+        render.verdict(
+            "good", "All alive", f"No unit is dead or always saturated in {words.plural(len(found), 'layer')}, {over}."
+        )
+
+
+def depth(found: Sequence[Row]) -> go.Figure:
+    """Mean ± standard deviation of each layer's output, in the order in which layers are computed."""
+    names = [escape.figure(one.get("path"), 60) for one in found]
+    mean = np.array([_number(one.get("mean")) for one in found])
+    spread = np.array([_number(one.get("std")) for one in found])
+    figure = figures.base(240, showlegend=False)
+    at = np.arange(len(found))
+    if len(found) <= figures.MAX_POINTS:
+        figure.add_scatter(
+            x=[*at, *at[::-1]], y=[*(mean + spread), *(mean - spread)[::-1]], fill="toself", mode="none",
+            fillcolor="rgba(0,114,178,0.18)", hoverinfo="skip",
+        )  # fmt: skip
+    figure.add_scatter(
+        x=at, y=mean, mode="lines+markers", line={"color": figures.BLUE, "width": 1.5}, marker={"size": 4},
+        customdata=np.stack([np.array(names, object), spread.astype(object)], axis=1),
+        hovertemplate="%{customdata[0]}<br>mean %{y:.4g}, standard deviation %{customdata[1]:.4g}<extra></extra>",
+    )  # fmt: skip
+    broken = [place for place, one in enumerate(found) if one.get("nonfinite")]
+    if broken:
+        figure.add_scatter(
+            x=broken, y=[0.0] * len(broken), mode="markers", marker={"symbol": "x", "size": 9, "color": figures.VERMILION},
+            customdata=[names[place] for place in broken], hovertemplate="%{customdata}<br>NaN or infinite values<extra></extra>",
+        )  # fmt: skip
+    figure.update_yaxes(title_text="Mean ± standard deviation")
+    figure.update_xaxes(title_text="Layer, in the order of computation", showticklabels=False)
+    return figure
+
+
+def strip(found: Sequence[Row]) -> go.Figure:
+    """Shares of each layer that are zero, dead and saturated, as colours over the depth; blank where that means nothing."""
+    rows = {
+        "zero values": [_number(one.get("zero_fraction")) for one in found],
+        "dead units": [_share(one, "dead_units") for one in found],
+        "saturated values": [_number(one.get("saturated_fraction")) for one in found],
+        "saturated units": [_share(one, "saturated_units") for one in found],
+    }
+    names = [escape.figure(one.get("path"), 60) for one in found]
+    figure = figures.base(190)
+    figure.add_heatmap(
+        z=list(rows.values()), y=list(rows), x=list(range(len(found))), zmin=0.0, zmax=1.0,
+        colorscale="Viridis", colorbar={"thickness": 10, "tickformat": ".0%", "outlinewidth": 0},
+        customdata=[names] * len(rows), hovertemplate="%{customdata}<br>%{y}: %{z:.1%}<extra></extra>", hoverongaps=False, ygap=2,
+    )  # fmt: skip
+    figure.update_yaxes(autorange="reversed")
+    if len(found) <= _MOST_NAMED:
+        figure.update_xaxes(
+            tickvals=list(range(len(found))), ticktext=[escape.figure(str(one.get("path")).rsplit("/", 1)[-1], 14) for one in found],
+            tickangle=-45,
+        )  # fmt: skip
+    else:
+        figure.update_xaxes(title_text="Layer, in the order of computation", showticklabels=False)
+    return figure
+
+
+def _table(found: Sequence[Row]) -> None:
+    columns: dict[str, list[Any]] = {
+        "Layer": [escape.clip(one.get("path"), 120) for one in found],
+        "Type": [escape.clip(one.get("type"), 40) for one in found],
+        "Shape": [words.shape(one.get("shape")) for one in found],
+        "Mean": [_said(one.get("mean")) for one in found],
+        "Std": [_said(one.get("std")) for one in found],
+        "Lowest": [_said(one.get("min")) for one in found],
+        "Highest": [_said(one.get("max")) for one in found],
+        "Zero": [_percent(one.get("zero_fraction")) for one in found],
+        "Dead units": [_of(one, "dead_units") for one in found],
+        "Saturated": [_percent(one.get("saturated_fraction")) for one in found],
+        "Saturated units": [_of(one, "saturated_units") for one in found],
+        "NaN or infinite": [
+            words.count(int(one.get("nonfinite") or 0)) if one.get("nonfinite") else "" for one in found
+        ],
+    }
+    if any(one.get("time_s") for one in found):
+        columns["Time"] = [words.duration(float(one["time_s"])) if one.get("time_s") else "" for one in found]
+    paths = [str(one.get("layer") or one.get("path")) for one in found]
+
+    def picked() -> None:
+        state = st.session_state.get("statistics-table") or {}
+        rows = (state.get("selection") or {}).get("rows") or []
+        if rows and rows[0] < len(paths):
+            session.remember("layer", paths[rows[0]])
+
+    st.dataframe(
+        columns, hide_index=True, height="content" if len(found) <= _ROWS_SHOWN else 440, on_select=picked,
+        selection_mode="single-row", key="statistics-table",
+    )  # fmt: skip
+
+
+def _unreachable(value: Mapping[str, Any]) -> None:
+    hidden = list(value.get("unreachable") or ())
+    if not hidden:
+        return
+    with st.expander(f"{words.plural(len(hidden), 'layer')} cannot be seen"):
+        st.dataframe(
+            {
+                "Layer": [escape.clip(one.get("path"), 160) for one in hidden],
+                "Why": [escape.clip(one.get("reason"), 300) for one in hidden],
+            },
+            hide_index=True, height="content" if len(hidden) <= _ROWS_SHOWN else 380,
+            column_config={"Why": st.column_config.TextColumn(width="large")},
+        )  # fmt: skip
+
+
+def _how(value: Mapping[str, Any]) -> None:
+    with st.expander("How this was done"):
+        settings = value.get("settings") or {}
+        st.markdown(
+            f"{words.plural(int(value.get('rows') or 0), 'row')} of {escape.markdown(value.get('source'))} "
+            f"(of {words.count(int(value.get('rows_in_data') or value.get('rows') or 0))}) in "
+            f"{words.plural(int(value.get('batches') or 0), 'batch', 'batches')} of {words.count(int(settings.get('batch_size') or 0))}. "
+            "The sums were made while each output was still there; no activation was kept. A unit is dead if it is 0 for every row and at "
+            "every position, for activations that can be; it is saturated if all its values lie at the flat end of its activation."
+        )
+        if value.get("way"):
+            st.caption(escape.sentences(str(value["way"])))
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _share(one: Row, name: str) -> float:
+    units = int(one.get("units") or 0)
+    return float("nan") if one.get(name) is None or not units else int(one[name]) / units
+
+
+def _said(value: Any) -> str:
+    return "" if value is None else words.significant(float(value))
+
+
+def _percent(value: Any) -> str:
+    return "" if value is None else words.share(float(value), 1.0)
+
+
+def _of(one: Row, name: str) -> str:
+    return (
+        "" if one.get(name) is None else f"{words.count(int(one[name]))} of {words.count(int(one.get('units') or 0))}"
+    )

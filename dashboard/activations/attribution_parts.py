@@ -1,0 +1,195 @@
+"""Attribution: which parts of the sample a prediction rests on, by a method the visitor chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from dashboard import asked_job, cards, escape, figures, outputs, words
+from dashboard.activations import activation_figures, attribution_inputs, attribution_view
+from dashboard.activations.activation_input import Input
+from stethoscope.preprocessing.preparation import Preparation
+from stethoscope.types import JobResult
+
+Array = npt.NDArray[Any]
+_COMPLETE = 0.01
+
+
+def show(given: Input, layers: Sequence[str]) -> None:
+    """The view Attribution of the page Activations."""
+    assert given.view.entry is not None
+    params = attribution_inputs.settings(given, layers)
+    if params is None:
+        return
+    job = given.job("attribute", {**params, "place": given.places[0]})
+    result = asked_job.answer(job, given.view, given.view.entry.name, slot="attribute")
+    if result is not None:
+        _answer(given, result)
+
+
+def _answer(given: Input, result: JobResult) -> None:
+    value = result.value
+    path, fed_path = (result.files.get(str(value.get(name))) for name in ("file", "input_file"))
+    values = None if path is None else outputs.load(path)
+    fed = None if fed_path is None else outputs.load(fed_path)
+    if values is None or fed is None:
+        st.caption("This run left no attributions. Ask again.")
+        return
+    _facts(given, value)
+    backwards = given.data is not None and fed_in_bgr(given.data.preparation, str(value.get("input")))
+    draw(value, np.asarray(values, np.float64), np.asarray(fed), given.columns, bgr=backwards, key="attribution")
+    for note in value.get("notes") or ():
+        st.caption(escape.sentences(note))
+    _how(value)
+
+
+def fed_in_bgr(preparation: Preparation, name: str) -> bool:
+    """Whether the steps turn the colours of an input around; a step names the data's array, which may be called otherwise."""
+    turns = [
+        step
+        for step in preparation.steps
+        if step.params.get("mode") == {"imagenet": "caffe", "channels": "rgb_to_bgr"}.get(step.kind, "")
+    ]
+    own = [step for step in turns if step.of == name]
+    return len(own or turns) % 2 == 1
+
+
+def draw(
+    value: Mapping[str, Any], values: Array, fed: Array, columns: Sequence[str] = (), *, bgr: bool = False, key: str
+) -> None:
+    """Attributions over what they are of.
+
+    Args:
+        value: the answer of the task `attribute`.
+        values: attributions, as the task left them.
+        fed: the row of the explained input as it was fed.
+        columns: names of its features, where they have any; hostile text.
+        bgr: whether a picture was fed with its colours in the order blue, green, red.
+        key: of the widget.
+    """
+    kind, signed = value.get("kind"), bool(value.get("signed"))
+    axis = value.get("channel_axis")
+    name = str(value.get("input"))
+    if not np.isfinite(values).any():
+        st.caption("None of the attributions is a number.")
+    elif kind == "image":
+        heat = values.sum(axis=int(axis)) if isinstance(axis, int) and values.ndim == 3 else values
+        flat = heat if heat.ndim == 2 else heat.reshape(heat.shape[0], -1)
+        coarse = flat.size < 0.25 * fed.size
+        picture = as_picture(fed, axis if isinstance(axis, int) else None)
+        attribution_view.over_picture(
+            picture[..., ::-1] if bgr else picture, flat, signed=signed, smooth=coarse, key=key
+        )
+    elif kind == "tokens" and values.ndim == 1:
+        tokens = [str(one) for one in value.get("tokens") or range(len(values))]
+        if len(tokens) == len(values):
+            attribution_view.over_tokens(tokens, values, signed=signed, key=key)
+            st.caption("Tokens are shown by their numbers: the model's file does not say which words they stand for.")
+        else:
+            _line(values, "position", key)
+    elif kind == "sequence" and values.ndim == 2:
+        figure = activation_figures.matrix(
+            values.T, down="channel", across="time step", value="attribution", around_zero=signed,
+            height=min(560, max(240, 120 + 14 * values.shape[1])),
+        )  # fmt: skip
+        st.plotly_chart(figure, config=figures.CONFIG, key=key, alt="Attribution over time and channels")
+        _line(values.sum(axis=1), "time step", f"{key}-line")
+    elif values.ndim == 1 and kind == "sequence":
+        _line(values, "time step", key)
+    else:
+        flat = values.reshape(-1)
+        names = columns if len(columns) == flat.size else [f"{name} [{place}]" for place in range(flat.size)]
+        told = [
+            f"{one} = {words.significant(float(number))}"
+            for one, number in zip(names, fed.reshape(-1)[: flat.size], strict=False)
+        ]
+        st.plotly_chart(
+            activation_figures.bars(told, flat, value="Attribution (above 0 speaks for the score)"),
+            config=figures.CONFIG, key=key, alt="The features with the largest attributions",
+        )  # fmt: skip
+        if flat.size > 30:
+            st.caption(f"The 30 largest of {words.count(flat.size)}.")
+
+
+def as_picture(fed: Array, channel_axis: int | None) -> npt.NDArray[np.uint8]:
+    """What was fed as (height, width, 3) uint8, from its lowest value (black) to its highest."""
+    values = np.asarray(fed, np.float64)
+    values = values[..., None] if channel_axis is None else np.moveaxis(values, channel_axis, -1)
+    if values.shape[-1] not in (1, 3, 4):
+        values = values.mean(axis=-1, keepdims=True)
+    values = values[..., :3] if values.shape[-1] == 4 else values
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    shares = (np.nan_to_num(values, nan=low, posinf=high, neginf=low) - low) / ((high - low) or 1.0)
+    made = np.round(255 * np.clip(shares, 0, 1)).astype(np.uint8)
+    return np.repeat(made, 3, axis=-1) if made.shape[-1] == 1 else made
+
+
+def _line(values: Array, across: str, key: str) -> None:
+    figure = activation_figures.units({"attribution": values}, across=across, height=240)
+    figure.update_yaxes(title_text="Attribution", zeroline=True, zerolinecolor=figures.GREY)
+    st.plotly_chart(figure, config=figures.CONFIG, key=key, alt=f"Attribution of each {across}")
+
+
+def _facts(given: Input, value: Mapping[str, Any]) -> None:
+    unit, top = int(value.get("target") or 0), value.get("is_top")
+    shape = value.get("output_shape") or []
+    several = bool(shape) and shape[-1] > 1
+    probability = value.get("probability")
+    about = escape.markdown(given.called(int(value.get("place") or 0)))
+    told = [
+        (
+            "Explained",
+            _explained(value, unit) if several else "the output",
+            ("the highest, " if top and several else "") + about,
+        ),
+        ("Output", _number(probability), escape.markdown(value.get("output"), 40)),
+    ]
+    if value.get("score_of") == "raw":
+        told.append(("Score explained", _number(value.get("score")), "before the last softmax or sigmoid"))
+    if value.get("baseline_score") is not None:
+        told.append(
+            ("Score of the baseline", _number(value.get("baseline_score")), f"baseline: {value.get('baseline')}")
+        )
+    error = value.get("completeness_error")
+    if error is not None:
+        missing = float(error)
+        told.append(
+            (
+                "Completeness",
+                f"{100 * missing:.2g} % missing",
+                f"{words.count(int(value.get('steps') or 0))} steps"
+                + ("" if missing <= _COMPLETE else ", more than 1 %: take it with care"),
+            )
+        )
+    cards.facts(told)
+
+
+def _explained(value: Mapping[str, Any], unit: int) -> str:
+    name = escape.markdown(value.get("target_name") or "", 40)
+    return f"{_noun(value)} {words.count(unit)}" + (f", {name}" if name else "")
+
+
+def _noun(value: Mapping[str, Any]) -> str:
+    """What a unit of the output is: a class where the units share out 1."""
+    units = [float(one) for one in value.get("outputs") or ()]
+    shared = bool(units) and min(units) >= 0 and abs(sum(units) - 1) < 1e-3
+    return "class" if shared else "unit"
+
+
+def _number(value: Any) -> str:
+    return "—" if value is None else words.significant(float(value))
+
+
+def _how(value: Mapping[str, Any]) -> None:
+    with st.expander("What this shows, and what it does not"):
+        st.markdown(escape.sentences(value.get("about") or ""))
+        st.markdown(
+            "Attributions explain the model, not the world: they say which parts of this input the score rests on, and nothing about "
+            "whether it is right to. Methods answer different questions and may disagree."
+        )
+        st.caption(f"Source: {escape.markdown(value.get('source') or '', 300)}")

@@ -1,0 +1,116 @@
+"""A job whose question follows from what is chosen on the page: asked anew when the choice changes, never twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from dashboard import progress, render
+from dashboard.data import data_choice
+from dashboard.session import View
+from stethoscope.jobs import engine
+from stethoscope.jobs.state import JobState
+from stethoscope.types import Job, JobResult, Status
+
+_MOST_KEPT = 200
+
+
+def answer(job: Job, view: View, subject: str, *, slot: str, quiet: bool = False) -> JobResult | None:
+    """The answer to `job`, asked now if it was not before; None while it is under way or when it ended without one, which is drawn.
+
+    Args:
+        job: the question.
+        view: who asks, about which model.
+        subject: what the progress line is about.
+        slot: questions of one slot replace each other: the one before is cancelled if it is still under way.
+        quiet: draw nothing of an ending that is not an answer.
+    """
+    state = _state(job, view, slot)
+    if not state.done:
+        progress.watch(state, subject=subject, may_cancel=state.owner == view.owner)
+        return None
+    result = state.result
+    if result is not None and result.status is Status.OK:
+        return result
+    if not quiet:
+        render.ending(state)
+        if result is not None and "data" in job.files and "model" in job.files:
+            data_choice.make_it_fit(result)
+        retry = (Status.CANCELLED, Status.TIMED_OUT, Status.CRASHED, Status.OUT_OF_MEMORY)
+        if result is None or result.status in retry or result.incident:
+            st.button("Ask again", key=f"again-{slot}", on_click=_forget, args=(job, view))
+    return None
+
+
+def known(job: Job, view: View) -> JobResult | None:
+    """The answer to `job` if it is there already; nothing is asked and nothing drawn."""
+    job_id = _asked().get(_key(job, view))
+    state = progress.find(job_id) if job_id else None
+    result = None if state is None or not state.done else state.result
+    return result if result is not None and result.status is Status.OK else None
+
+
+def covered(job: Job, view: View, covers: Callable[[Mapping[str, Any], JobResult], bool]) -> JobResult | None:
+    """The answer to a question of the same kind about the same files that holds what `job` asks for; the newest of them.
+
+    Args:
+        job: the question.
+        view: who asks, about which model.
+        covers: whether the parameters of another question and its answer do.
+    """
+    asked = _asked()
+    about = json.loads(_key(job, view))[:-1]
+    for key in reversed(asked):
+        *same, params = json.loads(key)
+        if same != about:
+            continue
+        state = progress.find(asked[key])
+        result = None if state is None or not state.done else state.result
+        if result is not None and result.status is Status.OK and covers(params, result):
+            return result
+    return None
+
+
+def _state(job: Job, view: View, slot: str) -> JobState:
+    asked, key = _asked(), _key(job, view)
+    state = progress.find(asked[key]) if key in asked else None
+    if state is None:
+        _cancel_others(slot)
+        entry_id = view.entry.id if view.entry is not None else ""
+        asked[key] = progress.start(job, owner=view.owner, entry_id=entry_id)
+        while len(asked) > _MOST_KEPT:
+            del asked[next(iter(asked))]
+        state = engine().state(asked[key])
+    _last()[slot] = state.id
+    return state
+
+
+def _cancel_others(slot: str) -> None:
+    """A question that nobody waits for any more takes no worker from the one that is asked now."""
+    before = _last().pop(slot, None)
+    state = progress.find(before) if before else None
+    if state is not None and not state.done:
+        engine().cancel(state.id)
+
+
+def _forget(job: Job, view: View) -> None:
+    _asked().pop(_key(job, view), None)
+
+
+def _key(job: Job, view: View) -> str:
+    files = {role: file.sha256 or str(file.path) for role, file in job.files.items()}
+    model = "" if view.entry is None else view.entry.id
+    return json.dumps([job.kind, model, files, dict(job.params)], sort_keys=True)
+
+
+def _asked() -> dict[str, str]:
+    found: dict[str, str] = st.session_state.setdefault("_asked-jobs", {})
+    return found
+
+
+def _last() -> dict[str, str]:
+    found: dict[str, str] = st.session_state.setdefault("_asked-last", {})
+    return found

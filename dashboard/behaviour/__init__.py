@@ -1,0 +1,1 @@
+"""The pages on behaviour: diagnosis, consistency, overfit test, prediction."""

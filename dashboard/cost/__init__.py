@@ -1,0 +1,1 @@
+"""The pages on cost: memory, devices, planner."""

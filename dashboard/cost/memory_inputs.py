@@ -1,0 +1,188 @@
+"""The questions of the Memory page: how memory grows with the batch, what lowers it, and whether it stays there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import linked, run_panel, runs, session
+from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
+from stethoscope.memory.call_styles import TITLES
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.settings import settings as configured
+from stethoscope.types import Architecture, Job
+
+MIB = 1 << 20
+
+
+def batch_size() -> int:
+    """The field for the batch."""
+    return int(st.number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params"))
+
+
+def memory_limit() -> int:
+    """The field for what a run may add to its process, in bytes; one job's share of the machine at first."""
+    most = int(configured().job_memory_bytes) // MIB
+    return int(
+        st.number_input(
+            "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
+            help="What a run may add to its process. One that needs more is stopped, with a report.",
+        )
+    ) * MIB  # fmt: skip
+
+
+def call_style(architecture: Architecture, row: Any) -> str:
+    """The field for how the model is called, in the next cell of `row`; files that are not Keras models have one way."""
+    if not architecture.format_id.startswith("keras"):
+        return "function"
+    with row.cell():
+        return linked.select("Called as", TITLES, "function", "call")
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What to estimate or sweep, and the cell for the button."""
+
+    batch_sizes: list[int]
+    open_sizes: list[int]
+    call: str
+    limit: int
+    check: bool
+    go: DeltaGenerator
+
+
+def _over_sizes(architecture: Architecture, *, runs_it: bool) -> _Asked | None:
+    """The form over batch sizes and open sizes; None after saying what is wrong with them."""
+    fixed = run_panel.fixed_batch(architecture)
+    open_ended, keras = has_open_sizes(architecture), architecture.format_id.startswith("keras")
+    cells = 2 + open_ended + keras + 2 * runs_it
+    limit, check, sizes_text = 0, False, ""
+    with st.container(border=True):
+        row = st.grid(3 if cells == 6 else cells, min_column_width=150, vertical_alignment="bottom")
+        with row.cell():
+            text = st.text_input(
+                "Batch sizes", "1, 8, 32, 64", key="sizes", bind="query-params", disabled=fixed is not None
+            )
+        if open_ended:
+            with row.cell():
+                sizes_text = st.text_input(
+                    "Lengths or image sizes", key="open-sizes", bind="query-params", placeholder="one, or 32, 64, 128",
+                    help="This model leaves dimensions besides the batch open: each size given is taken.",
+                )  # fmt: skip
+        call = call_style(architecture, row)
+        if runs_it:
+            with row.cell():
+                limit = memory_limit()
+            with row.cell():
+                check = st.toggle(
+                    "Check the largest batch", key="check", bind="query-params", disabled=fixed is not None,
+                    help="Also runs just below and just above the largest batch that is said to fit. It may take a while.",
+                )  # fmt: skip
+        go = row.cell()
+    run_panel.say_fixed_batch(fixed)
+    sizes, open_sizes = numbers(text), numbers(sizes_text)
+    if not sizes or open_sizes is None:
+        wrong = "Batch sizes" if not sizes else "Lengths or image sizes"
+        st.warning(f"{wrong}: expected whole numbers with commas between them, for example 1, 8, 64.")
+        return None
+    return _Asked(sizes, open_sizes, call, limit, check, go)
+
+
+def before(view: session.View, architecture: Architecture, *, allowed: bool) -> None:
+    """The peak without running the model."""
+    asked = _over_sizes(architecture, runs_it=False)
+    if asked is not None:
+        estimate_parts.section(
+            view, architecture, asked.batch_sizes, asked.open_sizes, asked.call, allowed=allowed, go=asked.go
+        )
+
+
+def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> None:
+    """Peak and time over batch sizes, and over sizes of what the model leaves open."""
+    assert view.entry is not None
+    entry = view.entry
+    asked = _over_sizes(architecture, runs_it=True)
+    if asked is None:
+        return
+
+    def job() -> Job:
+        params: dict[str, Any] = {
+            "settings": RunSettings(batch_size=max(asked.batch_sizes), call=asked.call).to_json(),
+            "batch_sizes": asked.batch_sizes, "sizes": asked.open_sizes, "check": asked.check,
+        }  # fmt: skip
+        return runs.sweep(entry, architecture, params, asked.limit)
+
+    with asked.go:
+        run_panel.button("Sweep", job, view, disabled=not allowed)
+    state = run_panel.state(
+        "sweep",
+        view,
+        "Small batches are measured, the peak of each larger one is predicted, then it is run and measured. What cannot fit "
+        "the limit is not started.",
+    )
+    if state is not None:
+        sweep_parts.answer(state, entry.name)
+
+
+def has_open_sizes(architecture: Architecture) -> bool:
+    """Whether the model leaves dimensions besides the batch open."""
+    return any(size is None for spec in architecture.inputs for size in (spec.shape or ())[1:])
+
+
+def numbers(text: str) -> list[int] | None:
+    """The whole numbers above 0 in a list with commas or spaces, ascending; None where something else stands."""
+    parts = text.replace(",", " ").split()
+    if not all(part.isdecimal() and int(part) > 0 for part in parts):
+        return None
+    return sorted({int(part) for part in parts})
+
+
+def lowering(view: session.View, *, allowed: bool) -> None:
+    """Other settings, each tried and ranked by what it measured."""
+    with st.container(border=True):
+        row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
+        with row.cell():
+            batch = batch_size()
+        with row.cell():
+            limit = memory_limit()
+        with row.cell():
+            lowering_inputs.button(view, batch, limit, disabled=not allowed)
+    if not lowering_inputs.shown(view):
+        st.caption(
+            "Tries other call styles, batches, precisions, XLA and shorter inputs, each in a process of its own, and ranks them by "
+            "the peak they had. Where the outputs change, it says by how much."
+        )
+
+
+def repeated(view: session.View, architecture: Architecture, *, allowed: bool) -> None:
+    """Leaks, retracing, and the first call against later ones."""
+    assert view.entry is not None
+    entry = view.entry
+    with st.container(border=True):
+        row = st.grid(5, min_column_width=150, vertical_alignment="bottom")
+        with row.cell():
+            batch = batch_size()
+        call = call_style(architecture, row)
+        with row.cell():
+            calls = int(st.number_input("Calls", 20, 10_000, 100, key="calls", bind="query-params"))
+        with row.cell():
+            limit = memory_limit()
+        go = row.cell()
+
+    def job() -> Job:
+        params = {"settings": RunSettings(batch_size=batch, call=call).to_json(), "calls": calls}
+        return runs.endurance(entry, architecture, params, limit)
+
+    with go:
+        run_panel.button("Call it again and again", job, view, disabled=not allowed)
+    state = run_panel.state(
+        "endurance",
+        view,
+        "Many equal calls show whether memory grows with each of them; calls with many shapes, how often TensorFlow builds "
+        "the function anew; and the first call is timed against the later ones.",
+    )
+    if state is not None:
+        endurance_parts.answer(state, entry.name)

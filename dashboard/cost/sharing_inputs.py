@@ -1,0 +1,97 @@
+"""Which models share which card, and the study that runs them together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from dashboard import escape, linked, session, study_panel
+from dashboard.cost import sharing_parts
+from dashboard.session import View
+from stethoscope.errors import BadSetting, NotFound
+from stethoscope.jobs import engine
+from stethoscope.lab.studies import Cancelled, Publish, Work
+from stethoscope.lab.together import Tenant, Together, TogetherRequest
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.settings import settings
+from stethoscope.sizes import parse_size
+from stethoscope.store import Entry, store
+
+KIND = "together"
+_MOST = 6
+
+
+def page(view: View) -> None:
+    """The form, and what running them together came to."""
+    assert view.entry is not None
+    known = {entry.id: entry for entry in (*session.recent_models(view.owner), *session.sample_models(), *_linked())}
+    known.pop(view.entry.id, None)
+    with st.container(border=True):
+        titles = {entry.id: escape.clip(entry.title or entry.name, 60) for entry in known.values()}
+        chosen = linked.several("With these models", titles, "with", most=_MOST, placeholder="Choose one or more")
+        row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+        size = row.cell().text_input("Memory of the card", "2GB", key="card", bind="query-params")
+        batch = row.cell().number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params")
+        over = row.cell().toggle(
+            "Let one exceed its share",
+            key="exceed",
+            bind="query-params",
+            help="Shows that it ends alone, and the others go on",
+        )
+        try:
+            card = parse_size(size)
+        except BadSetting as error:
+            st.warning(escape.sentences(error))
+            return
+        most = int(settings().job_memory_bytes)
+        if card > most:
+            st.caption(
+                f"Run here within {most / 2**30:.1f} GiB, what one job may have; the split is for the card as given."
+            )
+        tenants = _tenants((view.entry, *(known[key] for key in chosen)), int(batch))
+        with row.cell():
+            study_panel.button(
+                "Run them together", KIND, lambda: _work(tenants, card, view, over), view, disabled=not chosen
+            )
+    if not study_panel.shown(KIND, view, sharing_parts.progress, sharing_parts.answer):
+        st.caption(
+            "Each model first runs alone, which gives its peak; then the card is divided, and all run at once, each in a process "
+            "that may not use more than its share. You get the code for logical devices and for one process a model."
+        )
+
+
+def _linked() -> list[Entry]:
+    """The models that the address names: whoever has the link may see them, as with the model itself."""
+    found = []
+    for entry_id in (session.recalled("with") or "").split(",")[:_MOST]:
+        try:
+            found.append(store().get(entry_id))
+        except NotFound:
+            continue
+    return [entry for entry in found if not session.is_data(entry)]
+
+
+def _tenants(entries: Sequence[Entry], batch_size: int) -> tuple[Tenant, ...]:
+    """One for each model, under the name of its file; equal names are numbered."""
+    found: dict[str, Tenant] = {}
+    for entry in entries:
+        path, number, name = Path(entry.name), 1, entry.name
+        while name in found:
+            number += 1
+            name = f"{path.stem} ({number}){path.suffix}"
+        found[name] = Tenant(name, entry.file, RunSettings(batch_size=batch_size), trusted=entry.trusted)
+    return tuple(found.values())
+
+
+def _work(tenants: tuple[Tenant, ...], card: int, view: View, over: bool) -> Work:
+    assert view.entry is not None
+    request = TogetherRequest(
+        tenants, card, exceed=tenants[0].name if over else "", owner=view.owner, entry_id=view.entry.id
+    )
+
+    def work(publish: Publish, cancelled: Cancelled) -> None:
+        Together(engine(), request, lambda report: publish(report.to_json()), cancelled).run()
+
+    return work

@@ -1,0 +1,140 @@
+"""How memory and time grow with the batch: predicted and measured, the knee, and the largest batch that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard import cards, escape, figures, recipes, render, words
+from dashboard.cost import sweep_figures
+from stethoscope.jobs.state import JobState
+from stethoscope.lab.checked_sweep import as_checked
+from stethoscope.memory.call_styles import TITLES
+from stethoscope.types import Status
+
+_MOST_LARGEST = 4
+_NO_BOUND = (1 << 30) - 1
+"""A batch nobody runs: memory hardly grows, and no upper end was found."""
+
+
+def answer(state: JobState, name: str) -> None:
+    """Everything about a finished sweep of the file `name`."""
+    assert state.result is not None
+    result = as_checked(state.result)
+    value = result.value
+    if result.status is not Status.OK:
+        render.ending(state)
+    points: Sequence[Mapping[str, Any]] = value.get("points") or ()
+    if not points:
+        return
+    limit = int((value.get("largest_batch") or {}).get("budget_bytes") or 0) or None
+    _facts(value, points)
+    st.plotly_chart(
+        sweep_figures.memory(points, limit), config=figures.CONFIG, key="sweep-memory", alt="Peak memory by batch size"
+    )
+    timed = [point for point in points if point.get("time_per_sample_s")]
+    if len(timed) > 1:
+        figure = sweep_figures.times(timed, (value.get("knee") or {}).get("batch_size"))
+        st.plotly_chart(figure, config=figures.CONFIG, key="sweep-time", alt="Time per sample by batch size")
+    render.outcomes(table(points, value.get("checks") or ()))
+    with st.expander("How this was done"):
+        rows = ", ".join(words.count(int(size)) for size in value.get("calibrated_at") or ())
+        call = escape.code(TITLES.get(str(value.get("call")), str(value.get("call"))))
+        st.markdown(
+            f"Called as {call}. Batches of {rows or 'one size'} were run first to calibrate; the prediction for each larger batch "
+            "was made before it ran. A batch that is certain not to fit the limit is not started. Random input, eight rows repeated."
+        )
+        st.markdown("The same from the command line:")
+        st.code(_command(name, state.params, limit), language="bash", wrap_lines=True)
+
+
+def _command(name: str, params: Mapping[str, Any], limit: int | None) -> str:
+    options: dict[str, Any] = {
+        "batch-sizes": ",".join(map(str, params.get("batch_sizes") or ())) or None,
+        "sizes": ",".join(map(str, params.get("sizes") or ())) or None,
+        "call": (params.get("settings") or {}).get("call"),
+        "check": True if params.get("check") else None,
+        "memory-limit": f"{limit // 2**20}MiB" if limit else None,
+    }
+    return recipes.command_line("sweep", name, options)
+
+
+def _facts(value: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> None:
+    knee = (value.get("knee") or {}).get("batch_size")
+    tried = max((int(point["batch_size"]) for point in points if point["status"] == "ok"), default=0)
+    errors = [
+        abs(point["error_fraction"])
+        for point in points
+        if point.get("error_fraction") is not None and not point["calibration"]
+    ]
+    save = "the largest that ran" if knee == tried else "larger ones save under 10 % of the time"
+    cards.facts(
+        [
+            *_largest(value, ran=tried > 0),
+            (
+                "Worth its memory",
+                f"batch {words.count(int(knee))}" if knee else "—",
+                save if knee else "it takes two batches that ran",
+            ),
+            (
+                "Prediction",
+                f"{100 * max(errors):.1f} % off" if errors else "—",
+                "at worst, of what was measured" if errors else "no larger batch ran to compare with",
+            ),
+        ]
+    )
+
+
+def _largest(value: Mapping[str, Any], *, ran: bool) -> list[tuple[str, str, str]]:
+    found = list(value.get("largest_batches") or ())
+    checked = [check for check in value.get("checks") or () if check["status"] != "refused"]
+    if not found:
+        fixed = value.get("fixed_batch")
+        note = "the file fixes it" if fixed else "memory hardly grows with it" if ran else "not even one row fits"
+        return [("Largest batch", words.count(int(fixed)) if fixed else "—", note)]
+    facts = []
+    for item in found[:_MOST_LARGEST]:
+        low, high = int(item["low"]), int(item["high"])
+        between = words.count(low) if low == high else f"{words.count(low)} to {words.count(high)}"
+        if high >= _NO_BOUND:
+            between = f"{words.count(low)} or more"
+        at = f", size {words.count(int(item['size']))}" if len(found) > 1 else ""
+        note = f"within {words.size(item['budget_bytes'])}" + (", checked" if checked else "")
+        facts.append((f"Largest batch{at}", between, note))
+    return facts
+
+
+def table(points: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any]] = ()) -> dict[str, list[str]]:
+    """The points as columns of text, the checks of the largest batch below."""
+    columns: dict[str, list[str]] = {
+        "Batch": [], "Predicted": [], "Measured": [], "Error": [], "Time a sample": [], "Ended": [],
+    }  # fmt: skip
+    several = len({point.get("size") for point in points}) > 1
+    for place, point in enumerate([*points, *checks]):
+        size = f" of size {words.count(int(point['size']))}" if several and point.get("size") else ""
+        time_s, checking = point.get("time_per_sample_s"), place >= len(points)
+        columns["Batch"].append(f"{words.count(int(point['batch_size']))}{size}{' (check)' if checking else ''}")
+        columns["Predicted"].append(_size(None if point.get("calibration") else point.get("predicted_peak_bytes")))
+        columns["Measured"].append(_size(point.get("measured_peak_bytes")))
+        columns["Error"].append(_error(point))
+        columns["Time a sample"].append(words.duration(time_s) if time_s else "—")
+        columns["Ended"].append(
+            "done" if point["status"] == "ok" else escape.clip(str(point.get("reason") or point["status"]), 120)
+        )
+    return columns
+
+
+def _error(point: Mapping[str, Any]) -> str:
+    error = point.get("error_fraction")
+    if point.get("calibration"):
+        return "calibration"
+    if error is None:
+        return "—"
+    rounded = round(100 * error, 1)
+    return f"{'−' if rounded < 0 else '+' if rounded > 0 else '±'}{abs(rounded):.1f} %"
+
+
+def _size(value: Any) -> str:
+    return words.size(value) if value else "—"

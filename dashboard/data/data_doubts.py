@@ -1,0 +1,221 @@
+"""The tab Label doubts: rows whose label the model's own prediction speaks against, the most doubtful first."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dashboard import analysis, cards, described, escape, figures, progress, render, run_panel, session, words
+from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
+from dashboard.session import View
+from stethoscope.data.dataset import DataAbout
+from stethoscope.store import Entry
+from stethoscope.types import Architecture, Job
+
+_PER_PAGE = 24
+_MOST_ROWS = 200_000
+_WEAK = 0.8
+"""Below this share of right predictions most doubts are the model's own errors."""
+
+
+def show(view: View, entry: Entry, about: DataAbout) -> None:
+    """Draws the tab."""
+    if view.entry is None:
+        st.caption("A model that tells classes apart is asked about every row; where it is sure of another class than the label, "
+                   "the label may be wrong. Choose a model first.")  # fmt: skip
+        described.nothing_chosen(view)
+        return
+    architecture = described.architecture(view)
+    if architecture is None:
+        return
+    allowed = cards.hazards(view, architecture.hazards)
+    if not run_panel.runnable(architecture.runnable):
+        return
+    job = _job(view.entry, architecture, entry)
+    state = data_jobs.find(job, entry)
+    if state is None or st.session_state.pop("_doubts_again", False):
+        st.caption(
+            "The model predicts every row. Where it is sure of another class than the label says, the label may be wrong: such rows "
+            "are worth a look before anything is trained."
+        )
+        if st.button("Look for doubtful labels", type="primary", key="run-doubts", disabled=not allowed):
+            progress.start(job, owner=view.owner, entry_id=entry.id)
+            st.rerun()
+        return
+    found = data_jobs.answer(state, job, entry, view)
+    if found is not None:
+        _answer(found, view, entry, about)
+
+
+def _job(model: Entry, architecture: Architecture, data: Entry) -> Job:
+    params = {
+        "of": model.sha256,
+        "rows": min(_MOST_ROWS, 50_000),
+        "data_options": chosen_data.options(),
+        "preparation": chosen_data.steps(),
+    }
+    return analysis.model_job("label_doubts", model, architecture.format_id, params, data=data.file)
+
+
+def _answer(found: Mapping[str, Any], view: View, entry: Entry, about: DataAbout) -> None:
+    if not found["possible"]:
+        render.verdict("plain", "Not for this", "Doubts cannot be told for this model and data.")
+        st.markdown(escape.sentences(found["why_not"]))
+        return
+    rows, count = int(found["rows"]), int(found["count"])
+    judged = (
+        f"all {words.count(rows)} rows"
+        if rows >= int(found["of"])
+        else f"{words.count(rows)} of {words.count(int(found['of']))} rows, from all parts of the data"
+    )
+    if not count:
+        render.verdict("good", "Nothing stands out", f"The model is sure of no other class than the label on {judged}.")
+    else:
+        render.verdict("careful", words.plural(count, "doubt"),
+                       f"On {words.plural(count, 'row')} of {words.count(rows)} the model is sure of another class than the label says.")  # fmt: skip
+    for sentence in _how_sure(found, judged):
+        st.caption(sentence)
+    if count:
+        _rows(found, view, entry, about)
+        with st.expander("By class", expanded=False):
+            _classes(found)
+
+
+def _how_sure(found: Mapping[str, Any], judged: str) -> list[str]:
+    """What the doubts are worth, in words."""
+    said = [
+        f"Judged {judged}; the most probable class is the label on {words.share(float(found['accuracy']), 1)} of them."
+    ]
+    count, right = int(found["count"]), float(found["expected_right"])
+    if count:
+        said.append(
+            f"If the model's probabilities could be taken at their word, {_about(right)} of these {words.count(count)} labels would "
+            "be right after all. Look at each before changing it."
+        )
+    if float(found["accuracy"]) < _WEAK:
+        said.append("The model itself is often wrong here: most of these are likely its errors, not the labels'. Train a better one first.")  # fmt: skip
+    elif float(found["accuracy"]) > 0.995:
+        said.append("If the model was trained on these very rows, it may have learned wrong labels by heart: then more are wrong than stand out here.")  # fmt: skip
+    if found.get("scores") == "logits":
+        said.append("The model yields logits; they were turned into probabilities.")
+    if found.get("left_out"):
+        said.append(f"{words.plural(int(found['left_out']), 'row')} could not be read.")
+    return said
+
+
+def _about(number: float) -> str:
+    return "none" if number < 0.5 else f"about {words.count(round(number))}"
+
+
+def _rows(found: Mapping[str, Any], view: View, entry: Entry, about: DataAbout) -> None:
+    doubts: Sequence[Mapping[str, Any]] = found["doubts"]
+    pairs = {f"{one['given']} → {one['predicted']}": one for one in found["pairs"]}
+    left, middle, right = st.columns([4, 1, 1], vertical_alignment="bottom")
+    chosen = left.selectbox(
+        "Labelled → predicted", ["", *pairs], key=f"doubt-pair-{entry.id}",
+        format_func=lambda one: f"{escape.clip(one, 70)} ({pairs[one]['count']:,})" if one else "All pairs",
+    )  # fmt: skip
+    if chosen:
+        doubts = [one for one in doubts if f"{one['given']} → {one['predicted']}" == chosen]
+    right.download_button("CSV", _csv(doubts), "label_doubts.csv", "text/csv", key="doubts-csv", width="stretch")
+    pages = max(1, -(-len(doubts) // _PER_PAGE))
+    at = 0
+    if pages > 1:
+        at = int(middle.number_input(f"Page of {pages}", 1, pages, 1, key=f"doubt-page-{entry.id}-{chosen}")) - 1
+    shown = doubts[at * _PER_PAGE : (at + 1) * _PER_PAGE]
+    if int(found["count"]) > len(found["doubts"]):
+        st.caption(f"The {words.count(len(found['doubts']))} most doubtful are kept.")
+    params = {"places": [int(one["place"]) for one in shown], "data_options": chosen_data.options()}
+    job = data_jobs.reading(entry, params)
+    state = data_jobs.asked(job, entry, view)
+    read = data_jobs.answer(state, job, entry, view)
+    if read is None or state.result is None:
+        return
+    notes = {
+        int(one["place"]): f"→ {escape.clip(one['predicted'], 24)} ({words.share(float(one['probability_predicted']), 1)})" for one in shown
+    }  # fmt: skip
+    if read.get("table") is not None:
+        _table(shown, read["table"], list(read["places"]))
+        return
+    key = f"doubts-{entry.id}"
+    now = sample_grid.show(state.result, state.id, read["samples"], about.classes, data_samples.look(), size="medium",
+                           large=False, key=key, notes=notes)  # fmt: skip
+    data_samples.remember_look(now)
+    choice = sample_grid.opened(key)
+    if choice is not None and isinstance(choice.value, int):
+        session.remember("place", str(choice.value))
+        st.session_state["_data_tab"] = "samples"
+        st.rerun()
+
+
+def _table(shown: Sequence[Mapping[str, Any]], table: Mapping[str, Any], places: list[int]) -> None:
+    """Doubtful rows of a table: the label and what the model says, then the row."""
+    rows = dict(zip(places, table["rows"], strict=True))
+    columns: dict[str, list[Any]] = {
+        "Row": [one["place"] for one in shown],
+        "Label": [escape.clip(one["given"], 40) for one in shown],
+        "Predicted": [escape.clip(one["predicted"], 40) for one in shown],
+        "Probability of the label": [round(float(one["probability_given"]), 4) for one in shown],
+        "of the prediction": [round(float(one["probability_predicted"]), 4) for one in shown],
+    }
+    for at, column in enumerate(table["columns"]):
+        name = escape.clip(column["name"], 40) or str(at)
+        columns.setdefault(name if name not in columns else f"{name} ({at})", [
+            None if one["place"] not in rows or rows[one["place"]][at] is None else escape.clip(rows[one["place"]][at], 60) for one in shown
+        ])  # fmt: skip
+    st.dataframe(columns, hide_index=True)
+
+
+def _classes(found: Mapping[str, Any]) -> None:
+    classes = [one for one in found["classes"] if one["rows"]]
+    st.dataframe(
+        {
+            "Class": [escape.clip(one["name"], 60) for one in classes],
+            "Rows": [int(one["rows"]) for one in classes],
+            "Doubts": [int(one["doubts"]) for one in classes],
+            "Doubted": [words.share(int(one["doubts"]), int(one["rows"])) for one in classes],
+            "Mean probability of the label": [words.significant(float(one["threshold"])) for one in classes],
+        },
+        hide_index=True,
+    )
+    if found["pairs"]:
+        st.plotly_chart(
+            _pairs(found["pairs"]), config=figures.CONFIG, key="doubt-pairs", alt="Doubts by label and prediction"
+        )
+    st.caption(
+        "A row is doubted where another class is more probable than the label, and than 0.9 or the mean probability of that class "
+        "over the rows labelled with it, whichever is less (after confident learning, Northcutt et al. 2021)."
+    )
+
+
+def _pairs(pairs: Sequence[Mapping[str, Any]]) -> go.Figure:
+    shown = list(reversed(pairs[:12]))
+    figure = figures.base(80 + 26 * len(shown))
+    figure.add_bar(
+        x=[int(one["count"]) for one in shown], y=list(range(len(shown))), orientation="h", marker_color=figures.BLUE,
+        hovertemplate="%{x} rows<extra></extra>",
+    )  # fmt: skip
+    names = [f"{escape.figure(one['given'], 24)} → {escape.figure(one['predicted'], 24)}" for one in shown]
+    figure.update_yaxes(tickvals=list(range(len(shown))), ticktext=names)
+    figure.update_xaxes(title_text="Rows (number), label → prediction")
+    return figure
+
+
+def _csv(doubts: Sequence[Mapping[str, Any]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(["row", "label", "predicted", "probability_of_label", "probability_of_prediction"])
+    for one in doubts:
+        texts = [_cell(str(one[name])) for name in ("given", "predicted")]
+        writer.writerow([one["place"], *texts, one["probability_given"], one["probability_predicted"]])
+    return out.getvalue().encode()
+
+
+def _cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t\r" else text

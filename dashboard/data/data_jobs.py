@@ -1,0 +1,53 @@
+"""Jobs that read the data in view: one that was already made for the same question, or a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import streamlit as st
+
+from dashboard import progress, render
+from dashboard.session import View
+from stethoscope.jobs import engine
+from stethoscope.jobs.state import JobState
+from stethoscope.store import Entry
+from stethoscope.types import Budget, Job, Status
+
+MEMORY_BYTES: Final = 4 << 30
+TIME_S: Final = 180.0
+
+
+def reading(entry: Entry, params: Mapping[str, Any]) -> Job:
+    """The job that looks at rows of the data; `params` as the task `read_data` takes them."""
+    said = {name: value for name, value in params.items() if value not in (None, {}, [])}
+    return Job("read_data", {"data": entry.file}, said, Budget(MEMORY_BYTES, TIME_S))
+
+
+def asked(job: Job, entry: Entry, view: View) -> JobState:
+    """The newest such job on the data, else a new one: what failed or was cancelled is not started over on every look."""
+    found = find(job, entry)
+    return found or engine().state(progress.start(job, owner=view.owner, entry_id=entry.id))
+
+
+def find(job: Job, entry: Entry) -> JobState | None:
+    """The newest job of this kind with these parameters on the data."""
+    wanted = dict(job.params)
+    states = (state for state in engine().jobs(entry_id=entry.id) if state.kind == job.kind)
+    return next((state for state in states if dict(state.params) == wanted), None)
+
+
+def answer(state: JobState, job: Job, entry: Entry, view: View, *, height: int = 420) -> Mapping[str, Any] | None:
+    """What a job answered; None after drawing how far it is, or how it ended instead."""
+    if state.result is None:
+        progress.watch(state, subject=entry.name, may_cancel=state.owner == view.owner)
+        st.skeleton(height=height)
+        return None
+    if state.result.status is Status.OK:
+        return state.result.value
+    render.ending(state)
+    lasting = state.result.status in (Status.FAILED, Status.REFUSED) and not state.result.incident
+    if not lasting and st.button("Read it again", key=f"again-{job.kind}"):
+        engine().submit(job, owner=view.owner, entry_id=entry.id, fresh=True)
+        st.rerun()
+    return None

@@ -1,0 +1,1 @@
+"""The Curves page: logs, runs, charts, comparison, media, versions of data."""
