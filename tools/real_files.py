@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from stethoscope.activations.reach import CONSTANT
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
@@ -39,10 +41,12 @@ class Row:
     name: str
     described: JobResult
     predicted: JobResult | None
+    watched: JobResult | None = None
+    """The statistics of its layers."""
 
 
 def examine(folder: Path) -> list[Row]:
-    """Describes every file, then predicts on random input with those that were described."""
+    """Describes every file, then predicts and watches the layers on random input with those that were described."""
     entries = json.loads((folder / "manifest.json").read_text())
     with tempfile.TemporaryDirectory() as place:
         engine = Engine(Path(place), {"light": 2, "tensorflow": 2}, 1 << 62)
@@ -54,20 +58,27 @@ def examine(folder: Path) -> list[Row]:
             ]
             described = [engine.wait(job, 600) for job in jobs]
             running: list[str | None] = []
+            watching: list[str | None] = []
             for (_, file), result in zip(files, described, strict=True):
                 running.append(None)
+                watching.append(None)
                 if result.status is Status.OK:
                     worker = all_formats()[result.value["format_id"]].worker
                     job = Job("predict", {"model": file}, {"batch_size": 2}, Budget(2 << 30, 120), worker)
                     running[-1] = engine.submit(job)
+                    params = {"rows": 2, "batch_size": 2}
+                    watching[-1] = engine.submit(
+                        Job("activations", {"model": file}, params, Budget(3 << 30, 240), worker)
+                    )
             return [
                 Row(
                     entry["kind"],
                     entry["file"].split("/", 1)[1],
                     result,
                     None if job is None else engine.wait(job, 900),
+                    None if watched is None else engine.wait(watched, 900),
                 )
-                for (entry, _), result, job in zip(files, described, running, strict=True)
+                for (entry, _), result, job, watched in zip(files, described, running, watching, strict=True)
             ]
         finally:
             engine.stop()
@@ -94,7 +105,7 @@ def markdown(rows: list[Row]) -> str:
             f"| {TITLES.get(kind, kind)} | {len(group)} | {len(described)} | {len(ran)} "
             f"| {len(group) - len(described)} | {len(described) - len(ran)} |"
         )
-    lines += ["", "## Why, file by file", "", "| file | ending | sentence |", "|---|---|---|"]
+    lines += ["", *activations(kinds), "", "## Why, file by file", "", "| file | ending | sentence |", "|---|---|---|"]
     for row in rows:
         last = row.predicted or row.described
         if last.status is not Status.OK:
@@ -103,6 +114,44 @@ def markdown(rows: list[Row]) -> str:
                 f"| {row.kind}/{row.name} | {stage}, {last.status.value} | {last.reason.replace('|', chr(92) + '|')} |"
             )
     return "\n".join(lines) + "\n"
+
+
+def activations(kinds: Mapping[str, list[Row]]) -> list[str]:
+    """The section on layers: how many of each kind could be watched, and why not the others."""
+    lines = [
+        "## Activations",
+        "",
+        "Every model that is described, with the task behind the Activations page: statistics of all layers on two rows of",
+        "random input, within 3 GB. A layer counts as constant where its output is the same for every input.",
+        "",
+        "| kind | described | activations shown | layers of these | shown | constant | not shown, with the reason |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    reasons: Counter[str] = Counter()
+    apart: list[str] = []
+    for kind, group in kinds.items():
+        watched = [(row, row.watched) for row in group if row.watched is not None]
+        shown = [(row, result.value) for row, result in watched if result.status is Status.OK]
+        if not watched:
+            continue
+        layers = sum(len(row.described.value["layers"]) for row, _ in shown)
+        hidden = Counter(one["reason"] for _, value in shown for one in value["unreachable"])
+        constant = hidden.pop(CONSTANT, 0)
+        reasons += hidden
+        lines.append(
+            f"| {TITLES.get(kind, kind)} | {len(watched)} | {len(shown)} | {layers:,} "
+            f"| {layers - constant - hidden.total():,} | {constant:,} | {hidden.total():,} |"
+        )
+        apart += [
+            f"| {row.kind}/{row.name} | {result.reason} |"
+            for row, result in watched
+            if result.status is not Status.OK and row.predicted and row.predicted.status is Status.OK
+        ]
+    lines += ["", "| why a layer is not shown | layers |", "|---|---|"]
+    lines += [f"| {reason} | {count:,} |" for reason, count in reasons.most_common()]
+    if not apart:
+        return [*lines, "", "Each model that runs shows its activations; why the others do not run is said below."]
+    return [*lines, "", "| runs, but its activations are not shown | sentence |", "|---|---|", *apart]
 
 
 def main() -> None:

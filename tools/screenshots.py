@@ -25,6 +25,23 @@ def architecture(page: Page) -> None:
     expect(page.locator(".row[aria-selected='true']")).to_be_visible()
 
 
+def layers(page: Page) -> None:
+    """A network coloured by its work, in graph and table."""
+    graph = page.frame_locator("iframe[title^='Graph of']")
+    expect(graph.locator("g.graph-node").first).to_be_visible()
+    expect(page.locator(".space .row").first).to_be_visible()
+
+
+def data(page: Page) -> None:
+    """Pictures with a box around every digit."""
+    expect(page.locator("[data-place] img").nth(5)).to_be_visible()
+
+
+def activations(page: Page) -> None:
+    """What the channels of a convolution make of one handwritten digit."""
+    expect(page.locator("canvas").nth(3)).to_be_visible(timeout=120_000)
+
+
 def overview(page: Page) -> None:
     """A described model."""
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
@@ -82,6 +99,9 @@ def planner(page: Page) -> None:
 
 
 PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
+    "activations": ("/activations?model=sample-digits-cnn&layer=strokes", activations),
+    "data": ("/data?data=sample-digit-scenes-data", data),
+    "layers": ("/architecture?model=sample-digits-cnn&colour=flops&columns=shape,flops,bytes,field", layers),
     "architecture": ("/architecture?model=sample-bert-small&layer=block_0_attention", architecture),
     "overview": ("/?model=sample-digits-cnn", overview),
     "consistency": ("/consistency?model=sample-dropout-at-inference", consistency),
