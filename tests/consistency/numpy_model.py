@@ -11,8 +11,9 @@ import numpy as np
 from stethoscope.consistency.study import Study
 from stethoscope.consistency.subject import Subject
 from stethoscope.errors import CannotRun
+from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import model_input
-from stethoscope.types import Architecture, Budget, Feed, Layer, ModelFile, TaskContext, TensorSpec
+from stethoscope.types import Architecture, Budget, Feed, Layer, ModelFile, TensorSpec
 
 Step = tuple[str, str, Callable[[np.ndarray], np.ndarray]]
 FLOATS = TensorSpec("x", (None, 6), "float32")

@@ -106,9 +106,9 @@ def test_a_weight_that_the_file_does_not_keep_is_found(tmp_path):
     from stethoscope.consistency import save_reload
     from stethoscope.consistency.subject import Subject
     from stethoscope.formats import detect
+    from stethoscope.task import TaskContext
     from stethoscope.tasks.feeds import Batching
     from stethoscope.tasks.inputs import ModelInput
-    from stethoscope.types import TaskContext
 
     @keras.saving.register_keras_serializable("tests")
     class Forgetful(keras.layers.Layer):
