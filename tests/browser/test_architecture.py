@@ -141,5 +141,5 @@ def test_a_format_that_only_the_viewer_knows_is_drawn(visit, server, tmp_path):
     path = tmp_path / "net.cfg"
     path.write_text(DARKNET)
     page, graph = open_graph(visit(), f"/architecture?model={put(server, path)}")
-    expect(page.get_by_text("Only drawn.")).to_be_visible()
+    expect(page.get_by_text("Only drawn", exact=True)).to_be_visible()
     expect(graph.locator(".node-item-type").first).to_contain_text("convolutional", ignore_case=True)
