@@ -142,7 +142,9 @@ def _bytes(array: Array, scale: Scale) -> npt.NDArray[np.uint8]:
     values = np.nan_to_num(array.astype(exact), nan=scale.low, posinf=scale.high, neginf=scale.low)
     alpha = values[..., 3:] if values.ndim == 3 and values.shape[2] == 4 else None
     # Halves: the difference of the largest and the smallest number is none.
-    shown = (np.clip(values, scale.low, scale.high) / 2 - scale.low / 2) / (scale.high / 2 - scale.low / 2) * 255
+    span = scale.high / 2 - scale.low / 2
+    # A picture of a single value is black.
+    shown = (np.clip(values, scale.low, scale.high) / 2 - scale.low / 2) / (span or 1.0) * 255
     if alpha is not None:
         shown[..., 3:] = np.clip(alpha * (1.0 if scale.high > 1 else 255.0), 0, 255)
     return np.ascontiguousarray(np.rint(shown).astype(np.uint8))
