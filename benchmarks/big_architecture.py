@@ -7,10 +7,7 @@ the click to the frame after the other side shows it; until the address has it i
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,7 @@ from pydantic import ByteSize
 
 from benchmarks.benchmark import Benchmark, median
 from benchmarks.big_architecture_models import BLOCK_NODES, BLOCKS, deep, wide
-from benchmarks.drawn_architecture import _browser, _largest_tab_bytes
+from benchmarks.browser_memory import browser_page, largest_tab_bytes, peak_of
 from stethoscope.settings import Settings
 from stethoscope.store import Store
 from tests.live import LiveServer, live_server
@@ -99,9 +96,9 @@ def _put(server: LiveServer, path: Path) -> str:
 def _open_wide(server: LiveServer, entry_id: str) -> dict[str, Any]:
     """The first opening reads the file; the later ones have its description."""
     drawn, tabs = [], []
-    with _peak(server.rss_bytes) as server_peak:
+    with peak_of(server.rss_bytes) as server_peak:
         for _ in range(OPENINGS):
-            with _browser() as (_browsing, page), _peak(_largest_tab_bytes) as tab:
+            with browser_page() as (_browsing, page), peak_of(largest_tab_bytes) as tab:
                 start = time.perf_counter()
                 _open(server, page, entry_id)
                 drawn.append(time.perf_counter() - start)
@@ -116,7 +113,11 @@ def _open_wide(server: LiveServer, entry_id: str) -> dict[str, Any]:
 
 
 def _select_in_deep(server: LiveServer, entry_id: str) -> dict[str, Any]:
-    with _peak(server.rss_bytes) as server_peak, _peak(_largest_tab_bytes) as tab, _browser() as (_browsing, page):
+    with (
+        peak_of(server.rss_bytes) as server_peak,
+        peak_of(largest_tab_bytes) as tab,
+        browser_page() as (_browsing, page),
+    ):
         start = time.perf_counter()
         _open(server, page, entry_id, "&colour=flops")
         drawn = time.perf_counter() - start
@@ -148,24 +149,6 @@ def _after_a_pause(page: Page, script: str, place: int) -> dict[str, float]:
 
 def _spread(milliseconds: list[float]) -> dict[str, float]:
     return {"median": median([one / 1000 for one in milliseconds]), "worst": round(max(milliseconds) / 1000, 4)}
-
-
-@contextmanager
-def _peak(look: Callable[[], int]) -> Iterator[list[int]]:
-    """Watches a number of bytes; the list's only item is the largest seen."""
-    peak, done = [0], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            peak[0] = max(peak[0], look())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield peak
-    finally:
-        done.set()
-        watcher.join()
 
 
 BENCHMARK = Benchmark(

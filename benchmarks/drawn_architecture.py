@@ -8,20 +8,17 @@ peak while the page loads, nothing subtracted; an empty page in the same browser
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from benchmarks.benchmark import Benchmark, median, sample
+from benchmarks.browser_memory import browser_page, largest_tab_bytes, peak_of
 from benchmarks.http_upload import file_blocks, upload
 from sample_models.big_dense import PARAMETERS
-from tests.live import CHROMIUM_FLAGS, LiveServer, chromium_path, live_server
+from tests.live import LiveServer, live_server
 
 MODELS = ("onnx_500mb", "dense_500mb")
 OPENINGS = 3
@@ -71,7 +68,7 @@ def _open_often(server: LiveServer, entry_id: str) -> dict[str, float]:
 
 def _open(server: LiveServer, entry_id: str, *, by_link: bool) -> dict[str, float]:
     """Seconds until the first node is visible, and the tab's memory up to then."""
-    with _browser() as (browser, page), _peak_of_tabs() as peak:
+    with browser_page() as (browser, page), peak_of(largest_tab_bytes) as peak:
         if by_link:
             start = time.perf_counter()
             page.goto(f"{server.url}/architecture?model={entry_id}", wait_until="commit")
@@ -89,7 +86,7 @@ def _open(server: LiveServer, entry_id: str, *, by_link: bool) -> dict[str, floa
 
 
 def _blank_page_bytes() -> int:
-    with _browser() as (_, page), _peak_of_tabs() as peak:
+    with browser_page() as (_, page), peak_of(largest_tab_bytes) as peak:
         page.goto("about:blank")
         time.sleep(1)
     return peak[0]
@@ -100,46 +97,6 @@ def _heap_bytes(browser: Browser, page: Page) -> int:
     session.send("Performance.enable")
     metrics = session.send("Performance.getMetrics")["metrics"]
     return int(next(one["value"] for one in metrics if one["name"] == "JSHeapTotalSize"))
-
-
-@contextmanager
-def _browser() -> Iterator[tuple[Browser, Page]]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
-        try:
-            yield browser, browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
-        finally:
-            browser.close()
-
-
-@contextmanager
-def _peak_of_tabs() -> Iterator[list[int]]:
-    """Watches the largest renderer process below this one; the list's only item is its peak resident memory."""
-    peak, done = [0], threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            peak[0] = max(peak[0], _largest_tab_bytes())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield peak
-    finally:
-        done.set()
-        watcher.join()
-
-
-def _largest_tab_bytes() -> int:
-    """Resident memory of the largest renderer, in bytes; Chromium keeps a spare empty one beside the page's."""
-    largest = 0
-    for child in psutil.Process().children(recursive=True):
-        try:
-            if "--type=renderer" in child.cmdline():
-                largest = max(largest, child.memory_info().rss)
-        except (psutil.NoSuchProcess, psutil.ZombieProcess):
-            continue
-    return largest
 
 
 BENCHMARK = Benchmark(
