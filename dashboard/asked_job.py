@@ -18,7 +18,7 @@ from stethoscope.types import Job, JobResult, Status
 _MOST_KEPT = 200
 
 
-def answer(job: Job, view: View, subject: str, *, slot: str, quiet: bool = False) -> JobResult | None:
+def answer(job: Job, view: View, subject: str, *, slot: str) -> JobResult | None:
     """The answer to `job`, asked now if it was not before; None while it is under way or when it ended without one, which is drawn.
 
     Args:
@@ -26,7 +26,6 @@ def answer(job: Job, view: View, subject: str, *, slot: str, quiet: bool = False
         view: who asks, about which model.
         subject: what the progress line is about.
         slot: questions of one slot replace each other: the one before is cancelled if it is still under way.
-        quiet: draw nothing of an ending that is not an answer.
     """
     state = _state(job, view, slot)
     if not state.done:
@@ -35,22 +34,12 @@ def answer(job: Job, view: View, subject: str, *, slot: str, quiet: bool = False
     result = state.result
     if result is not None and result.status is Status.OK:
         return result
-    if not quiet:
-        render.ending(state)
-        if result is not None and "data" in job.files and "model" in job.files:
-            data_choice.make_it_fit(result)
-        retry = (Status.CANCELLED, Status.TIMED_OUT, Status.CRASHED, Status.OUT_OF_MEMORY)
-        if result is None or result.status in retry or result.incident:
-            st.button("Ask again", key=f"again-{slot}", on_click=_forget, args=(job, view))
+    render.ending(state)
+    if result is not None and "data" in job.files and "model" in job.files:
+        data_choice.make_it_fit(result)
+    if result is None or render.may_end_otherwise(result):
+        st.button("Ask again", key=f"again-{slot}", on_click=_forget, args=(job, view))
     return None
-
-
-def known(job: Job, view: View) -> JobResult | None:
-    """The answer to `job` if it is there already; nothing is asked and nothing drawn."""
-    job_id = _asked().get(_key(job, view))
-    state = progress.find(job_id) if job_id else None
-    result = None if state is None or not state.done else state.result
-    return result if result is not None and result.status is Status.OK else None
 
 
 def covered(job: Job, view: View, covers: Callable[[Mapping[str, Any], JobResult], bool]) -> JobResult | None:

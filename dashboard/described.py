@@ -92,7 +92,6 @@ def _as_data(view: View, error: str) -> None:
 
 def _again(view: View, state: JobState) -> None:
     assert view.entry is not None and state.result is not None
-    retry = (Status.CANCELLED, Status.TIMED_OUT, Status.CRASHED, Status.OUT_OF_MEMORY)
-    if (state.result.status in retry or state.result.incident) and st.button("Read it again", key="describe-again"):
+    if render.may_end_otherwise(state.result) and st.button("Read it again", key="describe-again"):
         analysis.describe(view.entry, again=True)
         st.rerun()

@@ -71,6 +71,12 @@ def verdict(tone: Tone, label: str, sentence: str) -> None:
         st.markdown(f"**{sentence}**")
 
 
+def may_end_otherwise(result: JobResult) -> bool:
+    """Whether the same job might end in another way next time: what is wrong with a file stays wrong."""
+    by_chance = (Status.CANCELLED, Status.TIMED_OUT, Status.CRASHED, Status.OUT_OF_MEMORY)
+    return result.status in by_chance or bool(result.incident)
+
+
 def ending(state: JobState) -> None:
     """Says how a job ended when it left no answer; every ending gives a reason and, for bugs, a short id."""
     result = state.result

@@ -46,8 +46,7 @@ def answer(state: JobState, job: Job, entry: Entry, view: View, *, height: int =
     if state.result.status is Status.OK:
         return state.result.value
     render.ending(state)
-    lasting = state.result.status in (Status.FAILED, Status.REFUSED) and not state.result.incident
-    if not lasting and st.button("Read it again", key=f"again-{job.kind}"):
+    if render.may_end_otherwise(state.result) and st.button("Read it again", key=f"again-{job.kind}"):
         engine().submit(job, owner=view.owner, entry_id=entry.id, fresh=True)
         st.rerun()
     return None
