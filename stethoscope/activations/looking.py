@@ -179,10 +179,3 @@ class Looking:
 
     def _channels_first(self, key: str, rank: int) -> bool:
         return self._watching.layout(key, rank).axis == 1
-
-
-def chosen_layers(paths: Sequence[str]) -> list[str]:
-    """At most `MOST_LAYERS` of the paths, evenly spaced, the last one included: a first look at a model."""
-    if len(paths) <= MOST_LAYERS:
-        return list(paths)
-    return [paths[at] for at in np.linspace(0, len(paths) - 1, MOST_LAYERS).round().astype(int)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from stethoscope.types import Architecture, Layer
 
 _CONVOLUTIONS = ("Conv", "DepthwiseConv", "SeparableConv", "_FusedConv2D")
-_NOT = ("ConvLSTMCell",)
 
 
 def candidates(architecture: Architecture) -> list[Layer]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.data import bounds
-from stethoscope.data.annotations.csv_lines import column, csv_rows, head_rows, is_number
+from stethoscope.data.annotations.csv_lines import FILE_COLUMNS, column, csv_rows, head_rows, is_number
 from stethoscope.data.dataset import Box, Dataset
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_opening import Found, Opening
@@ -18,19 +18,7 @@ from stethoscope.data.survey import Survey, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
-_FILES = (
-    "filename",
-    "file",
-    "image",
-    "imagepath",
-    "path",
-    "imagename",
-    "img",
-    "imageid",
-    "imagefilename",
-    "frame",
-    "imgpath",
-)
+_FILES = (*FILE_COLUMNS, "imagefilename", "frame", "imgpath")
 _CLASSES = ("class", "label", "classname", "name", "category", "labelname", "object", "classid", "categoryid", "type")
 _CORNERS = (("xmin", "x1", "left", "xtl", "bboxxmin"), ("ymin", "y1", "top", "ytl", "bboxymin"),
             ("xmax", "x2", "right", "xbr", "bboxxmax"), ("ymax", "y2", "bottom", "ybr", "bboxymax"))  # fmt: skip

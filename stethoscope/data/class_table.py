@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.data import bounds
-from stethoscope.data.annotations.csv_lines import column, csv_rows, head_rows
+from stethoscope.data.annotations.csv_lines import FILE_COLUMNS, column, csv_rows, head_rows
 from stethoscope.data.dataset import Dataset
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_lookup import NameLookup
@@ -19,19 +19,7 @@ from stethoscope.data.survey import Survey, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
-_FILES = (
-    "filename",
-    "file",
-    "image",
-    "imagepath",
-    "path",
-    "imagename",
-    "img",
-    "imageid",
-    "id",
-    "filepath",
-    "filepaths",
-)
+_FILES = (*FILE_COLUMNS, "id", "filepath", "filepaths")
 _LABELS = (
     "label",
     "labels",
@@ -46,7 +34,7 @@ _LABELS = (
     "y",
     "level",
 )
-_SPLITS = ("split", "dataset", "subset", "set", "dataset", "partition")
+_SPLITS = ("split", "dataset", "subset", "set", "partition")
 _MOST_CLASSES = 1_000
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from stethoscope.data import bounds
 from stethoscope.data.problem_list import ProblemList
 from stethoscope.data.split_names import split_in_stem
-from stethoscope.data.streams.text_source import AsUtf8, head_of, is_single, names_ending, open_stream
+from stethoscope.data.streams.text_source import head_of, is_single, names_ending, open_stream, text_of
 from stethoscope.data.survey import survey
 from stethoscope.data.tables.column_table import ColumnTable
 from stethoscope.data.tables.csv_dialect import encoding_of
@@ -100,16 +100,10 @@ def _of_members(
 def _text_of(file: ModelFile, name: str, limit: int) -> tuple[str, bool]:
     with open_stream(file, name) as stream:
         head = stream.read(1 << 16)
-    encoding = encoding_of(file.name, head, whole=False)
-    with open_stream(file, name) as stream:
-        source = AsUtf8(stream, encoding, limit + 1)
-        content = bytearray()
-        while part := source.read(1 << 20):
-            content += part
-        cut = source.read_bytes > limit
+    text, source = text_of(file, name, encoding_of(file.name, head, whole=False), limit)
     if source.damage:
         raise UnreadableFile(f"{file.name}: is damaged ({source.damage}). Save it again or repeat the upload.")
-    return content.decode("utf-8", "replace").lstrip("\ufeff"), cut
+    return text, source.read_bytes > limit
 
 
 def _line_by_line(text: str) -> bool:

@@ -65,8 +65,6 @@ class NumpyReader:
 class NumpyData(FieldRows):
     """The arrays with as many rows as the largest are the fields of one table; others are kept aside."""
 
-    opened: ExitStack
-
     def __init__(
         self,
         file: ModelFile,
@@ -80,10 +78,6 @@ class NumpyData(FieldRows):
         self._target = _chosen_target(file, options, arrays)
         self._parts = _parts(self._arrays)
         self.about = self._described()
-
-    def close(self) -> None:
-        """Closes the file."""
-        self.opened.close()
 
     def columns(self, start: int, stop: int, names: Sequence[str] | None = None) -> Mapping[str, Column]:
         """See `Dataset.columns`."""

@@ -53,8 +53,6 @@ class ParquetReader:
 class ParquetData(FieldRows):
     """Row groups of one or several files, in order."""
 
-    opened: ExitStack
-
     def __init__(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any], opened: ExitStack) -> None:
         self._file, self._budget = file, budget_bytes
         self._problems: list[Problem] = []
@@ -63,10 +61,6 @@ class ParquetData(FieldRows):
         self._loaded: tuple[int, int, Any] = (0, 0, None)
         self._row_problems: dict[int, list[str]] = {}
         self.about = self._described(options)
-
-    def close(self) -> None:
-        """Closes the files."""
-        self.opened.close()
 
     def columns(self, start: int, stop: int, names: Sequence[str] | None = None) -> Mapping[str, Column]:
         """See `Dataset.columns`."""

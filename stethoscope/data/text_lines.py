@@ -10,7 +10,7 @@ import numpy as np
 
 from stethoscope.data import bounds
 from stethoscope.data.problem_list import ProblemList
-from stethoscope.data.streams.text_source import AsUtf8, head_of, is_single, open_stream
+from stethoscope.data.streams.text_source import head_of, is_single, text_of
 from stethoscope.data.tables.column_table import ColumnTable
 from stethoscope.data.tables.csv_dialect import delimiter_of, encoding_of
 from stethoscope.data.tables.field_rows import Column, stacked, text_array
@@ -52,17 +52,13 @@ class TextReader:
         limit = max(1 << 20, min(_MOST_BYTES, budget_bytes // _MEMORY_FACTOR))
         encoding = str(options.get("encoding") or "") or encoding_of(file.name, head_of(file), whole=False)
         problems = ProblemList()
-        with open_stream(file, file.name) as stream:
-            source = AsUtf8(stream, encoding, limit + 1)
-            content = bytearray()
-            while part := source.read(1 << 20):
-                content += part
+        text, source = text_of(file, file.name, encoding, limit)
         cut = source.read_bytes > limit
         if source.damage:
             problems.add("end", file.name, f"Ends early ({source.damage}); the lines before are shown.")
         if source.replaced:
             problems.add("encoding", file.name, f"Some characters are not {encoding}; they are shown as �.")
-        lines = [line.strip() for line in content.decode("utf-8", "replace").lstrip("\ufeff").splitlines()]
+        lines = [line.strip() for line in text.splitlines()]
         rows = [line for line in lines if line]
         if cut:
             rows = rows[:-1]

@@ -64,8 +64,6 @@ class TFRecordReader:
 class TFRecordData(FieldRows):
     """Records of one or several files, in order."""
 
-    opened: ExitStack
-
     def __init__(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any], opened: ExitStack) -> None:
         self._file, self._budget = file, budget_bytes
         self._problems = ProblemList()
@@ -78,10 +76,6 @@ class TFRecordData(FieldRows):
         self._fields: ExampleFields = fields_of(file.name, examples, options)
         self._prefix = box_prefix(list(examples[0]) if examples else [])
         self.about = self._described()
-
-    def close(self) -> None:
-        """Closes the files."""
-        self.opened.close()
 
     def columns(self, start: int, stop: int, names: Sequence[str] | None = None) -> Mapping[str, Column]:
         """See `Dataset.columns`."""

@@ -40,6 +40,10 @@ def zip_first(rows: Iterator[tuple[int, list[str]]], most: int) -> Iterator[tupl
         yield row
 
 
+FILE_COLUMNS = ("filename", "file", "image", "imagepath", "path", "imagename", "img", "imageid")
+"""What tools call the column of an image's name, the likeliest first; as `column` compares names."""
+
+
 def column(header: Sequence[str], names: Sequence[str]) -> int | None:
     """Where a column of one of these names stands, in the order of `names`; case, spaces and underscores do not matter."""
     plain = [name.lower().replace("_", "").replace(" ", "").replace("-", "") for name in header]

@@ -60,8 +60,8 @@ class ClassFolder(FieldRows):
         self, reader_id: str, title: str, file: ModelFile, names: Sequence[str], budget_bytes: int, options: Mapping[str, Any]
     ) -> None:  # fmt: skip
         self._budget, self._subject = budget_bytes, file.name
-        self._opened = ExitStack()
-        self._members: Members = self._opened.enter_context(open_members(file))
+        self.opened = ExitStack()
+        self._members: Members = self.opened.enter_context(open_members(file))
         files = classed(names)
         order = {"": 0, "train": 0, "training": 0}
         self._files = sorted(files, key=lambda one: (order.get(one.split.lower(), 1), one.split, one.name))
@@ -84,10 +84,6 @@ class ClassFolder(FieldRows):
     @abstractmethod
     def field_of(self, values: Sequence[npt.NDArray[Any]]) -> DataField:
         """What the files hold, by the first ones."""
-
-    def close(self) -> None:
-        """Closes the folder or archive."""
-        self._opened.close()
 
     def columns(self, start: int, stop: int, names: Sequence[str] | None = None) -> Mapping[str, Column]:
         """See `Dataset.columns`."""

@@ -79,6 +79,22 @@ def open_stream(file: ModelFile, name: str) -> Iterator[IO[bytes]]:
             yield stream
 
 
+def text_of(file: ModelFile, name: str, encoding: str, limit: int) -> tuple[str, AsUtf8]:
+    """One file's text without its byte-order mark, and where it came from: that says what was wrong.
+
+    One byte more than `limit` is read: where `read_bytes` is larger, something was left out.
+
+    Raises:
+        NotFound, UnreadableFile: as `open_stream`.
+    """
+    with open_stream(file, name) as stream:
+        source = AsUtf8(stream, encoding, limit + 1)
+        content = bytearray()
+        while part := source.read(1 << 20):
+            content += part
+    return content.decode("utf-8", "replace").lstrip("\ufeff"), source
+
+
 class AsUtf8(io.RawIOBase):
     """A stream in any encoding as UTF-8, of at most `limit` bytes; what cannot be decoded becomes �."""
 

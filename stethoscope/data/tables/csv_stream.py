@@ -57,10 +57,6 @@ class CsvStream:
         """The decimal mark of the first file."""
         return self._dialects[0].decimal
 
-    def same_columns(self) -> bool:
-        """Whether all files have the same columns."""
-        return all(dialect.names == self.columns for dialect in self._dialects)
-
     def parts(self) -> Iterator[tuple[str, pyarrow.RecordBatch]]:
         """Yields (file, rows) until the end or the limit; every cell is text."""
         for name, dialect in zip(self._names, self._dialects, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Self
 
@@ -28,6 +29,8 @@ class FieldRows(ABC):
     """A `Dataset` whose rows come as columns; a reader says how columns are read, the rest is here."""
 
     about: DataAbout
+    opened: ExitStack | None = None
+    """What stays open as long as rows are read; None where nothing does."""
 
     def __enter__(self) -> Self:
         return self
@@ -35,8 +38,10 @@ class FieldRows(ABC):
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def close(self) -> None:  # noqa: B027 - most have nothing to close
+    def close(self) -> None:
         """Lets go of the files."""
+        if self.opened is not None:
+            self.opened.close()
 
     @abstractmethod
     def columns(self, start: int, stop: int, names: Sequence[str] | None = None) -> Mapping[str, Column]:
