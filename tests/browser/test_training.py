@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from stethoscope.keras.event_writer import EventWriter
+from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.live import LiveServer, live_server
 
 SAMPLE = "/training?log=sample-training-runs"
@@ -256,11 +257,4 @@ def test_nothing_is_cut_off_on_a_small_screen(visit):
     drawn(page)
     page.get_by_role("button", name="Runs").click()
     expect(row(page, "seed-1")).to_be_visible()
-    app, main = page.get_by_test_id("stApp"), page.get_by_test_id("stMain")
-    light = app.evaluate("element => getComputedStyle(element).backgroundColor")
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        if scheme == "dark":
-            expect(app).not_to_have_css("background-color", light)
-        page.wait_for_timeout(500)
-        assert main.evaluate("element => element.scrollWidth - element.clientWidth") == 0, scheme
+    assert_nothing_is_cut_off(page)

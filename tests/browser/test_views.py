@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from stethoscope.settings import Settings
 from stethoscope.store import Store
+from tests.browser.small_screens import assert_nothing_is_cut_off
 
 GRAPH = "iframe[title^='Graph of']"
 
@@ -172,11 +173,4 @@ def test_nothing_is_cut_off_on_a_small_screen(visit, address):
     page = visit(color_scheme="light").go(f"{address}?model=sample-digits-cnn")
     page.set_viewport_size({"width": 800, "height": 900})
     expect(page.get_by_role("heading").first).to_be_visible()
-    app, main = page.get_by_test_id("stApp"), page.get_by_test_id("stMain")
-    light = app.evaluate("element => getComputedStyle(element).backgroundColor")
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        if scheme == "dark":
-            expect(app).not_to_have_css("background-color", light)
-        page.wait_for_timeout(500)
-        assert main.evaluate("element => element.scrollWidth - element.clientWidth") == 0, scheme
+    assert_nothing_is_cut_off(page)
