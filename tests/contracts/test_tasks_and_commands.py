@@ -61,10 +61,11 @@ def test_documents_name_only_options_that_exist():
 @pytest.mark.parametrize(
     "line", [line for line in commands(ROOT / "README.md") if line.startswith("stethoscope ") and " serve" not in line]
 )
-def test_readme_commands_run_as_written(line):
+def test_readme_commands_run_as_written(line, tmp_path):
     words = line.split()
+    (tmp_path / "sample_models").symlink_to(ROOT / "sample_models")  # what they write stays out of the checkout
     done = subprocess.run(
-        [BIN / words[0], *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=200, check=False
+        [BIN / words[0], *words[1:]], cwd=tmp_path, capture_output=True, text=True, timeout=200, check=False
     )
     # 1 is an answer too: a finding, as the faulty trainings of the sample log have.
     assert done.returncode in ((0, 1) if words[1] == "curves" else (0,)), done.stderr
