@@ -73,6 +73,10 @@ class MemoryMeter(Protocol):
         """Measures more exactly from now on, at a little cost in time."""
         ...
 
+    def rest(self) -> None:
+        """Ends what `watch` began."""
+        ...
+
     def reset(self) -> None:
         """Starts a new measurement."""
         ...

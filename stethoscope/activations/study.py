@@ -45,12 +45,14 @@ class Study:
         with ModelRows(self._context, self._architecture, self._runner, dummy_rows=dummy, seed=self._seed) as given:
             planned = given.rows if self._rows is None else min(self._rows, given.rows)
             self._context.report("activations", 0.0, f"first of {planned:,} rows")
+            self._context.memory.watch()
             started = time.monotonic()
             for places, feed in given.batches(self._rows, self._batch_size):
                 for key, reduced in self._watching.reduce(feed).items():
                     self._of(key, reduced).add(reduced, places)
                 if not batches:
                     self._context.memory.enforce()
+                    self._context.memory.rest()
                 batches, seen = batches + 1, seen + len(places)
                 self._context.report("activations", min(1.0, seen / max(1, planned)), f"{seen:,} of {planned:,} rows")
             wall_s = time.monotonic() - started

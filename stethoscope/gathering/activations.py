@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -22,7 +22,6 @@ MOST_ROWS = 256
 _FEW_ROWS = 8
 _CHUNK_BYTES = 192 << 20
 """What the outputs of all layers together may take in one call, where they cannot be looked at one by one."""
-Visit = Callable[[str, npt.NDArray[Any]], None]
 
 
 def gather_activations(
@@ -36,6 +35,7 @@ def gather_activations(
         BadInput: the model takes no random input that its specs allow.
         OutOfMemory: one row is too much.
     """
+    context.memory.watch()
     watched = _Watched(architecture, runner)
     context.report("activations", 0.0, "first rows")
     given = _input(context, architecture, watched)

@@ -111,6 +111,7 @@ def calibrate(
         feed = rows(size)
         input_row_bytes = sum(array.nbytes for array in feed.values()) / size
         probes[size] = probe(context, call, feed, size)
+        context.memory.enforce()  # with what it mapped and did not touch
 
     for size in _sizes(batch_size, fixed, compiled=call.compiles):
         context.report("measure", message=f"peak memory at batch {size}")

@@ -37,6 +37,37 @@ with open(sys.argv[1], "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT
     touched = sum(mapped[place] for place in range(0, len(mapped), 4096))
     found = {"peak": meter.peak_bytes(), "touched": touched}
 """
+_SCRATCH = """
+meter.watch()
+for mapped in (300, 300, 0):  # two calls that map far more than they touch, as kernels do for scratch space
+    meter.reset()
+    block = np.ones(60 * MIB // 8)
+    scratch = mmap.mmap(-1, mapped * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) if mapped else None
+    time.sleep(0.05)
+    del block, scratch
+meter.enforce()
+block = np.empty(1200 * MIB // 8)
+found = {"peak": meter.highest_bytes()}
+del block
+try:
+    np.empty(8000 * MIB // 8)
+    found["refused"] = False
+except MemoryError:
+    found["refused"] = True
+"""
+_NO_SCRATCH = """
+meter.watch()
+block = np.ones(200 * MIB // 8)
+kept = mmap.mmap(-1, 300 * MIB, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)  # as stacks of threads that stay
+time.sleep(0.05)
+del block
+meter.enforce()
+try:
+    np.empty(600 * MIB // 8)
+    found = {"refused": False}
+except MemoryError:
+    found = {"refused": True}
+"""
 
 
 def measured(program: str, *arguments: Path) -> dict[str, int]:
@@ -66,3 +97,13 @@ def test_files_mapped_after_the_peak_do_not_lower_it(tmp_path):
     found = measured(_LIBRARIES, path)
     assert found["touched"] == 120 * MIB // 4096
     assert found["peak"] == pytest.approx(200 * MIB, rel=0.05)
+
+
+def test_scratch_that_calls_mapped_and_did_not_touch_is_allowed_to_those_that_follow():
+    found = measured(_SCRATCH)
+    assert found["peak"] < 100 * MIB
+    assert found["refused"]
+
+
+def test_what_stays_mapped_loosens_no_limit():
+    assert measured(_NO_SCRATCH)["refused"]
