@@ -6,7 +6,7 @@ import time
 
 import streamlit as st
 
-from dashboard import escape, words
+from dashboard import escape, fragments, words
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
@@ -60,7 +60,7 @@ def active(kind: str, entry_id: str) -> JobState | None:
 def watch(state: JobState, *, subject: str, may_cancel: bool) -> None:
     """Draws a moving progress line for an unfinished job; when it ends, the whole page runs once more."""
 
-    @st.fragment(run_every=REFRESH_S)
+    @fragments.part(run_every=REFRESH_S)
     def line() -> None:
         now = find(state.id)
         if now is None or now.done:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import analysis, copy_link, escape, navigation, progress, render, session, words
+from dashboard import analysis, copy_link, escape, fragments, navigation, progress, render, session, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.store import Entry, store
@@ -117,7 +117,7 @@ def _running(view: session.View) -> None:
     if not engine().jobs(owner=view.owner, active=True):
         return
 
-    @st.fragment(run_every=REFRESH_S)
+    @fragments.part(run_every=REFRESH_S)
     def jobs() -> None:
         active = engine().jobs(owner=view.owner, active=True)
         if not active:

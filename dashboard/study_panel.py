@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, render, session
+from dashboard import escape, fragments, render, session
 from dashboard.session import View
 from stethoscope.lab.studies import Study, Work, studies
 
@@ -45,7 +45,7 @@ def shown(kind: str, view: View, progress: Callable[[Mapping[str, Any]], tuple[f
     entry_id, study_id = view.entry.id, study.id
     may_cancel = study.owner == view.owner or view.mine
 
-    @st.fragment(run_every=REFRESH_S)
+    @fragments.part(run_every=REFRESH_S)
     def moving() -> None:
         now = studies().find(study_id, entry_id)
         if now is None or now.done:

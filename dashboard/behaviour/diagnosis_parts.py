@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, figures, render, words
+from dashboard import escape, figures, fragments, render, words
 from dashboard.behaviour import baseline_figure, finding_cards
 from dashboard.session import View
 from stethoscope.checks import all_checks
@@ -27,7 +27,7 @@ def running(view: View, diagnosis_id: str, architecture: Architecture) -> None:
     assert view.entry is not None
     entry_id = view.entry.id
 
-    @st.fragment(run_every=REFRESH_S)
+    @fragments.part(run_every=REFRESH_S)
     def moving() -> None:
         report = diagnoses().report(entry_id, diagnosis_id)
         if report.done:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import cards, escape, figures, words
+from dashboard import cards, escape, figures, fragments, words
 from stethoscope.devices import Machine
 from stethoscope.errors import CannotRun
 from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes, wants_gpu
@@ -20,7 +20,7 @@ from stethoscope.types import Architecture
 REFRESH_S = 2.0
 
 
-@st.fragment(run_every=REFRESH_S)
+@fragments.part(run_every=REFRESH_S)
 def machine_now(look: object) -> None:
     """The host and its cards, with their memory as it is now."""
     assert callable(look)

@@ -6,7 +6,7 @@ import shlex
 
 import streamlit as st
 
-from dashboard import escape, render, words
+from dashboard import escape, fragments, render, words
 from dashboard.data import chosen_data, fiftyone_process
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
@@ -57,7 +57,7 @@ def _here(entry: Entry, rows: int) -> None:
 
 
 def _starting() -> None:
-    @st.fragment(run_every=_REFRESH_S)
+    @fragments.part(run_every=_REFRESH_S)
     def waiting() -> None:
         st.caption("Reading the data and starting FiftyOne; that takes some seconds.")
         if st.session_state.get("_fiftyone_waits", 0) > 0:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from dashboard import escape, figures, words
+from dashboard import escape, figures, fragments, words
 from dashboard.training import compare_figures, compare_table, followed, parallel_view, tracker_parts, version_parts
 from dashboard.training.compare_inputs import Chosen, Log, choose, filtered, id_of, one_of
 from dashboard.training.followed import OpenLog
@@ -47,14 +47,14 @@ def show(log: LogView) -> None:
         _follow(log.job_id, found.revision)
 
 
-@st.fragment(run_every=FOLLOW_S)
+@fragments.part(run_every=FOLLOW_S)
 def _follow(job_id: str, drawn: int) -> None:
     """Draws the page again when something was added to a folder that is written."""
     if followed.opened(job_id).revision != drawn:
         st.rerun()
 
 
-@st.fragment(run_every=WAIT_S)
+@fragments.part(run_every=WAIT_S)
 def _wait(job_id: str) -> None:
     """Says how the first reading stands, and draws the page again once it has ended."""
     found = followed.opened(job_id)
@@ -77,7 +77,7 @@ def log_of(found: OpenLog, table: RunTable) -> Log:
     )
 
 
-@st.fragment
+@fragments.part()
 def draw(log: Log) -> None:
     """The comparison of runs. A fragment: a filter or another metric does not draw the rest of the page."""
     if not log.tags:
@@ -195,7 +195,7 @@ def _stands(job_id: str) -> bool:
     if st.session_state.get(key) == job_id:
         return True
 
-    @st.fragment(run_every=SOON_S)
+    @fragments.part(run_every=SOON_S)
     def wait() -> None:
         if st.session_state.get(key) == job_id:
             st.rerun()

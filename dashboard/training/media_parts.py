@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, figures, linked, session, words
+from dashboard import escape, figures, fragments, linked, session, words
 from dashboard.training import media_figures
 from dashboard.training.log_choice import LogView
 from dashboard.training.media_choice import Decoded, choose, decoded
@@ -131,7 +131,7 @@ def precision_recall(log: LogView) -> None:
     if found is None:
         return
 
-    @st.fragment
+    @fragments.part()
     def picture() -> None:
         at = _step(found)
         curves = []
@@ -149,7 +149,7 @@ def precision_recall(log: LogView) -> None:
 def _over_steps(found: Decoded, show: Callable[[Mapping[str, Any], Point], None], *, sized: bool = False) -> None:
     """A slider over all steps, and what each run has at the last one of its own up to there."""
 
-    @st.fragment
+    @fragments.part()
     def moving() -> None:
         if sized:
             left, right = st.columns([4, 1], vertical_alignment="bottom")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dashboard import escape, progress, words
+from dashboard import escape, fragments, progress, words
 from dashboard.training import mlflow_import
 from stethoscope.errors import StethoscopeError
 from stethoscope.logs.mlflow_server import Experiment
@@ -81,7 +81,7 @@ def _pick(url: str, found: Sequence[Experiment], owner: str) -> None:
 
 
 def _watch(import_id: str, owner: str) -> None:
-    @st.fragment(run_every=progress.REFRESH_S)
+    @fragments.part(run_every=progress.REFRESH_S)
     def line() -> None:
         now = mlflow_import.find(import_id, owner)
         if now is None or now.done:

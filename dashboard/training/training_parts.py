@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, progress, render, session, words
+from dashboard import escape, fragments, progress, render, session, words
 from dashboard.behaviour import finding_cards
 from dashboard.training import curves_view, followed, log_choice
 from dashboard.training.log_choice import LogView
@@ -66,7 +66,7 @@ def curves(log: LogView, state: JobState | None) -> None:
     if log.live and (state is None or state.done):
         _look_again(log, REFRESH_S if state is None else JUDGE_EVERY_S)
 
-    @st.fragment
+    @fragments.part()
     def charts() -> None:
         now = curves_view.show(
             log.job_id, view=session.recalled("view") or "", marks=marks(findings), key=f"curves-{log.job_id}"
@@ -79,7 +79,7 @@ def curves(log: LogView, state: JobState | None) -> None:
 def _look_again(log: LogView, every_s: float) -> None:
     """Runs the page once more when something was added, so that it is judged."""
 
-    @st.fragment(run_every=every_s)
+    @fragments.part(run_every=every_s)
     def look() -> None:
         if followed.opened(log.job_id, look=False).revision != log.index.get("revision"):
             st.rerun()
@@ -90,7 +90,7 @@ def _look_again(log: LogView, every_s: float) -> None:
 def _line(state: JobState, findings: Sequence[Finding]) -> None:
     if not state.done:
 
-        @st.fragment(run_every=REFRESH_S)
+        @fragments.part(run_every=REFRESH_S)
         def waiting() -> None:
             now = progress.find(state.id)
             if now is None or now.done:
