@@ -174,6 +174,9 @@ class Job:
     worker: WorkerKind = "light"
 
 
+_MOST_OF_MESSAGE = 80
+
+
 @dataclass(frozen=True)
 class Progress:
     """The last thing a worker said about itself."""
@@ -182,6 +185,12 @@ class Progress:
     fraction: float | None = None
     """0 … 1, or None while the end is not known."""
     message: str = ""
+
+    @property
+    def where(self) -> str:
+        """How to say it in a sentence: the phase, and what was being done in it."""
+        doing = self.message if len(self.message) <= _MOST_OF_MESSAGE else f"{self.message[: _MOST_OF_MESSAGE - 1]}…"
+        return f"while in phase “{self.phase}”" + (f" ({doing})" if doing else "")
 
 
 @dataclass(frozen=True)

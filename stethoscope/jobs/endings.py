@@ -13,7 +13,7 @@ from stethoscope import protocol
 from stethoscope.jobs.shortage import Mechanism, Shortage, report_on, tensor_sentence
 from stethoscope.out_of_memory import mentions
 from stethoscope.sizes import human_bytes
-from stethoscope.types import Job, Status
+from stethoscope.types import Job, Progress, Status
 
 _SIGNALS_OF_MEMORY = {signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL, signal.SIGBUS}
 
@@ -37,7 +37,7 @@ class Ending:
     job: Job
     exit_code: int
     signal_number: int
-    phase: str
+    progress: Progress
     peak_bytes: int
     log_tail: str
     killed: Verdict | None
@@ -73,7 +73,7 @@ def tell(ending: Ending) -> Told:
     if ending.answer is not None and ending.exit_code == 0 and ending.signal_number == 0:
         told = _from_answer(ending, ending.answer, partial)
         return _reported(ending, told, "limit") if told.status is Status.OUT_OF_MEMORY else told
-    where = f"while in phase “{ending.phase}”"
+    where = ending.progress.where
     limit = human_bytes(ending.job.budget.memory_bytes)
     if ending.signal_number == signal.SIGXCPU:
         reason = (
@@ -118,7 +118,7 @@ def _reported(ending: Ending, told: Told, mechanism: Mechanism, *, certain: bool
     host = ending.killed.host if ending.killed else None
     report = report_on(
         Shortage(
-            ending.job, mechanism, certain, ending.phase, told.peak_bytes, told.value, ending.foretold, host
+            ending.job, mechanism, certain, ending.progress.phase, told.peak_bytes, told.value, ending.foretold, host
         )
     )  # fmt: skip
     reason = told.reason

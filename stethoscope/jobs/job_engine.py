@@ -245,7 +245,7 @@ class Engine:
             status=told.status,
             value=told.value,
             reason=told.reason,
-            phase=ending.phase,
+            phase=ending.progress.phase,
             peak_rss_bytes=told.peak_bytes,
             wall_s=round(wall_s, 4),
             files=protocol.output_files(folder),

@@ -68,10 +68,8 @@ class RunningJob:
         self._watch_memory()
         now = time.monotonic()
         if now - self.started_s > self.job.budget.timeout_s:
-            phase = self.progress.phase
-            self.kill(
-                Verdict(Status.TIMED_OUT, f"Stopped after {self.job.budget.timeout_s:g} s while in phase “{phase}”.")
-            )
+            limit_s = self.job.budget.timeout_s
+            self.kill(Verdict(Status.TIMED_OUT, f"Stopped after {limit_s:g} s {self.progress.where}."))
         elif now >= self._next_disk_look_s:
             self._watch_disk()
             passed_s = time.monotonic() - now
@@ -93,7 +91,7 @@ class RunningJob:
             job=self.job,
             exit_code=exit_code,
             signal_number=signal_number,
-            phase=self.progress.phase,
+            progress=self.progress,
             peak_bytes=self.peak_bytes,
             log_tail=self.log_tail(),
             killed=self.killed,
@@ -161,8 +159,7 @@ class RunningJob:
             self.kill(
                 Verdict(
                     Status.OUT_OF_MEMORY,
-                    f"Stopped at {human_bytes(added)} while in phase “{self.progress.phase}”: "
-                    f"the memory limit is {human_bytes(limit)}.",
+                    f"Stopped at {human_bytes(added)} {self.progress.where}: the memory limit is {human_bytes(limit)}.",
                 )
             )
 

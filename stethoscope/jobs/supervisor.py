@@ -241,7 +241,7 @@ class Supervisor:
             running.kill(Verdict(Status.CANCELLED, f"Cancelled while in phase “{running.progress.phase}”."))
 
     def _finish_unstarted(self, queued: Queued, verdict: Verdict) -> None:
-        ending = Ending(queued.job, 0, 0, "queued", 0, "", verdict, None, None)
+        ending = Ending(queued.job, 0, 0, Progress(), 0, "", verdict, None, None)
         self._hooks.ended(queued.id, ending, 0.0)
 
     def _server(self, kind: WorkerKind) -> WorkerServer:

@@ -202,7 +202,7 @@ def _limit(settings: RunSettings, specs: Sequence[TensorSpec], keras: bool) -> l
     warm = f"first = {first}\n{_argument('first', specs, keras, 'warm')}"
     return [
         "# The limit is set after a first small call: before it, running out of memory aborts instead of raising.",
-        "# It counts what is mapped, touched or not: without AVX-512, convolutions map several times what they touch.",
+        "# It counts what is mapped, touched or not: without oneDNN, convolutions map several times what they touch.",
         warm,
         f"model({'**' if not keras else ''}warm)",
         "",

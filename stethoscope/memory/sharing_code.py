@@ -90,7 +90,7 @@ def _processes(shares: Sequence[Share], batch_sizes: Mapping[str, int], gpu_inde
         if on_gpu
         else "A process for each model, each with a hard limit on the memory it adds (Linux). One that exceeds it dies "
         "alone. The limit is set after loading: set earlier, TensorFlow aborts instead of raising an error. It counts what is "
-        "mapped, touched or not: without AVX-512, convolutions map several times what they touch, and need larger shares."
+        "mapped, touched or not: without oneDNN, convolutions map several times what they touch, and need larger shares."
     )
     where = "on a card" if on_gpu else "on the CPU"
     return SharingCode(f"A process for each model, {where}", code, note, on_gpu)

@@ -6,8 +6,8 @@ the job's. The mark counts them as they were at the peak and the kernel does not
 touched after the peak, as while a model is opened, a thread reads both often enough to know it (`Meter.watch`).
 Sampling alone reads low, and Python's own tracing sees nothing of a framework's tensors.
 
-The limit counts what is mapped, touched or not. Kernels may map far more than they touch: without AVX-512, oneDNN maps
-all of a convolution's unfolded input (some 300 MiB a row where 64 MiB are ever touched). What calls did that ran is
+The limit counts what is mapped, touched or not. Kernels may map far more than they touch: without oneDNN,
+TensorFlow maps all of a convolution's unfolded input (some 300 MiB a row where 64 MiB are ever touched). What calls did that ran is
 allowed to those that follow; pages really held are watched by the parent.
 
 Source: proc(5): VmHWM, VmData, RssFile, clear_refs value 5; getrlimit(2): RLIMIT_DATA.

@@ -357,7 +357,7 @@ def test_real_files_are_described_and_run_or_declined(shared_dir, tmp_path):
     manifest = json.loads((shared_dir / "real/manifest.json").read_text())
     entries = [entry for entry in manifest if entry["kind"] in ("frozen_pb", "graph_pbtxt")]
     assert entries
-    run = 0
+    run = for_other_processors = 0
     for entry in entries:
         file = ModelFile.at(shared_dir / "real" / entry["file"])
         assert FORMAT.sniff(file), file.name
@@ -385,7 +385,9 @@ def test_real_files_are_described_and_run_or_declined(shared_dir, tmp_path):
                 run += 1
         except (CannotRun, BadInput, NeedsTrust) as error:
             assert file.name in str(error)
-    assert run >= len(entries) * 0.9
+            for_other_processors += "TF_ENABLE_ONEDNN_OPTS=1" in str(error)
+    assert for_other_processors <= 3
+    assert run + for_other_processors >= len(entries) * 0.9
 
 
 def test_limits_on_operators(dense, monkeypatch):

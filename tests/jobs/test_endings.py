@@ -8,7 +8,7 @@ import pytest
 
 from stethoscope.jobs.endings import Ending, Verdict, tell
 from stethoscope.sizes import human_bytes
-from stethoscope.types import Budget, Job, Status
+from stethoscope.types import Budget, Job, Progress, Status
 
 LIMIT = 1 << 30
 
@@ -18,7 +18,7 @@ def ending(**changes):
         "job": Job("predict", {}, {}, Budget(LIMIT, 10)),
         "exit_code": 0,
         "signal_number": 0,
-        "phase": "predict",
+        "progress": Progress("predict", 0.5, "batch 2 of 3"),
         "peak_bytes": 0,
         "log_tail": "",
         "killed": None,
@@ -56,8 +56,14 @@ def test_each_ending_has_a_status(changes, status):
     assert tell(ending(**changes)).status is status
 
 
+def test_what_was_being_done_is_named_and_clipped():
+    died = tell(ending(signal_number=signal.SIGSEGV))
+    assert "in phase “predict” (batch 2 of 3)" in died.reason
+    assert len(Progress("predict", None, "x" * 5000).where) < 120
+
+
 def test_a_death_names_its_phase_and_keeps_what_was_known():
-    told = tell(ending(signal_number=signal.SIGSEGV, phase="load", partial={"probes": {"1": 5}}))
+    told = tell(ending(signal_number=signal.SIGSEGV, progress=Progress("load"), partial={"probes": {"1": 5}}))
     assert "“load”" in told.reason
     assert "SIGSEGV" in told.reason
     assert told.value["probes"] == {"1": 5}
@@ -105,7 +111,9 @@ FORETOLD = {
 def test_a_worker_that_said_nothing_has_the_largest_tensor_of_its_phase(phase, partial, tensor, setting):
     job = Job("predict", {}, {"settings": {"batch_size": 8}}, Budget(LIMIT, 10))
     killed = Verdict(Status.OUT_OF_MEMORY, "Stopped.")
-    oom = tell(ending(job=job, killed=killed, phase=phase, partial=partial, foretold=FORETOLD)).value["oom"]
+    oom = tell(ending(job=job, killed=killed, progress=Progress(phase), partial=partial, foretold=FORETOLD)).value[
+        "oom"
+    ]
     assert (oom["tensor_shape"], oom["tensor_bytes"], oom["operator"]) == tensor
     assert oom["tensor_from"] == "expected"
     assert oom["change"][0]["setting"] == setting
@@ -139,6 +147,6 @@ def test_the_machines_account_is_in_the_report_and_what_fits_is_what_was_left():
 )
 def test_what_a_hostile_worker_left_does_not_stop_the_report(said):
     for phase in ("load", "predict"):
-        told = tell(ending(killed=Verdict(Status.OUT_OF_MEMORY, "Stopped."), phase=phase, **said))
+        told = tell(ending(killed=Verdict(Status.OUT_OF_MEMORY, "Stopped."), progress=Progress(phase), **said))
         assert told.status is Status.OUT_OF_MEMORY
         assert told.value["oom"]["limit_bytes"] == LIMIT

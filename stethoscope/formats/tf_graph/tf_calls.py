@@ -63,6 +63,11 @@ def _failure(file: ModelFile, doing: str, error: BaseException) -> str:
     if missing:
         name = missing.group(1) or missing.group(2)
         return f"{file.name}: needs operator {name!r}, which the installed TensorFlow cannot run on this machine. Run it where it was made."
+    if "only supports the NHWC tensor format" in str(error):
+        return (
+            f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. On this processor TensorFlow does so unless it is "
+            "started with TF_ENABLE_ONEDNN_OPTS=1. Start Stethoscope with it, or save the model for channels last."
+        )
     if "not a valid root scope name" in str(error):
         return (
             f"{file.name}: TensorFlow failed while {doing}: {gist(error)}. Name the model and its layers with letters, digits, "
