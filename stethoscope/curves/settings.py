@@ -182,8 +182,13 @@ def _huge_batch(training: TrainingEvidence) -> bool:
 
 
 def _outdone(tried: tuple[Remedy, ...], remedy: Remedy) -> bool:
-    """Whether another activation or a larger network gains so much more that the settings are not what is wrong."""
-    rival = best(tried, "activation", "capacity")
+    """Whether another activation or a larger network gains so much more that the settings are not what is wrong.
+
+    Another activation that gains more in the updates asked for than many more updates do says that those were enough.
+    """
+    rival, activation = best(tried, "activation", "capacity"), best(tried, "activation")
+    if remedy.kind == "epochs" and activation is not None and activation.gain > remedy.gain:
+        return True
     return rival is not None and rival.gain >= _CLEARLY_BETTER * remedy.gain
 
 

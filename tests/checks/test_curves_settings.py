@@ -41,6 +41,13 @@ def test_epochs_are_named_when_more_of_them_help():
     assert verdicts(evidence)["too-few-epochs"].fix.to_json()["params"] == {"epochs": 120, "was": 30}
 
 
+def test_epochs_were_enough_where_another_activation_gains_more_in_as_many():
+    longer = trial("longer", 0.8, 120)
+    assert named(training(longer, trial("relu-hidden", 0.85))) == set()
+    assert named(training(longer, trial("relu-hidden", 0.7))) == {"too-few-epochs"}
+    assert named(training(trial("rate-up", 0.8, 1e-2), trial("relu-hidden", 0.85))) == {"learning-rate-low"}
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"base": run(0.2, stopped="time")}, {"epochs_asked": None}],
