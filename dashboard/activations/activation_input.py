@@ -100,7 +100,9 @@ def _foot(found: Input, total: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         several = "" if len(found.places) < 2 else f"{len(found.places)} samples chosen. "
         st.caption(several + "Click a sample to look at it, Shift-click to add one to compare with.")
-        if total > SHOWN:
+        if total <= SHOWN:
+            return
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             st.button(
                 "‹",
                 key="samples-back",

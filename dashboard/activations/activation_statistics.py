@@ -26,7 +26,7 @@ def show(given: Input, layers: Sequence[str]) -> None:
     """The view Statistics of the page Activations."""
     row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
     rows = row.cell().number_input(
-        "Rows",
+        "Rows, 0 for all",
         0,
         10_000_000,
         0,

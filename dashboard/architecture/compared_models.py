@@ -44,7 +44,7 @@ def choose(view: View) -> Entry | None:
         st.session_state[key] = asked
     chosen = st.selectbox(
         "Compare with", list(titles), index=None, format_func=lambda one: titles.get(one, one), key=key,
-        placeholder="Compare with another model", label_visibility="collapsed",
+        placeholder="Compare with…", label_visibility="collapsed",
     )  # fmt: skip
     session.remember(_OTHER, chosen)
     return found.get(chosen) if chosen else None

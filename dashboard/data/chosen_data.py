@@ -27,7 +27,11 @@ def current(view: session.View) -> Entry | None:
     if not chosen:
         return None
     if chosen != session.WITH_MODEL:
-        entry = store().get(chosen)
+        try:
+            entry = store().get(chosen)
+        except NotFound as error:
+            gone = "The data in this link is not here: its owner removed it, it expired, or the link is incomplete."
+            raise NotFound(f"{gone} Choose other data.") from error
         store().touch(entry.id)
         return entry
     found = None if view.entry is None else with_model(view.entry)
