@@ -14,6 +14,8 @@ Steps = list[dict[str, Any]]
 _SLACK = 1e-3
 _DIM = 1.5
 """Pixels whose largest value is below this were scaled already."""
+_FEWER_BITS = 64.0
+"""Pixels that reach this at most are of fewer bits: their own largest value is full scale, as 16 is of scanned digits."""
 MAX_COLUMNS = 2_000
 MANY_DEVIATIONS = 5.0
 """A mean this many deviations of the training data away is another unit, not another sample."""
@@ -144,7 +146,11 @@ def routes(of: str, expected: ExpectedInput, profile: ArrayProfile) -> list[Step
         return [[_scale(of, 255.0)], [_scale(of, 127.5, 127.5)], [_scale(of, 1 / 255)]]
     if mode == "around 0":
         standard = [_standardize(of, profile)]
-        return [[_scale(of, 1 / 255)], [_scale(of, 1 / 127.5, -1.0)], standard] if is_now == "pixels" else [standard]
+        if is_now != "pixels":
+            return [standard]
+        if _DIM < (profile.maximum or 0.0) <= _FEWER_BITS:
+            return [[_scale(of, 1 / (profile.maximum or 1.0))], [_scale(of, 1 / 255)], standard]
+        return [[_scale(of, 1 / 255)], [_scale(of, 1 / 127.5, -1.0)], standard]
     return []
 
 

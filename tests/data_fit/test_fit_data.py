@@ -92,6 +92,18 @@ def test_pixels_of_pictures_for_a_network_trained_from_nothing(tmp_path):
     assert image["suggested"][0][0]["of"] == "x", "the steps also have to change x_test"
 
 
+def test_pixels_of_fewer_bits_are_divided_by_their_own_full_scale(tmp_path):
+    model = saved(tmp_path, *conv(), loss=SPARSE)
+    pixels = RNG.integers(0, 17, (30, 28, 28, 1), dtype=np.uint8)
+    data = arrays(tmp_path, x=pixels, y=RNG.integers(0, 3, 30))
+    found = fit(tmp_path, model, data)
+    assert [Preparation.from_json(steps).words() for steps in found["inputs"][0]["suggested"]][:2] == [
+        ["÷16"],
+        ["÷255"],
+    ]
+    assert everything_offered_fits(tmp_path, model, data, found) == ["÷16"]
+
+
 def test_a_rescaling_layer_takes_pixels_as_stored_and_scaling_before_it_is_superfluous(tmp_path):
     model = saved(tmp_path, *conv(layers.Rescaling(1 / 127.5, -1)), loss=SPARSE)
     data = arrays(tmp_path, x=RNG.integers(0, 256, (20, 28, 28, 1), dtype=np.uint8), y=RNG.integers(0, 3, 20))
