@@ -82,11 +82,16 @@ def fresh_model(app: LiveServer, folder: Path) -> str:
     return stored(app, tiny_onnx(folder / f"tiny-{scale}.onnx", scale))
 
 
+def _is_server(process: psutil.Process) -> bool:
+    """One that was just killed and is not reaped yet is none."""
+    with contextlib.suppress(psutil.NoSuchProcess):  # ZombieProcess is one
+        return "stethoscope.worker.server" in process.cmdline()
+    return False
+
+
 def servers(app: LiveServer) -> list[psutil.Process]:
     """The worker servers: light first, then TensorFlow's."""
-    found = [
-        child for child in psutil.Process(app.process.pid).children() if "stethoscope.worker.server" in child.cmdline()
-    ]
+    found = [child for child in psutil.Process(app.process.pid).children() if _is_server(child)]
     return sorted(found, key=lambda child: "tensorflow" in child.cmdline())
 
 
