@@ -63,7 +63,7 @@ def _nothing() -> None:
 @functools.cache
 def _component() -> Any:
     return st.components.v2.component(
-        "stethoscope_samples",
+        "stethoscope_sample_strip",
         html=(FOLDER / "component.html").read_text("utf-8"),
         css=(FOLDER / "component.css").read_text("utf-8"),
         js=(FOLDER / "component.js").read_text("utf-8"),

@@ -189,7 +189,7 @@ def _nothing() -> None:
 @functools.cache
 def _component() -> Any:
     return st.components.v2.component(
-        "stethoscope_samples",
+        "stethoscope_sample_grid",
         html=(FOLDER / "component.html").read_text("utf-8"),
         css=(FOLDER / "component.css").read_text("utf-8"),
         js="\n".join((FOLDER / name).read_text("utf-8") for name in ("marks.js", "cards.js", "component.js")),
