@@ -27,7 +27,7 @@ X, Y = blobs()
 
 def prove(engine, job, *fixes, epochs=8, **params):
     lists = [[fix.to_json() for fix in (item if isinstance(item, list) else [item])] for item in fixes]
-    value = answer(engine, job, "prove", fixes=lists, fit={"epochs": epochs, **params}, time_s=40)
+    value = answer(engine, job, "prove", fixes=lists, fit={"epochs": epochs, **params}, time_s=120)
     return [decode(Proof, proof) for proof in value["proofs"]]
 
 

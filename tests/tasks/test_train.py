@@ -35,12 +35,12 @@ def trained(engine, folder, model="fresh.keras", data="data.npz", **params):
     files = {"model": ModelFile.at(folder / model)}
     if data:
         files["data"] = ModelFile.at(folder / data)
-    job = Job("train", files, params, Budget(4 << 30, 120), "tensorflow")
-    return engine.wait(engine.submit(job), 180)
+    job = Job("train", files, params, Budget(4 << 30, 280), "tensorflow")
+    return engine.wait(engine.submit(job), 300)
 
 
 def test_evidence_comes_back(engine, folder):
-    result = trained(engine, folder, fit={"epochs": 5, "validation_split": 0.2}, time_s=20)
+    result = trained(engine, folder, fit={"epochs": 5, "validation_split": 0.2}, time_s=100)
     assert result.status is Status.OK, result.reason
     found = decode(TrainingEvidence, result.value)
     assert (found.train_rows, found.val_rows, found.epochs_asked) == (160, 40, 5)
