@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
+from dashboard.components import SCRIPT, component, nothing
 from dashboard.routes.owner_cookie import owner_of, upload_token
 from dashboard.routes.replies import base_path
 from dashboard.routes.upload import TOKEN_HEADER
@@ -47,7 +46,7 @@ def show(
             "This browser keeps no cookies for this site, so uploads would have no owner. Allow them and reload."
         )
         return []
-    result = _component()(
+    result = component(FOLDER, ("tar.js", "gather.js", "sending.js", SCRIPT))(
         key=key,
         data={
             "key": key,
@@ -60,24 +59,9 @@ def show(
             "model": model,
             "hint": hint or HINT.format(limit=human_bytes(int(settings().max_upload_bytes))),
         },
-        on_uploaded_change=_nothing,
+        on_uploaded_change=nothing,
     )
     uploaded = result.uploaded
     if not isinstance(uploaded, list):
         return []
     return [entry_id for entry_id in uploaded if isinstance(entry_id, str) and is_id(entry_id)]
-
-
-def _nothing() -> None:
-    """Streamlit only reports a trigger that has a callback."""
-
-
-@functools.cache
-def _component() -> Any:
-    scripts = ("tar.js", "gather.js", "sending.js", "component.js")
-    return st.components.v2.component(
-        "stethoscope_upload",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js="\n".join((FOLDER / script).read_text("utf-8") for script in scripts),
-    )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-
 from tests.conftest import PROJECT
 
+DASHBOARD = PROJECT / "dashboard"
 
-def test_every_component_has_a_name_of_its_own():
-    sources = [path.read_text("utf-8") for path in (PROJECT / "dashboard").rglob("__init__.py")]
-    names = [name for source in sources for name in re.findall(r'components\.v2\.component\(\s*"(\w+)"', source)]
-    assert len(names) == sum(source.count("components.v2.component(") for source in sources)
-    assert len(names) > 5
-    assert [name for name, times in Counter(names).items() if times > 1] == []
+
+def test_only_one_module_registers_components_under_the_name_of_their_folder():
+    callers = [path for path in DASHBOARD.rglob("*.py") if "components.v2" in path.read_text("utf-8")]
+    assert callers == [DASHBOARD / "components.py"]
+
+
+def test_every_component_folder_is_used_by_its_own_module():
+    folders = [path.parent for path in DASHBOARD.rglob("component.html")]
+    assert len(folders) > 5
+    unused = [folder for folder in folders if "component(FOLDER" not in (folder / "__init__.py").read_text("utf-8")]
+    assert unused == []

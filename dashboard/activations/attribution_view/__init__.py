@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import base64
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import streamlit as st
 
 from dashboard import escape
+from dashboard.components import SCRIPT, component
 
 FOLDER = Path(__file__).parent
+_SCRIPTS = ("../map_grid/palette.js", SCRIPT)
 MOST_PIXELS = 512 * 512
 MOST_TOKENS = 2_048
 _OUTER = 99.5
@@ -41,7 +41,7 @@ def over_picture(picture: npt.NDArray[Any], values: npt.NDArray[Any], *, signed:
     most = extent_of(heat)
     shares = np.clip(np.nan_to_num(heat) / most, -1 if signed else 0, 1)
     coded = np.round(127.5 + 127.5 * shares if signed else 255 * shares).astype(np.uint8)
-    _component()(
+    component(FOLDER, _SCRIPTS)(
         key=key,
         data={
             "kind": "image",
@@ -62,7 +62,7 @@ def over_tokens(tokens: Sequence[str], values: npt.NDArray[Any], *, signed: bool
     """Draws tokens, each on the colour of its value."""
     most = extent_of(values)
     shares = np.clip(np.nan_to_num(values) / most, -1 if signed else 0, 1)
-    _component()(
+    component(FOLDER, _SCRIPTS)(
         key=key,
         data={
             "kind": "tokens",
@@ -81,15 +81,3 @@ def extent_of(values: npt.NDArray[Any]) -> float:
         return 1.0
     most = float(np.percentile(finite, _OUTER)) or float(finite.max())
     return most or 1.0
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_attribution",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js="\n".join(
-            path.read_text("utf-8") for path in (FOLDER.parent / "map_grid" / "palette.js", FOLDER / "component.js")
-        ),
-    )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import base64
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import streamlit as st
 
 from dashboard import escape
+from dashboard.components import SCRIPT, component, nothing
 
 FOLDER = Path(__file__).parent
 MOST_MAPS = 64
@@ -52,7 +51,7 @@ def show(
     coded, told = encoded(drawn)
     finite = drawn[np.isfinite(drawn)]
     low, high = limits or ((float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0))
-    _component()(
+    component(FOLDER, ("palette.js", SCRIPT))(
         key=key,
         data={
             "bytes": base64.b64encode(coded.tobytes()).decode("ascii"),
@@ -71,7 +70,7 @@ def show(
             "note": escape.clip(note, 200),
         },
         default={TOLD: None},
-        on_picked_change=_nothing,
+        on_picked_change=nothing,
     )
 
 
@@ -99,17 +98,3 @@ def _thinned(maps: npt.NDArray[Any]) -> npt.NDArray[Any]:
     while maps[:, ::step, ::step].size > MOST_BYTES:
         step += 1
     return maps[:, ::step, ::step]
-
-
-def _nothing() -> None:
-    """Streamlit only reports a state value that has a callback."""
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_maps",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js="\n".join((FOLDER / name).read_text("utf-8") for name in ("palette.js", "component.js")),
-    )

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import base64
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import streamlit as st
 
 from dashboard import escape
+from dashboard.components import component, nothing
 
 FOLDER = Path(__file__).parent
 TOLD = "picked"
@@ -34,7 +31,7 @@ class Card:
 
 def show(cards: Sequence[Card], chosen: Sequence[int], *, key: str) -> None:
     """Draws the samples. It tells {"place", "also"} of the one clicked as `TOLD`: see `dashboard.choices`."""
-    _component()(
+    component(FOLDER)(
         key=key,
         data={
             "samples": [
@@ -52,19 +49,5 @@ def show(cards: Sequence[Card], chosen: Sequence[int], *, key: str) -> None:
             "hint": "click to choose, Shift-click to add",
         },
         default={TOLD: None},
-        on_picked_change=_nothing,
-    )
-
-
-def _nothing() -> None:
-    """Streamlit only reports a state value that has a callback."""
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_sample_strip",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js=(FOLDER / "component.js").read_text("utf-8"),
+        on_picked_change=nothing,
     )

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote, urlencode
 
-import streamlit as st
-
-from dashboard.component_data import as_it_is
+from dashboard.components import SCRIPT, as_it_is, component, nothing
 from dashboard.routes.netron_assets import drawable
 from dashboard.routes.replies import base_path
 from stethoscope.store import store
@@ -80,7 +76,7 @@ def show(
     """
     entry = store().get(entry_id)
     marks = {node: color for node, color in (colors or {}).items() if _COLOR.fullmatch(color)}
-    _component()(
+    component(FOLDER, ("../../choices.js", SCRIPT))(
         key=key,
         data=as_it_is(
             {
@@ -99,21 +95,5 @@ def show(
             }
         ),
         default={TOLD: None},
-        on_clicked_change=_nothing,
-    )
-
-
-def _nothing() -> None:
-    """Streamlit only reports a state value that has a callback."""
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_graph",
-        html='<p class="notice" role="status">Drawing the graph</p><iframe></iframe><div class="legend" hidden></div>',
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js="\n".join(
-            script.read_text("utf-8") for script in (FOLDER.parents[1] / "choices.js", FOLDER / "component.js")
-        ),
+        on_clicked_change=nothing,
     )

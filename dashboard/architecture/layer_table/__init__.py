@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import streamlit as st
-
-from dashboard.component_data import as_it_is
+from dashboard.components import SCRIPT, as_it_is, component, nothing
 
 FOLDER = Path(__file__).parent
 MAX_ROWS = 20_000
@@ -79,7 +75,7 @@ def show(
     Returns:
         The filter (hostile text, escape it before showing) and the order, as `text` and `sort`.
     """
-    result = _component()(
+    result = component(FOLDER, ("../../choices.js", SCRIPT))(
         key=key,
         data=as_it_is({
             "columns": [vars(column) for column in columns],
@@ -96,28 +92,12 @@ def show(
             "searched": searched,
         }),
         default={"filter": text, "sort": sort, TOLD: None},
-        on_picked_change=_nothing,
-        on_filter_change=_nothing,
-        on_sort_change=_nothing,
+        on_picked_change=nothing,
+        on_filter_change=nothing,
+        on_sort_change=nothing,
     )  # fmt: skip
     known = {"", *(prefix + column.id for column in columns for prefix in ("", "-"))}
     return (
         result.filter if isinstance(result.filter, str) else text,
         result.sort if isinstance(result.sort, str) and result.sort in known else "",
-    )
-
-
-def _nothing() -> None:
-    """Streamlit only reports a value that has a callback."""
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_layers",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js="\n".join(
-            script.read_text("utf-8") for script in (FOLDER.parents[1] / "choices.js", FOLDER / "component.js")
-        ),
     )

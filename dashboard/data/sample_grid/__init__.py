@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from dashboard import choices, escape, outputs, words
+from dashboard.components import SCRIPT, component, nothing
 from dashboard.data import class_colours
 from dashboard.routes.job_media import address
 from stethoscope.types import JobResult
@@ -57,7 +55,7 @@ def show(
     shown = [_sample(one, result, job_id, (notes or {}).get(int(one["place"]), "")) for one in samples]
     counts = Counter(str(mark["label"]) for one in samples for mark in one["marks"])
     labels = [*counts, *(str(one["label"]) for one in samples if one["label"])]
-    told = _component()(
+    told = component(FOLDER, ("marks.js", "cards.js", SCRIPT))(
         key=key,
         data={
             "samples": shown,
@@ -70,8 +68,8 @@ def show(
             "height": 620,
             "large": large,
         },
-        on_opened_change=_nothing,
-        on_view_change=_nothing,
+        on_opened_change=nothing,
+        on_view_change=nothing,
     )
     return _look(told.view, look)
 
@@ -180,17 +178,3 @@ def _look(told: Any, before: Look) -> Look:
         return before
     hidden = tuple(label for label in value["hidden"][:_MOST_LEGEND] if isinstance(label, str))
     return Look(bool(value.get("marks")), bool(value.get("labels")), hidden)
-
-
-def _nothing() -> None:
-    """Streamlit only reports a value that has a callback."""
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_sample_grid",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js="\n".join((FOLDER / name).read_text("utf-8") for name in ("marks.js", "cards.js", "component.js")),
-    )

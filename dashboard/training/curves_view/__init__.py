@@ -6,16 +6,13 @@ browser's own. Charts are drawn by uPlot (vendor/, MIT), whose axes, scales and 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-import streamlit as st
-
 from dashboard import escape
+from dashboard.components import STYLE, component, nothing
 from dashboard.routes.replies import base_path
 
 FOLDER = Path(__file__).parent
@@ -70,7 +67,7 @@ def show(log_id: str, *, view: str, marks: Sequence[Mark] = (), key: str) -> str
     Returns:
         The view as it is now, for the link.
     """
-    result = _component()(
+    result = component(FOLDER, _SCRIPTS, ("vendor/uPlot.min.css", STYLE, "charts.css"))(
         key=key,
         data={
             "api": f"{base_path()}/api/runs/{quote(log_id, safe='')}",
@@ -78,23 +75,7 @@ def show(log_id: str, *, view: str, marks: Sequence[Mark] = (), key: str) -> str
             "marks": [{**asdict(mark), "label": escape.clip(mark.label, 80)} for mark in marks[:MAX_MARKS]],
         },
         default={"view": view},
-        on_view_change=_nothing,
+        on_view_change=nothing,
     )
     now = result.view
     return now if isinstance(now, str) else view
-
-
-def _nothing() -> None:
-    """Streamlit only reports a state value that has a callback."""
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_curves",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css="\n".join(
-            (FOLDER / name).read_text("utf-8") for name in ("vendor/uPlot.min.css", "component.css", "charts.css")
-        ),
-        js="\n".join((FOLDER / name).read_text("utf-8") for name in _SCRIPTS),
-    )

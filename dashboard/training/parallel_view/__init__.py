@@ -6,15 +6,14 @@ it cannot tell which run a line is.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import streamlit as st
 
 from dashboard import escape
+from dashboard.components import SCRIPT, component
 from stethoscope.runs.axes import Axis
 
 FOLDER = Path(__file__).parent
@@ -39,7 +38,7 @@ def show(columns: Sequence[Column], runs: Sequence[str], *, low_is_good: bool, k
         low_is_good: whether low values of the last column are the good ones.
         key: the widget's key.
     """
-    _component()(
+    component(FOLDER, ("picture.js", "pointer.js", SCRIPT))(
         key=key,
         data={
             "columns": [_axis(one) for one in columns],
@@ -62,13 +61,3 @@ def _axis(one: Column) -> dict[str, Any]:
         # Shares of the axis' height: a browser has no use for more digits than a screen has pixels.
         "shares": np.round(share, 4).tolist(),
     }
-
-
-@functools.cache
-def _component() -> Any:
-    return st.components.v2.component(
-        "stethoscope_parallel",
-        html=(FOLDER / "component.html").read_text("utf-8"),
-        css=(FOLDER / "component.css").read_text("utf-8"),
-        js="\n".join((FOLDER / name).read_text("utf-8") for name in ("picture.js", "pointer.js", "component.js")),
-    )
