@@ -14,12 +14,15 @@ from dashboard.activations import activation_units
 from dashboard.activations.activation_input import Input
 from dashboard.behaviour.prediction_parts import out_of_memory
 from dashboard.data import data_choice
+from stethoscope.activations.reach import INPUT_TYPES
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
 
 Row = Mapping[str, Any]
 _MOST_NAMED = 40
 _ROWS_SHOWN = 12
+_DWARFS = 10.0
+"""An input that many times larger than every layer hides them in the picture."""
 
 
 def show(given: Input, layers: Sequence[str]) -> None:
@@ -105,15 +108,24 @@ def _verdict(found: Sequence[Row], value: Mapping[str, Any]) -> None:
 
 
 def depth(found: Sequence[Row]) -> go.Figure:
-    """Mean ± standard deviation of each layer's output, in the order in which layers are computed."""
+    """Mean ± standard deviation of each layer's output, in the order in which layers are computed.
+
+    Inputs that dwarf every layer (token ids) are left out: the table has their numbers.
+    """
     names = [escape.figure(one.get("path"), 60) for one in found]
     mean = np.array([_number(one.get("mean")) for one in found])
     spread = np.array([_number(one.get("std")) for one in found])
+    extent = np.abs(mean) + spread
+    fed = np.array([one.get("type") in INPUT_TYPES for one in found], bool)
+    if fed.any() and not fed.all():
+        dwarfs = fed & (extent > _DWARFS * np.nanmax(np.append(extent[~fed], 0.0)))
+        mean, spread = np.where(dwarfs, np.nan, mean), np.where(dwarfs, np.nan, spread)
+    shown = ~np.isnan(mean)
     figure = figures.base(240, showlegend=False)
     at = np.arange(len(found))
     if len(found) <= figures.MAX_POINTS:
         figure.add_scatter(
-            x=[*at, *at[::-1]], y=[*(mean + spread), *(mean - spread)[::-1]], fill="toself", mode="none",
+            x=[*at[shown], *at[shown][::-1]], y=[*(mean + spread)[shown], *(mean - spread)[shown][::-1]], fill="toself", mode="none",
             fillcolor="rgba(0,114,178,0.18)", hoverinfo="skip",
         )  # fmt: skip
     figure.add_scatter(

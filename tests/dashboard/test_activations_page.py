@@ -181,3 +181,18 @@ def test_data_that_does_not_fit_is_one_click_from_being_made_to(app, tmp_path):
     app = open_page(app, "activations", add(tmp_path, tiny_onnx), input="Your data", data=wide.id, look="values")
     assert "Input does not fit" in text(app)
     assert any(link.label == "Make the data fit the model" for link in app.get("page_link"))
+
+
+def test_token_ids_do_not_hide_the_layers_in_the_picture_over_the_depth():
+    from dashboard.activations.activation_statistics import depth
+
+    rows = [
+        {"path": "ids", "type": "InputLayer", "mean": 15_000, "std": 8_000},
+        {"path": "mask", "type": "InputLayer", "mean": 1, "std": 0},
+        {"path": "first", "type": "Dense", "mean": 0.1, "std": 1.0},
+        {"path": "broken", "type": "Dense", "mean": None, "std": None, "nonfinite": 3},
+        {"path": "last", "type": "Dense", "mean": -0.1, "std": 0.5},
+    ]
+    band, line, _ = depth(rows).data
+    assert [None if value != value else float(value) for value in line.y] == [None, 1, 0.1, None, -0.1]
+    assert list(band.x) == [1, 2, 4, 4, 2, 1]
