@@ -23,9 +23,17 @@ from typing import Any
 
 
 class StethoscopeError(Exception):
-    """Something we cannot do. The message is one or two sentences, safe to show to a user."""
+    """Something we cannot do. The message is one or two sentences, safe to show to a user.
+
+    Attributes:
+        details: JSON values for the report: what is known all the same.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.details = dict(details or {})
 
 
 class UnreadableFile(StethoscopeError):
@@ -37,15 +45,7 @@ class CannotRun(StethoscopeError):
 
 
 class OutOfMemory(StethoscopeError):
-    """The job needed more memory than its limit.
-
-    Attributes:
-        details: JSON values for the report: what was measured, what failed, what would fit.
-    """
-
-    def __init__(self, message: str, details: Mapping[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.details = dict(details or {})
+    """The job needed more memory than its limit; its details are what was measured, what failed, what would fit."""
 
 
 class BadInput(StethoscopeError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -32,6 +32,14 @@ class Task(Protocol):
         ...
 
 
+class OpensModel(Protocol):
+    """How a task comes by a model."""
+
+    def __call__(self, role: str = "model") -> tuple[Architecture, Runner]:
+        """Opens the model among the job's files that has this role."""
+        ...
+
+
 @dataclass(frozen=True)
 class TaskContext:
     """What a task gets: its files, its parameters, its folder, and a way to report."""
@@ -43,8 +51,8 @@ class TaskContext:
     budget: Budget
     report: Reporter
     memory: MemoryMeter
-    open_model: Callable[[], tuple[Architecture, Runner]]
-    """Recognises, describes and loads files["model"], refusing what the owner has not allowed."""
+    open_model: OpensModel
+    """Recognises, describes and loads files["model"] (or the model in another role), refusing what the owner has not allowed."""
 
     def save_partial(self, value: Mapping[str, Any]) -> None:
         """Keeps what is known so far: the answer if this process is killed before it can give one."""

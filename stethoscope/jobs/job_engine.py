@@ -87,7 +87,7 @@ class Engine:
             cached = self._cached(key, owner, entry_id)
             if cached is not None:
                 return cached
-        job_id = secrets.token_urlsafe(18)
+        job_id = secrets.token_urlsafe(18).replace("_", "-")  # ids are parts of widgets' keys: see `store.entry.new_id`
         folder = self._jobs_folder / job_id
         try:
             folder.mkdir(mode=0o700)

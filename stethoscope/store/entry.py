@@ -46,8 +46,8 @@ class Entry:
 
 
 def new_id() -> str:
-    """Returns an unguessable id of 22 characters."""
-    return secrets.token_urlsafe(16)
+    """Returns an unguessable id of 22 characters; without "_", as Streamlit refuses two of them in a widget's key."""
+    return secrets.token_urlsafe(16).replace("_", "-")
 
 
 def is_id(value: str) -> bool:

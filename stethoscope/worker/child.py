@@ -87,7 +87,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
         budget=job.budget,
         report=report,
         memory=meter,
-        open_model=lambda: open_model(job, folder, report, may_run_programs=may_run_programs),
+        open_model=lambda role="model": open_model(job, folder, report, role, may_run_programs=may_run_programs),
     )
     report("starting")
     try:
@@ -95,9 +95,9 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
     except OutOfMemory as error:
         return _answer(Status.OUT_OF_MEMORY, error.details, error)
     except UnsafeFile as error:
-        return _answer(Status.REFUSED, {}, error)
+        return _answer(Status.REFUSED, error.details, error)
     except StethoscopeError as error:
-        return _answer(Status.FAILED, {}, error)
+        return _answer(Status.FAILED, error.details, error)
     except Exception as error:  # noqa: BLE001 - a bug or a framework's own error: reported, with its traceback in the log
         traceback.print_exc()
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -14,17 +14,19 @@ from stethoscope.types import Architecture, Job, Runner
 
 
 def open_model(
-    job: Job, folder: Path, report: Reporter, *, may_run_programs: bool = True
+    job: Job, folder: Path, report: Reporter, role: str = "model", *, may_run_programs: bool = True
 ) -> tuple[Architecture, Runner]:
-    """Opens files["model"] of `job`.
+    """Opens the model of `job` in a role, each at most once.
+
+    What the owner allows is params["trusted"] for "model", and params["trusted_other"] for the role "other".
 
     Raises:
         UnsafeFile: the file is a program in itself, and `may_run_programs` is false.
-        NeedsTrust: the file holds code and its owner has not said yes (params["trusted"]).
+        NeedsTrust: the file holds code and its owner has not said yes.
         CannotRun: no installed runtime can execute it.
         OutOfMemory: its weights alone exceed the job's memory limit, or loading ran out.
     """
-    file = job.files["model"]
+    file = job.files[role]
     report("read", message=f"reading {file.name}")
     kind = detect(file)
     architecture = kind.describe(file)
@@ -33,7 +35,7 @@ def open_model(
             f"{file.name}: a {kind.title} is a program, and this server's kernel cannot contain it (see `stethoscope "
             "doctor`). Upload the .keras file, or ask whoever runs this server."
         )
-    trusted = bool(job.params.get("trusted", False))
+    trusted = bool(job.params.get("trusted" if role == "model" else f"trusted_{role}", False))
     if architecture.hazards and not trusted:
         first = architecture.hazards[0]
         more = f" (and {len(architecture.hazards) - 1} more)" if len(architecture.hazards) > 1 else ""
@@ -49,7 +51,7 @@ def open_model(
             f"the limit is {job.budget.memory_bytes:,}. Raise the memory limit.",
             {"oom": {"tensor_shape": None, "weight_bytes": architecture.weight_bytes}},
         )
-    scratch = folder / "tmp" / "model"
+    scratch = folder / "tmp" / role
     scratch.mkdir(parents=True, exist_ok=True)
     try:
         return architecture, kind.open(file, scratch, trusted=trusted)
