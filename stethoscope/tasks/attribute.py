@@ -19,7 +19,7 @@ from stethoscope.attributions.target import Target, choose
 from stethoscope.attributions.whole_subject import WholeSubject, without_rows
 from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, CannotRun
-from stethoscope.formats.tflite_model.input_quantisation import input_quantisation
+from stethoscope.formats.tflite_model.quantised_ends import input_quantisation
 from stethoscope.task import TaskContext
 from stethoscope.tasks.feeds import Batching
 from stethoscope.types import Architecture, Feed

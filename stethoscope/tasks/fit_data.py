@@ -15,7 +15,7 @@ from stethoscope.data_fit.fitting import Fitting
 from stethoscope.data_fit.sampled_rows import Rows, flat, sampled_rows
 from stethoscope.data_fit.trained_statistics import trained_statistics
 from stethoscope.formats import detect
-from stethoscope.formats.tflite_model.input_quantisation import input_quantisation
+from stethoscope.formats.tflite_model.quantised_ends import input_quantisation
 from stethoscope.gathering.array_statistics import profile_array
 from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext

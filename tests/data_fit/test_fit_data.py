@@ -12,7 +12,7 @@ import pytest
 from keras import layers
 
 from stethoscope.formats import detect
-from stethoscope.formats.tflite_model.input_quantisation import input_quantisation
+from stethoscope.formats.tflite_model.quantised_ends import input_quantisation
 from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext
 from stethoscope.tasks.fit_data import TASK

@@ -100,6 +100,11 @@ class KerasRunner:
         """
         return self._tensors(feeds.checked(feed, self.inputs, self._file.name))
 
+    @property
+    def trackable(self) -> Any:
+        """What holds the variables that `live_outputs` reads."""
+        return self.model
+
     def live_outputs(self, tensors: Sequence[Any]) -> dict[str, Any]:
         """The model's outputs by name as tensors, for a tensor per input in their order: what gradients are taken through."""
         return dict(self._named(self._call(tensors, False)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.formats import feed as feeds
-from stethoscope.formats.tf_graph import tf_calls, tf_text
+from stethoscope.formats.tf_graph import graph_ops, tf_calls, tf_text
 from stethoscope.formats.tf_graph.tf_flat import Reduce
 from stethoscope.types import Feed, ModelFile, TensorSpec
 
@@ -54,6 +54,22 @@ class SessionRunner:
     def session_graph(self) -> tuple[Any, Any]:
         """The graph and its session."""
         return self._session.graph, self._session
+
+    def live_outputs(self, tensors: Sequence[Any]) -> dict[str, Any]:
+        """The graph's outputs by name as tensors inside a traced function, for a tensor per input; variables as constants."""
+        import tensorflow as tf
+
+        graph = self._session.graph
+        wanted = {spec.name: self._fetches[spec.name] for spec in self.outputs}
+        definition = graph.as_graph_def()
+        if any(operation.type in graph_ops.VARIABLES for operation in graph.get_operations()):
+            ends = sorted({tensor.partition(":")[0] for tensor in wanted.values()})
+            definition = tf.compat.v1.graph_util.convert_variables_to_constants(self._session, definition, ends)
+        fed = {self._feeds[spec.name]: one for spec, one in zip(self.inputs, tensors, strict=True)}
+        definition, read = _between(definition, fed, list(wanted.values()))
+        fed = {tensor: one for tensor, one in fed.items() if tensor in read}
+        found = tf.import_graph_def(definition, input_map=fed, return_elements=list(wanted.values()), name="")
+        return dict(zip(wanted, found, strict=True))
 
     def session_feed(self, feed: Feed) -> dict[Any, Any]:
         """A feed by graph tensor name.
@@ -149,6 +165,28 @@ class SessionRunner:
                 results = self._session.run([wanted[path] for path in part], feed)
             found.update({path: np.asarray(result) for path, result in zip(part, results, strict=True)})
         return found
+
+
+def _between(definition: Any, fed: Collection[str], wanted: Sequence[str]) -> tuple[Any, set[str]]:
+    """The part of a graph between tensors that are fed and tensors that are wanted, and the fed ones that it reads."""
+    nodes = {node.name: node for node in definition.node}
+    waiting, needed, read = list(wanted), set[str](), set[str]()
+    while waiting:
+        reference = waiting.pop()
+        name, _, index = reference.lstrip("^").partition(":")
+        tensor = f"{name}:{index or 0}"
+        if tensor in fed and not reference.startswith("^"):
+            read.add(tensor)
+            if reference not in wanted:
+                continue
+        if name not in needed and name in nodes:
+            needed.add(name)
+            waiting.extend(nodes[name].input)
+    part = type(definition)()
+    part.CopyFrom(definition)
+    del part.node[:]
+    part.node.extend(node for node in definition.node if node.name in needed)
+    return part, read
 
 
 def import_graph(

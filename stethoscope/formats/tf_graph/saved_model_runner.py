@@ -102,6 +102,19 @@ class FunctionRunner:
         """The concrete function that `predict` calls."""
         return self._call
 
+    @property
+    def trackable(self) -> Any:
+        """What holds the variables that `live_outputs` reads."""
+        return self._model
+
+    def live_outputs(self, tensors: Sequence[Any]) -> dict[str, Any]:
+        """The model's outputs by name as tensors, for a tensor per input in their order; also inside a traced function."""
+        if self._signature.function:
+            names = [spec.name for spec in self.outputs]
+            return dict(zip(names, _flattened(self._call(*tensors)), strict=False))
+        found = self._call(**{spec.name: one for spec, one in zip(self.inputs, tensors, strict=True)})
+        return {spec.name: found[spec.name] for spec in self.outputs if spec.name in found}
+
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """Runs the signature once; see `Runner.predict`."""
         if training:
@@ -173,3 +186,10 @@ class FunctionRunner:
         return fed, {
             path: name.partition("/")[2] for name, path in shown.items() if name not in signature.fed and "/" in name
         }
+
+
+def _flattened(found: Any) -> list[Any]:
+    import tensorflow as tf
+
+    flat: list[Any] = tf.nest.flatten(found)
+    return flat
