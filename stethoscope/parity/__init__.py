@@ -1,0 +1,1 @@
+"""Whether two models say the same: outputs and layers paired, differences measured, the first that parts, and why."""

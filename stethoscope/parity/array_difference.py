@@ -1,0 +1,102 @@
+"""How far one array is from another, in the measures that people ask for; computed in parts, so that large arrays cost no copy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class ArrayDifference:
+    """Differences of b from a. Values that are no number in both count as equal; in one of them, as infinitely far."""
+
+    elements: int
+    max_abs: float
+    mean_abs: float
+    max_rel: float
+    """The largest |a − b| as a share of the largest |a|."""
+    nrmse: float
+    """The root of the mean square of a − b, as a share of that of a."""
+    cosine: float | None
+    """Of the angle between both as vectors; None where one of them is all zeros."""
+    sqnr_db: float | None
+    """Signal to noise: 20 log10 of 1 / nrmse; None for equal arrays."""
+    scale_a: float
+    """The largest |a|."""
+    nonfinite: int
+    """Places where just one of them is a number."""
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values by name; infinities as null."""
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def array_difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> ArrayDifference:
+    """The differences of `b` from `a`, arrays of numbers of one shape.
+
+    Raises:
+        ValueError: the shapes are not the same.
+    """
+    if a.shape != b.shape:
+        raise ValueError(f"shapes {a.shape} and {b.shape}")
+    left, right = a.reshape(-1), b.reshape(-1)
+    most = total = squares = square_a = square_b = product = scale = 0.0
+    nonfinite = 0
+    for start in range(0, left.size, _AT_ONCE):
+        x = left[start : start + _AT_ONCE].astype(np.float64)
+        y = right[start : start + _AT_ONCE].astype(np.float64)
+        good_x, good_y = np.isfinite(x), np.isfinite(y)
+        same = (good_x & good_y) | (np.isnan(x) & np.isnan(y)) | (x == y)
+        nonfinite += int((~same).sum())
+        both = good_x & good_y
+        if not both.all():
+            x, y = x[both], y[both]
+        gap = np.abs(x - y)
+        if gap.size:
+            most, scale = max(most, float(gap.max())), max(scale, float(np.abs(x).max()))
+            total += float(gap.sum())
+            squares += float(gap @ gap)
+            square_a, square_b, product = square_a + float(x @ x), square_b + float(y @ y), product + float(x @ y)
+    count = max(1, left.size)
+    nrmse = math.sqrt(squares / square_a) if square_a else (0.0 if squares == 0 else math.inf)
+    if nonfinite:
+        most = nrmse = math.inf
+    return ArrayDifference(
+        elements=left.size,
+        max_abs=most,
+        mean_abs=total / count if not nonfinite else math.inf,
+        max_rel=most / scale if scale else (0.0 if most == 0 else math.inf),
+        nrmse=nrmse,
+        cosine=max(-1.0, min(1.0, product / math.sqrt(square_a * square_b))) if square_a and square_b else None,
+        sqnr_db=-20 * math.log10(nrmse) if 0 < nrmse < math.inf else None,
+        scale_a=scale,
+        nonfinite=nonfinite,
+    )
+
+
+def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float | None:
+    """The share of rows whose k largest entries along the last axis are the same set; None where there are no classes."""
+    if (
+        a.shape != b.shape
+        or a.ndim < 2
+        or a.shape[-1] < 2
+        or a.dtype.kind not in "fiu"
+        or not a.size
+        or k >= a.shape[-1]
+    ):
+        return None
+    if k == 1:
+        return float(np.mean(np.argmax(a, axis=-1) == np.argmax(b, axis=-1)))
+    rows_a, rows_b = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
+    top_a = np.sort(np.argpartition(-rows_a, k - 1, axis=-1)[:, :k], axis=-1)
+    top_b = np.sort(np.argpartition(-rows_b, k - 1, axis=-1)[:, :k], axis=-1)
+    return float(np.mean((top_a == top_b).all(axis=-1)))

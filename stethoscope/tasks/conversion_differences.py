@@ -1,0 +1,119 @@
+"""How far a converted model is from its source: each output, and what makes the difference worth a look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.convert.converter import CannotConvert
+from stethoscope.parity.array_difference import array_difference, top_agreement
+from stethoscope.parity.precision import tolerance
+from stethoscope.types import Architecture, Feed
+
+_ROUNDING = 1e-5
+"""Of the largest value: threads add in another order each time."""
+Difference = dict[str, Any]
+
+
+def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, str]) -> list[Difference]:
+    """Each output of the converted model against the source's.
+
+    Args:
+        name: the source's file, for errors.
+        before: the source's outputs.
+        after: the converted model's, as real numbers.
+        originals: the source's name for each name in `after`.
+
+    Returns:
+        One {"name", "in_target", "shape", "max_abs_diff", "mean_abs_diff", "nrmse", "cosine", "sqnr_db", "top1_agreement", "nonfinite"}
+        each; "nonfinite" counts values that are numbers in the source alone.
+
+    Raises:
+        CannotConvert: an output is missing, has another shape, or is no number where the source's is.
+    """
+    found = [_compared(new, old, before[old], after[new]) for new, old in originals.items() if new in after]
+    missing = sorted(set(before) - {one["name"] for one in found})
+    if missing or not found:
+        raise CannotConvert(
+            f"{name}: the file that was made has no output for {', '.join(missing) or 'any of the model’s'}. Give the outputs names in "
+            "the source and convert it again."
+        )
+    if broken := next((one for one in found if one["nonfinite"]), None):
+        raise CannotConvert(
+            f"{name}: what was made of it runs, but answers with NaN or infinity where the source does not, in "
+            f"{broken['nonfinite']:,} values of output {broken['name']!r}. Convert it to a finer precision, or find the layer with "
+            "`stethoscope compare`."
+        )
+    return found
+
+
+def doubts(
+    before: Feed, again: Feed, found: Sequence[Difference], source: Architecture, made: Architecture
+) -> Iterator[str]:
+    """What makes the differences worth a look, or worth nothing, in sentences.
+
+    Args:
+        before: the source's outputs.
+        again: the source's outputs for the same rows, from another call.
+        found: of `differences`.
+        source: the source.
+        made: the converted model.
+    """
+    if own := _own_difference(before, again):
+        yield (
+            f"The source itself answers the same rows differently from call to call (by {own:.2g}): it draws random numbers or keeps a "
+            "state, so the difference says nothing about the conversion. Run `stethoscope consistency` on it."
+        )
+        return
+    allowed = tolerance(source, made)
+    far = [one for one in found if one["max_abs_diff"] != 0 and (one["nrmse"] is None or one["nrmse"] > allowed.nrmse)]
+    for one in far[:1]:
+        amount = "values that are no numbers" if one["nrmse"] is None else f"{one['nrmse']:.1%} of its size"
+        yield (
+            f"Output {one['name']!r} is off by {amount}, more than {allowed.precision} explains ({allowed.nrmse:.2%}). Find the first "
+            "layer that differs with `stethoscope compare`."
+        )
+
+
+def _compared(name: str, original: str, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Difference:
+    told: Difference = {"name": original, "in_target": name, "shape": list(a.shape)}
+    if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
+        gap = 0.0 if a.shape == b.shape and bool(np.array_equal(a, b)) else None
+        return told | {
+            "max_abs_diff": gap, "mean_abs_diff": gap, "nrmse": gap, "cosine": None, "sqnr_db": None, "top1_agreement": None,
+            "nonfinite": 0,
+        }  # fmt: skip
+    if a.shape != b.shape and a.size == b.size:
+        b = b.reshape(a.shape)
+    if a.shape != b.shape:
+        raise CannotConvert(
+            f"Output {original!r}: has the shape {list(a.shape)} in the source and {list(b.shape)} in what was made of it. Give --batch-size, "
+            "so that every shape is known."
+        )
+    found = array_difference(a, b)
+    said = found.to_json()
+    return told | {
+        "max_abs_diff": said["max_abs"],
+        "mean_abs_diff": said["mean_abs"],
+        "nrmse": said["nrmse"],
+        "cosine": found.cosine,
+        "sqnr_db": found.sqnr_db,
+        "top1_agreement": top_agreement(a, b),
+        "nonfinite": int((np.isfinite(a) & ~np.isfinite(b)).sum()),
+    }
+
+
+def _own_difference(first: Feed, second: Feed) -> float:
+    """The largest difference between two answers to the same rows, where it is more than rounding; else 0."""
+    found = 0.0
+    for name, array in first.items():
+        other = second.get(name)
+        if other is None or array.dtype.kind not in "fiu" or array.shape != other.shape:
+            continue
+        gap = array_difference(array, other)
+        if gap.max_rel > _ROUNDING:
+            found = max(found, gap.max_abs)
+    return found

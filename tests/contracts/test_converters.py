@@ -1,0 +1,98 @@
+"""Every conversion: makes of one small model of each format what its runtime loads, or says in a sentence why not; its code runs."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stethoscope.convert import all_converters, converter_to
+from stethoscope.errors import BadSetting
+from stethoscope.formats import detect
+from stethoscope.types import ModelFile
+from tests.convert.sources import answers, converted, opened
+
+CONVERTERS = all_converters()
+FORMATS = ("keras", "keras_2", "saved_model", "frozen_graph", "tflite", "onnx")
+FEED = np.random.default_rng(3).normal(size=(6, 4)).astype(np.float32)
+CLOSE = {"tflite-fp16": 2e-2, "tflite-dynamic": 0.1, "tflite-int8": 0.15, "tflite-int16x8": 0.1}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory) -> dict[str, Path]:
+    """One model of a few weights in every format, under the name that printed code reads it by."""
+    import keras
+    import tf_keras
+
+    folder = tmp_path_factory.mktemp("models")
+    keras.utils.set_random_seed(4)
+    model = keras.Sequential(
+        [keras.Input((4,), name="rows"), keras.layers.Dense(5, "gelu"), keras.layers.Dense(3, "softmax", name="kind")]
+    )
+    old = tf_keras.Sequential(
+        [
+            tf_keras.layers.Input((4,), name="rows"),
+            tf_keras.layers.Dense(5, "relu"),
+            tf_keras.layers.Dense(3, "softmax"),
+        ]
+    )
+    model.save(folder / "model.keras")
+    old.save(folder / "model.h5")
+    found = {"keras": folder / "model.keras", "keras_2": folder / "model.h5"}
+    for kind, names in {"keras": ("saved_model", "frozen_graph", "onnx"), "keras_2": ("tflite",)}.items():
+        with opened(found[kind], {"rows": FEED}, folder / f"{kind}_scratch") as source:
+            for name in names:
+                found[name] = converted(CONVERTERS[name], source, folder / name).path
+    return found
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("target", CONVERTERS)
+def test_converts_or_says_why_not(models, target, kind, tmp_path):
+    converter, path = CONVERTERS[target], models[kind]
+    architecture = detect(ModelFile(path, path.name)).describe(ModelFile(path, path.name))
+    if reason := converter.refusal(architecture):
+        assert kind in ("tflite", "onnx") or target == kind
+        assert reason.endswith(".") and reason[0].isupper() and "\n" not in reason
+        return
+    name = architecture.inputs[0].name
+    with opened(path, {name: FEED}, tmp_path / "source") as source:
+        before = source.runner.predict({name: FEED})
+        made = converted(converter, source, tmp_path / "made")
+        after = answers(made, source, {name: FEED}, tmp_path / "target")
+    assert made.path.suffix == converter.suffix
+    assert after.keys() == before.keys()
+    for output, values in before.items():
+        np.testing.assert_allclose(after[output], values, atol=CLOSE.get(target, 1e-5))
+
+
+@pytest.mark.parametrize("kind", FORMATS[:-1])
+@pytest.mark.parametrize("target", CONVERTERS)
+def test_its_code_runs_as_it_stands(models, target, kind, tmp_path, monkeypatch):
+    converter, path = CONVERTERS[target], models[kind]
+    architecture = detect(ModelFile(path, path.name)).describe(ModelFile(path, path.name))
+    if converter.refusal(architecture):
+        return
+    monkeypatch.chdir(tmp_path)
+    if path.is_dir():
+        shutil.copytree(path, "folder")
+    else:
+        shutil.copyfile(path, {"frozen_graph": "model.pb"}.get(kind, path.name))
+    np.savez("data.npz", x=FEED)
+    from stethoscope.convert.options import Options
+
+    code = converter.code(architecture, Options(calibration_rows=6))
+    exec(compile(code, f"{target} of {kind}", "exec"), {})
+    made = Path("saved_model" if target == "saved_model" else f"model{converter.suffix}")
+    assert detect(ModelFile(made.resolve(), made.name)).describe(ModelFile(made.resolve(), made.name)).outputs
+
+
+def test_each_is_found_by_its_name_and_explains_itself():
+    for target, converter in CONVERTERS.items():
+        assert converter_to(target) is converter
+        assert converter.title and converter.about.endswith(".")
+        assert converter.suffix.startswith(".") or converter.suffix == ""
+    with pytest.raises(BadSetting, match="expected one of onnx"):
+        converter_to("coreml")

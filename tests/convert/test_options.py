@@ -1,0 +1,33 @@
+"""What can be chosen about a conversion, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from stethoscope.convert.options import Options
+from stethoscope.errors import BadSetting
+
+
+def test_survives_json():
+    chosen = Options(opset=15, batch_size=4, integer_ends=True, allow_float=True, calibration_rows=7)
+    assert Options.from_json(json.loads(json.dumps(chosen.to_json()))) == chosen
+    assert Options.from_json({}) == Options()
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ({"opset": 21}, "expected 13 to 20"),
+        ({"opset": "18"}, "expected 13 to 20"),
+        ({"batch_size": 0}, "batch_size: expected a whole number"),
+        ({"batch_size": True}, "batch_size: expected a whole number"),
+        ({"calibration_rows": None}, "calibration_rows: expected a whole number"),
+        ({"integer_ends": 1}, "integer_ends: expected true or false"),
+        ({"speed": 2}, "no option 'speed'"),
+    ],
+)
+def test_refuses_what_makes_no_sense(value, why):
+    with pytest.raises(BadSetting, match=why):
+        Options.from_json(value)
