@@ -44,9 +44,15 @@ def describe(model: Path) -> JobResult:
 
 
 def model_job(
-    kind: str, model: Path, data: Path | None, params: Mapping[str, Any], limits: Budget, out: Path | None = None
+    kind: str,
+    model: Path,
+    data: Path | None,
+    params: Mapping[str, Any],
+    limits: Budget,
+    out: Path | None = None,
+    worker: WorkerKind | None = None,
 ) -> tuple[JobResult, Path]:
-    """Runs a job on a model in the kind of worker its format needs; returns the result and where its files are.
+    """Runs a job on a model in the kind of worker its format needs, or in `worker`; returns the result and where its files are.
 
     Raises:
         StethoscopeError: the model could not be described; the exception says why.
@@ -58,8 +64,8 @@ def model_job(
         )
         if described.status is not Status.OK:
             return described, Path()
-        worker = all_formats()[str(described.value["format_id"])].worker
-        result = run_job(engine, Job(kind, files, params, limits, worker))
+        needed = worker or all_formats()[str(described.value["format_id"])].worker
+        result = run_job(engine, Job(kind, files, params, limits, needed))
         if not result.files:
             return result, Path()
         folder = out or Path(tempfile.mkdtemp(prefix=f"stethoscope-{kind}-"))
@@ -67,6 +73,30 @@ def model_job(
         for name, path in result.files.items():
             shutil.copyfile(path, folder / name)
         return result, folder.resolve()
+
+
+def pair_job(
+    kind: str, model: Path, other: Path, data: Path | None, params: Mapping[str, Any], limits: Budget
+) -> JobResult:
+    """Runs a job on two models, the second in the role "other", in the kind of worker that both can do with.
+
+    Raises:
+        StethoscopeError: a model could not be described; the exception says why.
+    """
+    files = input_files(model, data)
+    second = input_files(other, None)
+    with short_engine() as engine:
+        workers: set[WorkerKind] = set()
+        for own in (files, second):
+            asked = {"model": own["model"], **beside_files(own)}
+            described = run_job(engine, Job("describe", asked, {}, _DESCRIBE_BUDGET))
+            if described.status is not Status.OK:
+                return described
+            workers.add(all_formats()[str(described.value["format_id"])].worker)
+        both = (
+            files | {"other": second["model"]} | {f"other-{role}": file for role, file in beside_files(second).items()}
+        )
+        return run_job(engine, Job(kind, both, params, limits, "tensorflow" if "tensorflow" in workers else "light"))
 
 
 def data_params(prepare: str, target: str) -> dict[str, Any]:

@@ -156,3 +156,17 @@ def _print_oom(console: Console, value: Mapping[str, Any]) -> None:
         console.print(f"what would fit: a batch of {estimate['low']:,} to {estimate['high']:,} (estimated)")
     if oom.get("advice"):
         console.print(f"what to do: {escape(oom['advice'])}", soft_wrap=True)
+
+
+def conversion(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `convert`."""
+    from stethoscope import cli_text_convert
+
+    cli_text_convert.conversion(value)
+
+
+def comparison(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `compare`."""
+    from stethoscope import cli_text_compare
+
+    cli_text_compare.comparison(value)

@@ -1,0 +1,128 @@
+"""What is known about the place where two models part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.types import Layer
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class WeightPair:
+    """One tensor of a layer in both files; None where a file has none such."""
+
+    layer: str
+    name: str
+    a: npt.NDArray[Any] | None
+    b: npt.NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class SettingChange:
+    """A setting that the two files give differently."""
+
+    layer: str
+    field: str
+    a: Any
+    b: Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """The first pair of tensors that are not the same, with what is known about how they came to be."""
+
+    a: Array
+    """What the first model's layer answered: (rows, …)."""
+    b: Array
+    """What the second model's answered, turned as the first lies."""
+    layer: Layer
+    """The first model's layer that answered it."""
+    group: tuple[Layer, ...]
+    """It, and before it the layers whose own answers the second model does not show (fused), in order."""
+    inputs: tuple[Array, ...] = ()
+    """What went into the group, the same in both models; as the first has it."""
+    answers: Mapping[str, Array] = field(default_factory=dict)
+    """What layers of the group, and those that go into it, answered in the first model, by path."""
+    channel_axis: int = -1
+    settings: tuple[SettingChange, ...] = ()
+    weights: tuple[WeightPair, ...] = ()
+    again: Array | None = None
+    """What the second model's layer answers to the same rows a second time."""
+    value_range: tuple[float, float] | None = None
+    """What a quantised tensor of the second model can stand for."""
+    step: float | None = None
+    """Between two of its values."""
+
+    def of_type(self, *words: str) -> Layer | None:
+        """The last layer of the group whose type has one of these words in it, in lower case."""
+        for layer in reversed(self.group):
+            kind = layer.type.lower().replace("_", "")
+            if any(word in kind for word in words):
+                return layer
+        return None
+
+    @cached_property
+    def rms(self) -> float:
+        """Of what the first model answered; above 0."""
+        return float(np.sqrt(np.mean(np.square(self.a)))) or 1e-30
+
+    @cached_property
+    def channels(self) -> tuple[Array, Array]:
+        """Both as (values, channels)."""
+        return tuple(  # type: ignore[return-value]
+            np.moveaxis(one, self.channel_axis, -1).reshape(-1, one.shape[self.channel_axis])
+            for one in (self.a, self.b)
+        )
+
+    def read_by(self, layer: Layer) -> Array | None:
+        """What went into a layer of the group in the first model, of its own shape; None where that is not known."""
+        for source in layer.inputs:
+            if source in self.answers:
+                return self.answers[source]
+        fitting = [one for one in self.inputs if one.shape == self.a.shape]
+        return fitting[0] if fitting and layer is self.group[0] else None
+
+    def unexplained(self, guess: Array) -> float:
+        """How much of the difference is left when `guess` stands for what the second model answered: 0 all explained, 1 nothing."""
+        gap = float(np.sum(np.square(self.b - self.a)))
+        return float(np.sum(np.square(self.b - guess))) / gap if gap else 1.0
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A cause, how sure we are, and what it was told by."""
+
+    cause: str
+    """The id."""
+    title: str
+    sentence: str
+    confidence: float
+    """0 … 1."""
+    layer: str
+    """The first model's layer that it is about."""
+    fix: str = ""
+    """What to do, a sentence."""
+
+
+class Cause(Protocol):
+    """One cause."""
+
+    id: str
+    title: str
+
+    def weigh(self, case: Case) -> Guess | None:
+        """How likely it is; None where nothing speaks for it."""
+        ...
+
+
+def names(layers: Sequence[Layer]) -> str:
+    """The layers of a group in words."""
+    return ", ".join(layer.path for layer in layers)

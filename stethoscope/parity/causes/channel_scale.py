@@ -1,0 +1,154 @@
+"""Each channel is scaled and moved by its own numbers: BatchNormalization with another epsilon or other statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stethoscope.parity.activation_forms import through
+from stethoscope.parity.causes.case import Array, Case, Guess
+from stethoscope.types import Layer
+
+_GOOD = 1e-3
+
+
+class ChannelScale:
+    """See the module's docstring."""
+
+    id = "epsilon"
+    title = "Another epsilon of BatchNormalization"
+
+    def weigh(self, case: Case) -> Guess | None:
+        """By a straight line through each channel; what its slopes are like tells epsilon from statistics of the batch."""
+        if case.a.ndim < 2 or case.a.shape[case.channel_axis] < 2:
+            return None
+        a, b = case.channels
+        if len(a) < 4:
+            return None
+        normal = case.of_type("batchnorm", "batchnormalization")
+        if normal is not None and (recomputed := _recomputed(case, normal)) is not None:
+            return recomputed
+        slopes, offsets, left, used = _lines(a, b)
+        if used.sum() < max(1, a.shape[1] // 2) or left > _GOOD:
+            return None
+        owner = normal or case.of_type("normalization", "norm", "scale", "mul", "conv", "dense") or case.layer
+        spread = float(np.std(slopes[used])) if used.any() else 0.0
+        alike = spread < 1e-4 and float(np.max(np.abs(offsets[used]))) < 1e-3 * case.rms
+        if alike and abs(float(np.mean(slopes[used])) - 1) > 1e-6:
+            return Guess(
+                "scale",
+                "All values are scaled",
+                f"The second model's {case.layer.path!r} is the first's times {float(np.mean(slopes[used])):.6g}.",
+                0.8,
+                case.layer.path,
+                "Look for a factor that one of them applies and the other does not: scaling of the input, dropout, temperature.",
+            )
+        if float(np.max(np.abs(slopes[used] - 1))) < 1e-3:
+            holder = case.of_type("dense", "conv", "normal", "fully", "matmul", "gemm", "bias") or case.layer
+            return Guess(
+                "bias",
+                "Another bias",
+                f"Each channel of {case.layer.path!r} is moved by its own number (up to {float(np.max(np.abs(offsets[used]))):.3g}), and not scaled.",
+                0.85,
+                holder.path,
+                "Compare the bias: one of the two has lost or doubled it.",
+            )
+        told = f"Each channel of {case.layer.path!r} is the first model's times its own factor ({slopes[used].min():.3g} to {slopes[used].max():.3g})"
+        if normal is None:
+            return Guess(
+                "epsilon", self.title, f"{told}, as another epsilon or other statistics of a normalisation make it.", 0.6, owner.path,
+                "Compare epsilon and the moving statistics of the normalisation before it.",
+            )  # fmt: skip
+        confidence = 0.88 if float(np.max(np.abs(slopes[used] - 1))) < 0.9 else 0.7
+        return Guess(
+            self.id,
+            self.title,
+            f"{told}: the same statistics with another epsilon (Keras 1e-3, PyTorch and ONNX 1e-5), or other statistics.",
+            confidence,
+            owner.path,
+            "Give both the same epsilon.",
+        )
+
+
+def _lines(a: Array, b: Array) -> tuple[Array, Array, float, Any]:
+    """(slopes, offsets, share of the variance that the lines leave, which channels count). Zeros of an activation are left out."""
+    both = (a != 0) & (b != 0) if (a == 0).mean() > 0.02 else np.ones(a.shape, bool)
+    weight = both.astype(np.float64)
+    count = weight.sum(axis=0)
+    safe = np.maximum(count, 1)
+    mean_a, mean_b = (a * weight).sum(axis=0) / safe, (b * weight).sum(axis=0) / safe
+    centred_a, centred_b = (a - mean_a) * weight, (b - mean_b) * weight
+    var = np.square(centred_a).sum(axis=0)
+    slopes = np.where(var > 0, (centred_a * centred_b).sum(axis=0) / np.where(var > 0, var, 1), 0.0)
+    offsets = mean_b - slopes * mean_a
+    used = (count >= 4) & (var > 1e-12 * safe)
+    rest = np.square((b - slopes * a - offsets) * weight)[:, used].sum()
+    gap = np.square((b - a) * weight)[:, used].sum()
+    return slopes, offsets, float(rest / gap) if gap else 1.0, used
+
+
+_EXPLAINED = 1e-2
+"""A hypothesis counts when it leaves no more of the difference than this share of squares."""
+
+
+def _recomputed(case: Case, normal: Layer) -> Guess | None:
+    """The normalisation computed anew from what went into it, in training mode and with other epsilons."""
+    x = case.read_by(normal)
+    held = {
+        one.name.rsplit("/", 1)[-1].split(":")[0]: one.a
+        for one in case.weights
+        if one.layer == normal.path and one.a is not None
+    }
+    if x is None or x.shape != case.a.shape or not {"moving_mean", "moving_variance"} <= held.keys():
+        return None
+    count = x.shape[case.channel_axis]
+    plain = {name: np.asarray(value, np.float64).reshape(-1) for name, value in held.items()}
+    gamma, beta = plain.get("gamma", np.ones(count)), plain.get("beta", np.zeros(count))
+    if gamma.size != count or plain["moving_variance"].size != count:
+        return None
+    shape = [1] * x.ndim
+    shape[case.channel_axis] = count
+    axes = tuple(axis for axis in range(x.ndim) if axis != case.channel_axis % x.ndim)
+    said = float(dict(normal.config).get("epsilon") or 1e-3)
+
+    def normalised(mean: Array, variance: Array, epsilon: float) -> Array | None:
+        made = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + epsilon) * gamma.reshape(
+            shape
+        ) + beta.reshape(shape)
+        return through(case, normal, made)
+
+    batch = normalised(x.mean(axis=axes), x.var(axis=axes), said)
+    if batch is None:
+        return None
+    if case.unexplained(batch) < _EXPLAINED:
+        return Guess(
+            "training-mode",
+            "BatchNormalization in training mode",
+            f"{normal.path!r} normalises with the mean and variance of the batch, not with its moving statistics: computed so, it gives what the "
+            "second model answers.",
+            0.97,
+            normal.path,
+            "Export in inference mode (training=False), and do not call the layer with training=True.",
+        )
+    best = min(_EPSILONS, key=lambda one: _left(case, normalised(plain["moving_mean"], plain["moving_variance"], one)))
+    if best != said and _left(case, normalised(plain["moving_mean"], plain["moving_variance"], best)) < 0.05:
+        return Guess(
+            "epsilon",
+            "Another epsilon of BatchNormalization",
+            f"With epsilon {best:.3g} instead of {said:.3g}, {normal.path!r} gives what the second model answers.",
+            0.97,
+            normal.path,
+            "Give both the same epsilon.",
+        )
+    return None
+
+
+_EPSILONS = tuple(float(base * 10.0**power) for power in range(-8, 1) for base in (1, 2, 3, 5, 7))
+
+
+def _left(case: Case, made: Array | None) -> float:
+    return 1.0 if made is None else case.unexplained(made)
+
+
+CAUSE = ChannelScale()

@@ -1,0 +1,145 @@
+"""Which tensor of one model is which of the other: by the match of their layers, and by the values themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.parity.array_difference import ArrayDifference, array_difference
+from stethoscope.parity.layer_tensors import LayerTensors, near
+from stethoscope.parity.orientation import Orientation, candidates, orient
+
+How = Literal["name", "structure", "values"]
+_MOST_NAMED = 8
+_PARTS = re.compile(r"[/;:]+")
+_NUMBER = re.compile(r"_\d+$")
+_MOST_TRIED = 24
+"""Tensors with like moments that one is compared with."""
+
+
+@dataclass(frozen=True)
+class TensorPair:
+    """Tensor `a` of the first model is tensor `b` of the second."""
+
+    a: str
+    b: str
+    how: How
+    orientation: Orientation
+    difference: ArrayDifference
+
+
+def pair(
+    first: LayerTensors,
+    second: LayerTensors,
+    matched: Mapping[str, tuple[str, Literal["name", "structure"]]],
+    equal: float,
+    *,
+    certain: bool = False,
+) -> dict[str, TensorPair]:
+    """Pairs tensors of two models that have run on the same rows; the result is by the key in the first.
+
+    Args:
+        first: of the first model.
+        second: of the second.
+        matched: the second model's layer for each layer of the first, and how it was matched.
+        equal: the root mean square difference, as a share, up to which two tensors count as the same.
+        certain: layers that are matched by name are each other, whatever they answer: both files speak the same language.
+
+    A tensor whose values are found again is that tensor, whatever the layers are called. One whose values are not found is paired with
+    that of the layer it is matched with: that is where the models part. Of several with the same values (an activation that
+    changes nothing), the one whose layer is matched, then the nearest in order.
+    """
+    found: dict[str, TensorPair] = {}
+    places = {key: place for place, key in enumerate(second)}
+    index, named = _Index(second), _Names(second)
+    at = 0.0
+    ratio = len(second) / max(1, len(first))
+    for key in first:
+        layer, how = matched.get(first.layers[key], ("", "structure"))
+        mine = second.keys_of(layer) if layer else []
+        number = first.keys_of(first.layers[key]).index(key)
+        likely = [
+            *mine[number : number + 1],
+            *(one for one in mine if one != (mine[number] if number < len(mine) else None)),
+        ]
+        best: TensorPair | None = None
+        sure = certain and how == "name" and bool(likely)
+        if not certain:
+            # The last operator that carries a layer's name is what the layer answers; the one it is matched with may be its first.
+            likely = list(dict.fromkeys([*named.of(first.layers[key]), *likely]))
+        others = [] if sure else sorted(index.like(first, key, equal), key=lambda one: abs(places[one] - at))
+        for other in [*likely, *[one for one in others if one not in likely][:_MOST_TRIED]]:
+            compared = _compared(key, other, first, second, how if other in likely else "values")
+            if compared is None:
+                continue
+            off = compared.difference.nrmse
+            nearer = best is None or (off < 0.5 * best.difference.nrmse and best.difference.nrmse > equal)
+            if best is not None and best.orientation.is_plain and compared.orientation.reshaped:
+                continue  # what is only reshaped is what goes into a Flatten as well as what comes out
+            if nearer and (other in likely or off <= equal):
+                best = compared
+            if best is not None and best.difference.nrmse <= equal:
+                break
+        if best is not None:
+            found[key] = best
+            at = places[best.b] if best.difference.nrmse <= equal else at + ratio
+    return found
+
+
+class _Index:
+    """Tensors of the second model by their number of values."""
+
+    def __init__(self, tensors: LayerTensors) -> None:
+        self._tensors = tensors
+        self._by_count: dict[int, list[str]] = {}
+        for key in tensors:
+            self._by_count.setdefault(tensors.moments[key].count, []).append(key)
+
+    def like(self, first: LayerTensors, key: str, equal: float) -> Iterator[str]:
+        mine = first.moments[key]
+        for other in self._by_count.get(mine.count, ()):
+            if near(mine, self._tensors.moments[other], max(1e-4, 3 * equal)):
+                yield other
+
+
+class _Names:
+    """Tensors of the second model by the names of layers that are left in theirs ("model/dense_1/MatMul;model/dense_1/BiasAdd")."""
+
+    def __init__(self, tensors: LayerTensors) -> None:
+        self._keys: dict[str, list[str]] = {}
+        for key in tensors:
+            for part in dict.fromkeys(_PARTS.split(key)):
+                for name in dict.fromkeys((part, _NUMBER.sub("", part))):
+                    if name:
+                        self._keys.setdefault(name, []).append(key)
+
+    def of(self, layer: str) -> list[str]:
+        """The last few tensors that carry a layer's name: what it answers comes after what it computes on the way."""
+        found = self._keys.get(layer.rsplit("/", 1)[-1], [])
+        return found[: -1 - _MOST_NAMED : -1]
+
+
+def _compared(a: str, b: str, first: LayerTensors, second: LayerTensors, how: How) -> TensorPair | None:
+    left, right = first.read(a), second.read(b)
+    if not any(True for _ in candidates(left.shape, right.shape)):
+        return None
+    turned = orient(left, right)
+    if turned is None:
+        return None
+    return TensorPair(a, b, how, turned[0], array_difference(left, turned[1]))
+
+
+def turned(pair: TensorPair, first: LayerTensors, second: LayerTensors) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Both arrays of a pair, the second turned as the first lies."""
+    left = first.read(pair.a)
+    return left, pair.orientation.apply(np.asarray(second.read(pair.b)), left.shape)
+
+
+def in_order(pairs: Mapping[str, TensorPair], keys: Sequence[str]) -> list[TensorPair]:
+    """The pairs in the order of the first model."""
+    return [pairs[key] for key in keys if key in pairs]

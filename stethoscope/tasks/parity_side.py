@@ -1,0 +1,146 @@
+"""One of two models that are compared: opened, fed with real numbers, its answers and layers as real numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stethoscope.activations.reach import base, fed_by, known_layers, reachable
+from stethoscope.activations.real_values import real_values
+from stethoscope.errors import StethoscopeError
+from stethoscope.formats.tflite_model.quantised_ends import (
+    dequantised,
+    input_quantisation,
+    output_quantisation,
+    quantised,
+)
+from stethoscope.parity.layer_tensors import LayerTensors
+from stethoscope.tasks.feeds import Batching
+from stethoscope.tasks.row_calls import in_calls
+from stethoscope.types import Architecture, Feed, Layer, ModelFile
+
+HELD_BYTES = 256 << 20
+"""Of layers' answers at once."""
+_OPEN = 64
+
+
+class Side:
+    """An opened model."""
+
+    def __init__(self, file: ModelFile, architecture: Architecture, runner: Any) -> None:
+        self.file, self.architecture, self.runner = file, architecture, runner
+        self.batching = Batching.of(runner.inputs)
+        lite = architecture.format_id == "tflite"
+        self._scales = (input_quantisation(file), output_quantisation(file)) if lite else ({}, {})
+        self._known: dict[str, Layer] = known_layers(architecture, runner)
+        self.channels_first = architecture.format_id == "onnx"
+
+    def fed(self, feed: Feed) -> Feed:
+        """Real numbers as this model takes them: its dtypes, its integers."""
+        cast = {}
+        for spec in self.runner.inputs:
+            array = feed[spec.name]
+            integers = spec.dtype in ("int8", "uint8", "int16", "uint16") and array.dtype.kind == "f"
+            text = array.dtype.kind in "OSU" or spec.dtype in ("", "string", "bfloat16")
+            cast[spec.name] = array if text or integers or array.dtype == spec.dtype else array.astype(spec.dtype)
+        return quantised(cast, self.runner.inputs, self._scales[0])
+
+    def clipped(self, feed: Feed) -> dict[str, tuple[float, float, float]]:
+        """(lowest, highest value that it holds, share of the feed beyond) of each quantised input that cuts values off."""
+        found = {}
+        for spec in self.runner.inputs:
+            array = feed[spec.name]
+            if (
+                spec.name not in self._scales[0]
+                or array.dtype.kind != "f"
+                or spec.dtype not in ("int8", "uint8", "int16")
+            ):
+                continue
+            scale, zero = self._scales[0][spec.name]
+            ends = np.iinfo(spec.dtype)
+            low, high = scale * (ends.min - zero), scale * (ends.max - zero)
+            share = float(np.mean((array < low - scale) | (array > high + scale)))
+            if share > 0:
+                found[spec.name] = (low, high, share)
+        return found
+
+    def outputs(self, feed: Feed, batch_size: int | None = None) -> Feed:
+        """Its answers to all rows, as real numbers."""
+        return dequantised(in_calls(self.runner.predict, self.fed(feed), self.batching, batch_size), self._scales[1])
+
+    def layers(self, feed: Feed, folder: Path) -> LayerTensors:
+        """What every layer that can be seen answers to the rows, kept in `folder`."""
+        kept = LayerTensors(folder)
+        expected = reachable(self.architecture, self.runner)
+        wanted = [path for path, reason in expected.items() if not reason and path in self._known]
+        rows = self.batching.rows(feed)
+        for part in self._parts(wanted, rows):
+            for key, array in self.seen(feed, part).items():
+                layer = base(key, self._known)
+                kept.add(key, layer, array)
+                self._note_range(kept, key, self._known.get(layer))
+        return kept
+
+    def seen(self, feed: Feed, layers: Sequence[str]) -> Feed:
+        """The layers' answers as real numbers.
+
+        Raises:
+            CannotRun, BadInput: as `Runner.activations`.
+        """
+        fed = self.fed(feed)
+        ends = {path: name for path in layers if (name := fed_by(self.layer(path), feed))}
+        inside = [path for path in layers if path not in ends]
+        found = in_calls(lambda one: self.runner.activations(one, inside), fed, self.batching) if inside else {}
+        shown = {path: feed[name] for path, name in ends.items()}
+        return shown | {
+            key: real_values(array, self._known.get(base(key, self._known))) for key, array in found.items()
+        }
+
+    def sources(self) -> Mapping[str, Sequence[str]]:
+        """What each layer reads."""
+        return {layer.path: layer.inputs for layer in self.architecture.layers}
+
+    def layer(self, path: str) -> Layer:
+        """A layer by its path."""
+        return self._known.get(path) or Layer(path, "", None, 0, 0, "")
+
+    def _parts(self, wanted: Sequence[str], rows: int) -> list[list[str]]:
+        """Layers in groups that are held together; one group where the model would run anew for each at too much cost."""
+        parts: list[list[str]] = [[]]
+        held = 0
+        for path in wanted:
+            shape = self._known[path].output_shape or (None, _OPEN, _OPEN)
+            size = 4 * rows * math.prod(one or _OPEN for one in shape[1:])
+            if held + size > HELD_BYTES and parts[-1]:
+                parts.append([])
+                held = 0
+            parts[-1].append(path)
+            held += size
+        return [part for part in parts if part]
+
+    def _note_range(self, kept: LayerTensors, key: str, layer: Layer | None) -> None:
+        said = None if layer is None else layer.config.get("output_quantization")
+        if (
+            not isinstance(said, dict)
+            or key not in kept
+            or layer is None
+            or layer.dtype not in ("int8", "uint8", "int16")
+        ):
+            return
+        scale, zero = said.get("scale"), said.get("zero_point")
+        if isinstance(scale, int | float) and isinstance(zero, int | float) and scale > 0:
+            ends = np.iinfo(layer.dtype)
+            kept.quantised[key] = (float(scale) * (ends.min - zero), float(scale) * (ends.max - zero))
+            kept.steps[key] = float(scale)
+
+
+def layers_or_reason(side: Side, feed: Feed, folder: Path) -> tuple[LayerTensors, str]:
+    """The layers' answers, or none and why."""
+    try:
+        return side.layers(feed, folder), ""
+    except StethoscopeError as error:
+        return LayerTensors(folder), str(error)

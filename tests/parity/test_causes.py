@@ -1,0 +1,100 @@
+"""What is told from two arrays alone, when nothing is known of the layer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stethoscope.parity.causes import all_causes, guesses
+from stethoscope.parity.causes.case import Case, SettingChange, WeightPair
+from stethoscope.types import Layer
+
+A = np.random.default_rng(0).standard_normal((6, 9, 9, 5))
+
+
+def case(b, kind="Conv", a=A, **more):
+    layer = Layer("here", kind, None, 0, 0, "float32")
+    return Case(a.astype(np.float64), b.astype(np.float64), layer, (layer,), **more)
+
+
+def told(*args, **more):
+    return guesses(case(*args, **more))[0].cause
+
+
+def changed(change):
+    b = A.copy()
+    change(b)
+    return b
+
+
+def test_single_channels():
+    assert told(changed(lambda b: b[..., 2].fill(0))) == "zeroed-channel"
+    assert told(A[..., [0, 3, 2, 1, 4]]) == "swapped-channels"
+    assert told(A * np.array([1.1, 0.9, 1.05, 1.2, 0.8]) + 0.1, "BatchNormalization") == "epsilon"
+    assert told(A + np.array([0.1, 0.2, -0.1, 0.3, 0.4])) == "bias"
+
+
+def test_places():
+    shifted = np.roll(A, 1, axis=1)
+    assert told(shifted) == "padding"
+    assert told(changed(lambda b: b[:, 0].__iadd__(1.0))) == "padding"
+    assert told(A.swapaxes(1, 2), "Reshape") == "layout"
+
+
+def test_values():
+    assert told(np.clip(A, -0.5, 0.5), "Relu") == "clipped-range"
+    assert told(A * 1.5, "Mul") == "scale"
+    positive = np.maximum(A, 0)
+    assert told(np.where(A > 0, A, 0.2 * A), "Activation", positive, inputs=(A,)) == "activation"
+    dropped = np.where(np.random.default_rng(1).random(A.shape) < 0.3, 0, A / 0.7)
+    assert told(dropped, "Dropout") == "training-mode"
+    assert told(A + 0.1, "Dropout", again=A + 0.3) == "training-mode"
+
+
+def test_a_quantised_tensor_that_ends_too_early():
+    step = 1 / 127
+    clipped = np.clip(np.round(A / step) * step, -1, 1)
+    assert told(clipped, value_range=(-1.0, 1.0), step=step) == "clipped-range"
+    whole = np.round(A / 0.05) * 0.05
+    assert told(whole, value_range=(-6.4, 6.35), step=0.05) == "quantisation"
+
+
+def test_a_setting_that_differs_is_named_first():
+    found = guesses(case(A * 1.01, "BatchNormalization", settings=(SettingChange("here", "epsilon", 0.001, 0.1),)))[0]
+    assert (found.cause, found.layer) == ("epsilon", "here")
+    assert "0.001" in found.sentence
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (lambda k: k.transpose(1, 0, 2, 3), "transposed-kernel"),
+        (lambda k: k[::-1], "flipped-kernel"),
+        (lambda k: k[..., [1, 0, 2, 3]], "swapped-channels"),
+        (lambda k: np.where(np.arange(4) == 1, 0, k), "zeroed-channel"),
+        (lambda k: 1.3 * k, "scaled-weights"),
+        (lambda k: -k, "sign"),
+        (lambda k: k + 0.5, "weights"),
+        (lambda k: k.transpose(3, 2, 0, 1) * 1.3, "scaled-weights"),
+    ],
+)
+def test_weights_tell_what_happened_to_them(change, cause):
+    kernel = np.random.default_rng(0).standard_normal((3, 3, 2, 4))
+    pair = WeightPair("here", "kernel", kernel, np.ascontiguousarray(change(kernel)))
+    unlike = A + np.random.default_rng(2).standard_normal(A.shape)
+    assert told(unlike, weights=(pair,)) == cause
+
+
+def test_rounded_weights_are_not_called_moved():
+    kernel = np.random.default_rng(0).standard_normal((3, 3, 2, 40))
+    rounded = kernel + 5e-5 * np.random.default_rng(1).standard_normal(kernel.shape)
+    found = [one.cause for one in guesses(case(A + 0.01, weights=(WeightPair("here", "kernel", kernel, rounded),)))]
+    assert "quantised-weights" in found
+    assert "swapped-channels" not in found
+
+
+def test_every_cause_stays_silent_or_gives_a_share():
+    for cause in all_causes().values():
+        guess = cause.weigh(case(A + 1e-9))
+        assert guess is None or 0 <= guess.confidence <= 1
+        assert cause.title

@@ -1,0 +1,123 @@
+"""The compare job: the same model in other forms, and models with one fault each, in a contained worker."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stethoscope.types import Budget, Job, ModelFile, Status
+
+keras = pytest.importorskip("keras")
+L = keras.layers
+
+
+def vision(epsilon=1e-3, *, shift=False, training=False, scaling=True, resize="bilinear"):
+    keras.utils.set_random_seed(1)
+    image = keras.Input((12, 12, 3), name="image")
+    x = L.Rescaling(1 / 127.5, -1, name="scaling")(image) if scaling else image
+    x = L.Conv2D(6, 3, padding="same", name="first")(x)
+    x = L.BatchNormalization(epsilon=epsilon, name="normal")(x, **({"training": True} if training else {}))
+    x = L.Activation("relu", name="relu")(x)
+    if shift:
+        x = L.ZeroPadding2D(((0, 2), (0, 2)), name="pad")(x)
+    x = L.Conv2D(4, 3, padding="valid" if shift else "same", name="second")(x)
+    x = L.UpSampling2D(2, interpolation=resize, name="up")(x)
+    x = L.GlobalAveragePooling2D(name="pool")(L.Activation("relu", name="relu2")(x))
+    return keras.Model(image, L.Dense(5, activation="softmax", name="classes")(x))
+
+
+def trained(model):
+    random = np.random.default_rng(0)
+    for layer in model.layers:
+        if layer.get_weights():
+            layer.set_weights(
+                [
+                    random.uniform(0.2, 1.0, weight.shape) * random.choice([-1, 1], weight.shape)
+                    if "variance" not in path
+                    else random.uniform(0.5, 2, weight.shape)
+                    for path, weight in zip([w.path for w in layer.weights], layer.get_weights(), strict=True)
+                ]
+            )
+    return model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("compare")
+    right = trained(vision())
+    right.save(made / "right.keras")
+    for name, settings in {
+        "epsilon": {"epsilon": 0.3},
+        "shifted": {"shift": True},
+        "in_training": {"training": True},
+        "unscaled": {"scaling": False},
+        "nearest": {"resize": "nearest"},
+    }.items():
+        trained(vision(**settings)).save(made / f"{name}.keras")
+    for name in ("epsilon", "right", "in_training", "nearest"):
+        model = keras.saving.load_model(made / f"{name}.keras")
+        model.export(made / f"{name}_saved", verbose=False)
+    import tensorflow as tf
+
+    for name in ("right", "epsilon", "shifted"):
+        model = keras.saving.load_model(made / f"{name}.keras")
+        (made / f"{name}.tflite").write_bytes(tf.lite.TFLiteConverter.from_keras_model(model).convert())
+    random = np.random.default_rng(0)
+    np.savez(made / "data.npz", x=random.uniform(0, 255, (12, 12, 12, 3)).astype(np.float32), y=np.arange(12) % 5)
+    return made
+
+
+def compared(engine, folder, a, b, **params):
+    files = {
+        "model": ModelFile.at(folder / a),
+        "other": ModelFile.at(folder / b),
+        "data": ModelFile.at(folder / "data.npz"),
+    }
+    params = {"trusted": True, "trusted_other": True, **params}
+    return engine.wait(engine.submit(Job("compare", files, params, Budget(4 << 30, 200), "tensorflow")), 300)
+
+
+@pytest.mark.parametrize("other", ["right.keras", "right_saved", "right.tflite"])
+def test_the_same_model_says_the_same(engine, folder, other):
+    result = compared(engine, folder, "right.keras", other)
+    assert result.status is Status.OK, result.reason
+    value = result.value
+    assert value["verdict"] in ("equal", "within_tolerance")
+    assert value["first_divergence"] is None
+    assert value["top1_agreement"] == 1.0
+    assert value["labels"]["change"] == 0
+    assert len(value["layers"]) >= 6
+
+
+@pytest.mark.parametrize(
+    ("other", "layer", "cause"),
+    [
+        ("epsilon.keras", "normal", "epsilon"),
+        ("epsilon_saved", "normal", "epsilon"),
+        ("epsilon.tflite", "normal", "epsilon"),
+        ("shifted.tflite", "second", "padding"),
+        ("in_training.keras", "normal", "training-mode"),
+        ("in_training_saved", "normal", "training-mode"),
+        ("nearest.keras", "up", "resize-mode"),
+        ("nearest_saved", "up", "resize-mode"),
+        ("unscaled.keras", None, "preprocessing"),
+    ],
+)
+def test_the_layer_and_the_cause_are_named(engine, folder, other, layer, cause):
+    result = compared(engine, folder, "right.keras", other)
+    assert result.status is Status.OK, result.reason
+    assert result.value["verdict"] == "different"
+    found = result.value["first_divergence"]
+    assert found["cause_id"] == cause, found
+    assert layer is None or found["a"] == layer, found
+    assert found["sentence"]
+    assert found["fix"]
+    assert result.value["worst_rows"]
+
+
+def test_models_of_other_questions_are_declined_with_the_shapes(engine, folder):
+    keras.Sequential([keras.Input((12, 12, 3)), L.Flatten(), L.Dense(7)]).save(folder / "other.keras")
+    result = compared(engine, folder, "right.keras", "other.keras")
+    assert result.status is Status.FAILED
+    assert "[12, 5]" in result.reason
+    assert "[12, 7]" in result.reason
