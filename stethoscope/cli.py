@@ -10,7 +10,18 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope import cli_activations, cli_curves, cli_endurance, cli_predict, cli_run, cli_sweep, cli_versions
+from stethoscope import (
+    cli_activations,
+    cli_compare,
+    cli_convert,
+    cli_curves,
+    cli_drift,
+    cli_endurance,
+    cli_predict,
+    cli_run,
+    cli_sweep,
+    cli_versions,
+)
 from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary, value_or_exit
 from stethoscope.cli_options import (
     DataOption,
@@ -75,6 +86,9 @@ app.command()(cli_sweep.sweep)
 app.command()(cli_endurance.endurance)
 app.command()(cli_curves.curves)
 app.command()(cli_versions.versions)
+app.command()(cli_convert.convert)
+app.command()(cli_compare.compare)
+app.command()(cli_drift.drift)
 
 
 @app.command()

@@ -1,0 +1,112 @@
+"""Pictures, texts and sequences as a few numbers each: what a drift of them is looked for in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[np.float64]
+
+THUMBNAIL = 8
+"""Pixels along each side of the grey thumbnail that stands for a picture as a whole."""
+HASHED_WORDS = 256
+_LUMA = np.array([0.299, 0.587, 0.114])
+_MOST_PIXELS = 40_000
+_WORD = re.compile(r"\w+", re.UNICODE)
+_LETTER_OR_BLANK = re.compile(r"[^\W\d_]|\s", re.UNICODE)
+
+
+def picture_measures(picture: npt.NDArray[Any]) -> tuple[dict[str, float], Numbers]:
+    """Brightness, contrast, saturation, sharpness and channel means (each as a share of the full scale), size and aspect.
+
+    Args:
+        picture: (height, width) or (height, width, channels).
+
+    Returns:
+        The measures, and the grey thumbnail as (64,) numbers.
+
+    Source: sharpness is the mean size of the 4-neighbour Laplacian (Pech-Pacheco et al., ICPR 2000, use its variance).
+    """
+    table = picture[:, :, None] if picture.ndim == 2 else picture
+    height, width, channels = table.shape
+    step = max(1, int(np.sqrt(height * width / _MOST_PIXELS)))
+    few = table[::step, ::step, :4].astype(np.float64) / _full_scale(picture)
+    grey = few[..., :3] @ _LUMA if channels in (3, 4) else few.mean(axis=2)
+    measures = {"brightness": float(grey.mean()), "contrast": float(grey.std())}
+    if channels in (3, 4):
+        high, low = few[..., :3].max(axis=2), few[..., :3].min(axis=2)
+        measures["saturation"] = float(np.where(high > 0, (high - low) / np.maximum(high, 1e-12), 0.0).mean())
+    if min(grey.shape) > 2:
+        around = grey[:-2, 1:-1] + grey[2:, 1:-1] + grey[1:-1, :-2] + grey[1:-1, 2:]
+        measures["sharpness"] = float(np.abs(around - 4 * grey[1:-1, 1:-1]).mean())
+    if channels in (2, 3, 4):
+        measures |= {f"channel {number}": float(few[..., number].mean()) for number in range(min(channels, 3))}
+    measures |= {"width": float(width), "height": float(height), "aspect": width / height}
+    return measures, _thumbnail(grey)
+
+
+def _full_scale(picture: npt.NDArray[Any]) -> float:
+    """Of the type, not of the one picture: a bright and a dark picture must be measured alike."""
+    return float(np.iinfo(picture.dtype).max) if picture.dtype.kind in "iu" else 1.0
+
+
+def _thumbnail(grey: Numbers) -> Numbers:
+    rows, columns = (np.linspace(0, size, THUMBNAIL + 1) for size in grey.shape)
+    sums = np.zeros((grey.shape[0] + 1, grey.shape[1] + 1))
+    sums[1:, 1:] = grey.cumsum(0).cumsum(1)
+    top, left = rows[:-1].astype(int), columns[:-1].astype(int)
+    bottom = np.maximum(rows[1:].astype(int), top + 1)
+    right = np.maximum(columns[1:].astype(int), left + 1)
+    area = (bottom - top)[:, None] * (right - left)[None, :]
+    corners = [sums[np.ix_(one, other)] for one, other in ((bottom, right), (top, right), (bottom, left), (top, left))]
+    means: Numbers = (corners[0] - corners[1] - corners[2] + corners[3]) / area
+    return means.ravel()
+
+
+def text_measures(text: str) -> dict[str, float]:
+    """Characters, words, and which share of the characters is neither a letter nor a blank."""
+    letters = len(_LETTER_OR_BLANK.findall(text))
+    return {
+        "characters": float(len(text)),
+        "words": float(len(_WORD.findall(text))),
+        "share of non-letters": 1 - letters / len(text) if text else 0.0,
+    }
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in small letters."""
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def hashed_words(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    """How often each group of words occurs, (texts, `HASHED_WORDS`), every row of length 1."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    made = HashingVectorizer(n_features=HASHED_WORDS, alternate_sign=False, norm="l2").transform(texts)
+    dense: npt.NDArray[np.float32] = made.toarray().astype(np.float32)
+    return dense
+
+
+def unknown_shares(rows: Sequence[Sequence[Any]], known: set[Any]) -> Numbers:
+    """Of each row the share of its words (or tokens) that are not known; 0 for an empty one."""
+    return np.array([sum(one not in known for one in row) / len(row) if row else 0.0 for row in rows], np.float64)
+
+
+def sequence_measures(values: npt.NDArray[Any]) -> dict[str, float]:
+    """Of a sequence or array of numbers: its length, and mean, spread and bounds of its finite values (NaN where it has none)."""
+    flat = np.asarray(values, np.float64).ravel()
+    finite = flat[np.isfinite(flat)]
+    found = {"length": float(values.shape[0]) if values.ndim else 1.0}
+    if not finite.size:
+        return found | dict.fromkeys(("mean", "spread", "smallest", "largest", "share of zeros"), float("nan"))
+    return found | {
+        "mean": float(finite.mean()),
+        "spread": float(finite.std()),
+        "smallest": float(finite.min()),
+        "largest": float(finite.max()),
+        "share of zeros": float((finite == 0).mean()),
+    }

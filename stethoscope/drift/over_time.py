@@ -1,0 +1,239 @@
+"""A log of predictions as stretches of time: how often they were right in each, and how their mix moved."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.drift.corrections import holm
+from stethoscope.drift.feature_tests import tested
+from stethoscope.drift.field_columns import Field
+from stethoscope.drift.log_columns import LogColumns
+from stethoscope.drift.moments import as_seconds, written
+from stethoscope.drift.pairing import Feature
+from stethoscope.drift.reading import Side
+from stethoscope.errors import BadInput
+
+LEAST_ROWS = 30
+"""Of one stretch."""
+REFERENCE_STRETCHES, CURRENT_STRETCHES = 6, 14
+_MOST_FEATURES = 30
+_LIMIT = 3.0
+"""Standard deviations from the reference at which a control chart alarms. Source: Shewhart (1931)."""
+_Z = 1.959964
+
+
+def split_by_time(side: Side, time: str) -> tuple[Side, Side]:
+    """A log as its first and its second half, by time.
+
+    Raises:
+        BadInput: it has no column of moments, or too few rows that have one.
+    """
+    moments = side.fields[time].moments if time in side.fields else None
+    if moments is None:
+        raise BadInput(
+            f"{side.name}: expected a column of moments by which to divide it, got none. Name it with --time, or give the "
+            "current data as a second file."
+        )
+    good = np.flatnonzero(np.isfinite(moments))
+    if len(good) < 2:
+        raise BadInput(f"{side.name}: expected at least two rows with a moment in {time!r}, got {len(good)}. Add rows.")
+    order = good[np.argsort(moments[good], kind="stable")]
+    middle = len(order) // 2
+    first, second = (_rows_of(side, np.sort(part)) for part in (order[:middle], order[middle:]))
+    return replace(first, name=f"{side.name} (earlier half)"), replace(
+        second, name=f"{side.name} (later half)", notes=()
+    )
+
+
+def correctness(reference: Side, current: Side, log: LogColumns) -> Feature | None:
+    """Whether each prediction was right, or for quantities how far off it was, as a feature; None without labels."""
+    if not log.prediction or not log.label:
+        return None
+    sides = [_correct(side, log) for side in (reference, current)]
+    if sides[0] is None or sides[1] is None:
+        return None
+    (kind, first, at), (other, second, place) = sides[0], sides[1]
+    if kind != other:
+        return None
+    if kind == "number":
+        return Feature("absolute error", "number", "correctness", first, second, "", at, place)
+    names = np.array(["wrong", "right"], object)
+    return Feature(
+        "accuracy", "category", "correctness", names[first.astype(int)], names[second.astype(int)], "", at, place
+    )
+
+
+def over_time(
+    reference: Side, current: Side, log: LogColumns, features: Sequence[Feature], alpha: float
+) -> dict[str, Any] | None:
+    """The stretches of both sides in the order of time; None without a column of moments.
+
+    Returns:
+        {"measure": "accuracy" | "absolute error" | None, "centre", "stretches": [{"side", "start", "end", "n", "n_labelled",
+        "value", "low", "high" (95 % interval), "lower_limit", "upper_limit" (control limits), "out_of_control",
+        "prediction_p_value" (corrected), "prediction_drifted", "mean_confidence", "largest_psi", "largest_psi_of"}]}.
+    """
+    sides = []
+    for side, most in ((reference, REFERENCE_STRETCHES), (current, CURRENT_STRETCHES)):
+        moments = side.fields[log.time].moments if log.time in side.fields else None
+        if moments is None or not np.isfinite(moments).any():
+            return None
+        sides.append((side, as_seconds(moments), most))
+    known = [_correct(side, log) if log.prediction and log.label else None for side in (reference, current)]
+    kind = known[0][0] if known[0] is not None else None
+    centre = _centre(known[0])
+    compared = [one for one in features if one.role in ("feature", "prediction", "confidence")][:_MOST_FEATURES]
+    made: list[dict[str, Any]] = []
+    for number, (side, moments, most) in enumerate(sides):
+        name = ("reference", "current")[number]
+        for rows in _stretches(moments, most):
+            one = {"side": name, "start": written(moments[rows[0]]), "end": written(moments[rows[-1]]), "n": len(rows)}
+            own = known[number] if known[number] is not None and known[number][0] == kind else None  # type: ignore[index]
+            made.append(one | _judged_rows(own, rows, centre) | _confidence(side, log, rows))
+            if name == "current":
+                made[-1] |= _against(compared, rows, log)
+    _correct_p_values(made, alpha)
+    measure = None if kind is None else "accuracy" if kind == "category" else "absolute error"
+    return {"time": log.time, "measure": measure, "centre": None if centre is None else centre[0], "stretches": made}
+
+
+def _rows_of(side: Side, rows: npt.NDArray[np.int64]) -> Side:
+    def part(one: Field) -> Field:
+        return replace(
+            one,
+            numbers={name: values[rows] for name, values in one.numbers.items()},
+            words=None if one.words is None else one.words[rows],
+            moments=None if one.moments is None else one.moments[rows],
+            tokens=None if one.tokens is None else [one.tokens[row] for row in rows],
+            vectors=None if one.vectors is None else one.vectors[rows],
+        )
+
+    fields: Mapping[str, Field] = {name: part(one) for name, one in side.fields.items()}
+    return replace(side, fields=fields, rows=len(rows), used=len(rows), places=side.places[rows], damaged=0)
+
+
+def _correct(side: Side, log: LogColumns) -> tuple[str, npt.NDArray[Any], npt.NDArray[np.int64]] | None:
+    """("category", right or not) or ("number", absolute error), and the rows that have both."""
+    prediction, label = side.fields.get(log.prediction), side.fields.get(log.label)
+    if prediction is None or label is None:
+        return None
+    first, second = prediction.numbers.get(""), label.numbers.get("")
+    if first is not None and second is not None and prediction.words is None and label.words is None:
+        rows = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
+        values = np.concatenate([first[rows], second[rows]])
+        if not len(rows):
+            return None
+        if not bool((values == np.rint(values)).all()) or len(np.unique(values)) > 100:
+            return "number", np.abs(first[rows] - second[rows]), rows
+        return "category", first[rows] == second[rows], rows
+    words = [_as_words(one) for one in (prediction, label)]
+    if words[0] is None or words[1] is None:
+        return None
+    rows = np.flatnonzero((words[0] != "") & (words[1] != ""))
+    return ("category", words[0][rows] == words[1][rows], rows) if len(rows) else None
+
+
+def _as_words(one: Field) -> npt.NDArray[Any] | None:
+    if one.words is not None:
+        return one.words
+    values = one.numbers.get("")
+    if values is None:
+        return None
+    return np.array(["" if not np.isfinite(value) else f"{value:g}" for value in values], object)
+
+
+def _centre(known: tuple[str, npt.NDArray[Any], npt.NDArray[np.int64]] | None) -> tuple[float, float] | None:
+    """Mean and spread of one row's correctness in the reference."""
+    if known is None:
+        return None
+    values = known[1].astype(np.float64)
+    mean = float(values.mean())
+    return mean, math.sqrt(mean * (1 - mean)) if known[0] == "category" else float(values.std())
+
+
+def _stretches(moments: npt.NDArray[np.float64], most: int) -> list[npt.NDArray[np.int64]]:
+    """Rows in the order of time, in parts of equal size."""
+    good = np.flatnonzero(np.isfinite(moments))
+    order = good[np.argsort(moments[good], kind="stable")]
+    return [part for part in np.array_split(order, max(1, min(most, len(order) // LEAST_ROWS))) if len(part)]
+
+
+def _judged_rows(
+    known: tuple[str, npt.NDArray[Any], npt.NDArray[np.int64]] | None,
+    rows: npt.NDArray[np.int64],
+    centre: tuple[float, float] | None,
+) -> dict[str, Any]:
+    nothing = dict.fromkeys(("value", "low", "high", "lower_limit", "upper_limit"), None)
+    if known is None or centre is None:
+        return nothing | {"n_labelled": 0, "out_of_control": False}
+    values = known[1][np.isin(known[2], rows)].astype(np.float64)
+    count = len(values)
+    if not count:
+        return nothing | {"n_labelled": 0, "out_of_control": False}
+    value = float(values.mean())
+    share = known[0] == "category"
+    low, high = wilson(value, count) if share else _interval(values)
+    width = _LIMIT * centre[1] / math.sqrt(count)
+    lower, upper = max(0.0, centre[0] - width), centre[0] + width
+    return {
+        "n_labelled": count,
+        "value": value,
+        "low": low,
+        "high": high,
+        "lower_limit": lower,
+        "upper_limit": min(1.0, upper) if share else upper,
+        "out_of_control": bool(value < lower or value > upper),
+    }
+
+
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share. Source: Wilson, JASA 22 (1927)."""
+    middle = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
+    half = _Z / (1 + _Z**2 / count) * math.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def _interval(values: npt.NDArray[np.float64]) -> tuple[float, float]:
+    half = _Z * float(values.std()) / math.sqrt(len(values))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def _confidence(side: Side, log: LogColumns, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
+    values = side.fields[log.confidence].numbers.get("") if log.confidence in side.fields else None
+    if values is None or not np.isfinite(values[rows]).any():
+        return {"mean_confidence": None}
+    return {"mean_confidence": float(np.nanmean(np.where(np.isfinite(values[rows]), values[rows], np.nan)))}
+
+
+def _against(features: Sequence[Feature], rows: npt.NDArray[np.int64], log: LogColumns) -> dict[str, Any]:
+    """One stretch of the current side against the whole reference."""
+    found: dict[str, Any] = {
+        "prediction_p_value": None,
+        "prediction_drifted": False,
+        "largest_psi": None,
+        "largest_psi_of": "",
+    }
+    for one in features:
+        if len(one.current_rows) != len(one.current):
+            continue
+        inside = np.isin(one.current_rows, rows)
+        answer = tested(replace(one, current=one.current[inside], current_rows=one.current_rows[inside]))
+        if one.field == log.prediction and one.role == "prediction" and answer.counted:
+            found["prediction_p_value"] = answer.answer.p_value
+        above = answer.details["psi_above_chance"]
+        if answer.counted and above > (found["largest_psi"] or -1.0):
+            found |= {"largest_psi": above, "largest_psi_of": one.name}
+    return found
+
+
+def _correct_p_values(made: list[dict[str, Any]], alpha: float) -> None:
+    tested_ones = [one for one in made if one.get("prediction_p_value") is not None]
+    adjusted = holm([one["prediction_p_value"] for one in tested_ones])
+    for one, p_value in zip(tested_ones, adjusted, strict=True):
+        one |= {"prediction_p_value": float(p_value), "prediction_drifted": bool(p_value <= alpha)}

@@ -1,0 +1,103 @@
+"""A saved monitor reads back as it was, keeps a history, and posts its alarms to a real server."""
+
+from __future__ import annotations
+
+import json
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from stethoscope.drift.monitor import Monitor, history, history_path, remember
+from stethoscope.drift.settings import DriftSettings
+from stethoscope.drift.webhook import checked_url, post
+from stethoscope.errors import BadSetting, UnreadableFile
+
+
+@contextmanager
+def listening(status: int = 200, headers: tuple[tuple[str, str], ...] = ()):
+    got = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(status)
+            for name, value in headers:
+                self.send_header(name, value)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/alarm", got
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_saved_and_read_back(tmp_path):
+    asked = Monitor(
+        tmp_path / "then.csv",
+        DriftSettings(alpha=0.01, columns=("a",)),
+        tmp_path / "m.keras",
+        "https://host/x",
+        {"trusted": True},
+    )
+    asked.save(tmp_path / "monitor.json")
+    assert Monitor.load(tmp_path / "monitor.json") == asked
+    # Both can be moved together.
+    assert json.loads((tmp_path / "monitor.json").read_text())["reference"] == "then.csv"
+    with pytest.raises(BadSetting, match="Choose another place"):
+        asked.save(tmp_path / "none" / "monitor.json")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"reference": 3}', "{" * 5000])
+def test_what_is_no_monitor(tmp_path, text):
+    (tmp_path / "m.json").write_text(text)
+    with pytest.raises(UnreadableFile, match="--save-monitor"):
+        Monitor.load(tmp_path / "m.json")
+
+
+def test_history(tmp_path):
+    path = tmp_path / "m.json"
+    assert history(path) == []
+    value = {
+        "status": "ok", "verdict": "drift", "sentence": "It did.", "whole": [], "settings": {"alpha": 0.05, "min_effect": 0.0},
+        "rows": {"reference": {"read": 10}, "current": {"read": 20}},
+        "features": [{"name": "a", "role": "feature", "kind": "number", "p_adjusted": 0.001, "psi_above_chance": 0.3, "ks": {"statistic": 0.4}}],
+    }  # fmt: skip
+    remember(path, "now.csv", value)
+    remember(path, "later.csv", {"status": "failed", "reason": "No such file."})
+    with history_path(path).open("a") as stream:
+        stream.write("half a li")
+    first, second = history(path)
+    assert (first["verdict"], first["worst"], first["p_value"], first["n_current"]) == ("drift", "a", 0.001, 20)
+    assert second["verdict"] is None and second["sentence"] == "No such file."
+
+
+def test_an_alarm_arrives_without_pictures():
+    with listening() as (url, got):
+        assert (
+            post(url, {"verdict": "drift", "features": [{"name": "a", "histogram": {"edges": [1]}}], "over_time": {}})
+            == ""
+        )
+    assert got == [{"verdict": "drift", "features": [{"name": "a"}]}]
+
+
+def test_an_alarm_that_does_not_arrive_is_said():
+    with listening(500) as (url, _):
+        assert "answered 500" in post(url, {})
+    assert "cannot be reached" in post(url, {}, timeout_s=2)
+    with listening(302, (("Location", "http://127.0.0.1:1/elsewhere"),)) as (url, _):
+        assert "answered 302" in post(url, {})
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "host/x", "http://", "http://[", "http://a b/"])
+def test_other_addresses_are_refused(url):
+    with pytest.raises(BadSetting, match="http or https"):
+        checked_url(url)

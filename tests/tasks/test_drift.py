@@ -1,0 +1,48 @@
+"""The task in real workers: light ones for data, and a model's own for its view of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stethoscope.types import Budget, Job, ModelFile, Status
+from tests.models import tiny_onnx
+
+LIMITS = Budget(memory_bytes=2 << 30, timeout_s=300)
+
+
+@pytest.fixture
+def files(tmp_path):
+    generator = np.random.default_rng(0)
+    for name, shift in (("then", 0.0), ("same", 0.0), ("now", 0.8)):
+        np.savez(tmp_path / f"{name}.npz", x=generator.normal(shift, 1 + shift, (200, 4)).astype(np.float32))
+    return {name: ModelFile.at(tmp_path / f"{name}.npz") for name in ("then", "same", "now")}
+
+
+def test_with_a_model(engine, files, tmp_path):
+    model = ModelFile.at(tiny_onnx(tmp_path / "tiny.onnx"))
+    given = {"model": model, "reference": files["then"], "current": files["now"]}
+    result = engine.wait(engine.submit(Job("drift", given, {}, LIMITS, "light")))
+    assert result.status is Status.OK, result.reason
+    value = result.value
+    assert value["verdict"] == "drift" and value["layer"]
+    assert {one["of"] for one in value["whole"]} == {"data", f"layer {value['layer']}"}
+    rows = {row["name"]: row for row in value["features"]}
+    assert {"prediction: class", "prediction: confidence", "prediction: entropy"} <= rows.keys()
+    assert rows["prediction: entropy"]["drifted"] and "prediction: class" in value["predictions"]
+
+
+@pytest.mark.parametrize(("other", "verdict"), [("same", "no_drift"), ("now", "drift")])
+def test_without_one(engine, files, other, verdict):
+    given = {"reference": files["then"], "current": files[other]}
+    result = engine.wait(engine.submit(Job("drift", given, {"seed": 1}, LIMITS, "light")))
+    assert result.status is Status.OK, result.reason
+    assert result.value["verdict"] == verdict and len(result.value["features"]) == 4
+    assert result.value["rows"]["current"]["read"] == 200
+
+
+def test_a_layer_that_is_not_there(engine, files, tmp_path):
+    model = ModelFile.at(tiny_onnx(tmp_path / "tiny.onnx"))
+    given = {"model": model, "reference": files["then"], "current": files["now"]}
+    result = engine.wait(engine.submit(Job("drift", given, {"layer": "nope"}, LIMITS, "light")))
+    assert result.status is Status.FAILED and "no such layer" in result.reason
