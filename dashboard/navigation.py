@@ -18,7 +18,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 PAGES: Final = Path(__file__).resolve().parents[1] / "pages"
-SECTIONS: Final = ("Model", "Data", "Behaviour", "Cost", "Training", "Team")
+SECTIONS: Final = ("Model", "Data", "Behaviour", "Cost", "Training", "Deployment", "Team")
 _URL_PATH = re.compile(r"[a-z][a-z0-9-]*")
 _KEYS = {"title", "section", "url_path", "icon"}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from dashboard import analysis, words
+from dashboard.deployment import parity_layers
 from dashboard.kept_answers import kept
 from stethoscope.architecture.layer_costs import LayerCost, costs
 from stethoscope.diagnosis.service import diagnoses
@@ -68,7 +69,7 @@ def of(entry: Entry, architecture: Architecture, batch: int, sizes: Sizes) -> di
         Measure("bytes", sizes_bytes, words.size, f"memory of what the layer yields {at}, computed"),
         *_of_activations(entry),
         Measure("findings", _findings(entry), _severity, "the most severe finding of the last diagnosis", "max"),
-        Measure("parity", _parity(entry), words.significant, "largest absolute difference of the last comparison", "max"),
+        Measure("parity", _parity(entry, architecture), _share, "difference of the last comparison as a share of the layer's values", "max"),
     ]  # fmt: skip
     return {measure.id: measure for measure in found if any(True for _ in measure.values)}
 
@@ -119,12 +120,13 @@ def _severity(value: float) -> str:
     return Severity(int(value)).label
 
 
-def _parity(entry: Entry) -> dict[str, float]:
-    """By layer, from the newest comparison of this model's layers with those of its conversion."""
-    rows = _newest(entry, "parity").get("layers") or []
-    named = [row for row in rows if isinstance(row, Mapping) and isinstance(row.get("path"), str)]
-    numbers = {row["path"]: _number(row.get("max_abs_diff")) for row in named}
-    return {path: value for path, value in numbers.items() if value is not None}
+def _parity(entry: Entry, architecture: Architecture) -> dict[str, float]:
+    """By layer, from the newest comparison of this model's layers with those of another."""
+    return parity_layers.errors(_newest(entry, "compare"), architecture)
+
+
+def _share(value: float) -> str:
+    return "identical" if not value else words.significant(value)
 
 
 def _newest(entry: Entry, kind: str) -> Mapping[str, Any]:

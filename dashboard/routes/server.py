@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from dashboard import navigation
-from dashboard.routes import downloads, job_media, runs, upload
+from dashboard.routes import conversions, downloads, job_media, runs, upload
 from dashboard.routes.health import healthz
 from dashboard.routes.netron_assets import netron_routes
 from dashboard.routes.owner_cookie import OwnerCookie
@@ -49,7 +49,7 @@ def routes() -> list[BaseRoute]:
         Route(f"{base}/{navigation.page_files()[0].url_path}", first_page),
         Mount(
             f"{base}/api",
-            routes=[*upload.routes, *downloads.routes, *job_media.routes, *runs.routes],
+            routes=[*upload.routes, *downloads.routes, *conversions.routes, *job_media.routes, *runs.routes],
             middleware=secured,
         ),
         *netron_routes(base),

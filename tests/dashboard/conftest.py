@@ -16,6 +16,7 @@ from dashboard import analysis, asked_job, identity, progress, sidebar
 from dashboard.behaviour import prediction_parts
 from dashboard.cost import lowering_inputs, sharing_inputs
 from dashboard.data import data_jobs
+from dashboard.deployment import convert_jobs
 from dashboard.routes import owner_cookie
 from dashboard.training import followed, log_choice
 from stethoscope.lab.studies import studies
@@ -51,6 +52,7 @@ def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ap
     for module in (
         analysis,
         asked_job,
+        convert_jobs,
         data_jobs,
         followed,
         log_choice,

@@ -1,0 +1,1 @@
+"""The pages on deployment: convert, parity, drift."""

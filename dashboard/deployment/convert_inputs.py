@@ -1,0 +1,105 @@
+"""The settings of a conversion: those that count for the chosen target in one row, the rest under More."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import run_panel
+from dashboard.deployment import convert_targets
+from stethoscope.convert.options import DEFAULT_OPSET, OPSETS, Options
+from stethoscope.settings import settings
+from stethoscope.types import Architecture
+
+MIB = 1 << 20
+_PLAIN = Options()
+_TOGGLES: Mapping[str, tuple[str, str]] = {
+    "integer_ends": ("Integer inputs and outputs", "For accelerators that have no floats at all"),
+    "allow_float": ("Allow float operators", "What has no integer kernel stays in float instead of being an error"),
+}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The settings, and where the buttons go."""
+
+    params: dict[str, Any]
+    """"options", "rows" and "seed" of the task."""
+    memory_bytes: int
+    time_s: float
+    one: DeltaGenerator
+    every: DeltaGenerator
+
+
+def draw(target: str, architecture: Architecture) -> Chosen:
+    """Draws the row; returns what is chosen."""
+    counts = convert_targets.options_of(target, architecture)
+    fixed = run_panel.fixed_batch(architecture)
+    row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+    options: dict[str, Any] = {}
+    if "opset" in counts:
+        options["opset"] = row.cell().selectbox(
+            "Opset", OPSETS, OPSETS.index(DEFAULT_OPSET), key="opset", bind="query-params",
+            help="The version of ONNX's operators. Older runtimes need a lower one.",
+        )  # fmt: skip
+    if "calibration_rows" in counts:
+        options["calibration_rows"] = row.cell().number_input(
+            "Rows for the ranges", 1, 100_000, _PLAIN.calibration_rows, key="calibration", bind="query-params",
+            help="Rows of the input by which the ranges of the integers are found",
+        )  # fmt: skip
+    if "batch_size" in counts:
+        options["batch_size"] = _rows_per_call(row.cell(), fixed)
+    limit = _memory(row.cell())
+    with row.cell(), st.popover("More", width="stretch"):
+        params, time_s = _more()
+    toggles = [(name, *said) for name, said in _TOGGLES.items() if name in counts]
+    if toggles:
+        with st.container(horizontal=True):
+            for name, label, about in toggles:
+                options[name] = st.toggle(label, key=name.replace("_", "-"), bind="query-params", help=about)
+    run_panel.say_fixed_batch(fixed)
+    actions = st.grid(4, min_column_width=150, vertical_alignment="bottom")
+    one, every = actions.cell(), actions.cell()
+    return Chosen({**params, "options": options}, limit, time_s, one, every)
+
+
+def _rows_per_call(cell: DeltaGenerator, fixed: int | None) -> int | None:
+    label = "Rows in every call"
+    if fixed is not None:
+        cell.number_input(label, value=fixed, key="per-call-fixed", disabled=True)
+        return None
+    chosen = cell.number_input(
+        label, 1, 100_000, None, key="per-call", bind="query-params", placeholder="any number",
+        help="A fixed number lets some runtimes and accelerators compile more of the model",
+    )  # fmt: skip
+    return int(chosen) if chosen else None
+
+
+def _memory(cell: DeltaGenerator) -> int:
+    most = int(settings().job_memory_bytes) // MIB
+    return int(
+        cell.number_input(
+            "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
+            help="What a conversion may add to its process; going over ends it, and nothing else",
+        )
+    ) * MIB  # fmt: skip
+
+
+def _more() -> tuple[dict[str, Any], float]:
+    most = int(settings().job_timeout_s)
+    rows = st.number_input(
+        "Rows to compare", 1, 10_000, 8, key="compare-rows", bind="query-params",
+        help="The source and what was made of it answer the same rows",
+    )  # fmt: skip
+    seed = st.number_input(
+        "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable"
+    )
+    time_s = st.number_input(
+        "Time limit (s)", min(10, most), most, most, key="time", bind="query-params",
+        help="A conversion that takes longer is stopped",
+    )  # fmt: skip
+    return {"rows": int(rows), "seed": int(seed)}, float(time_s)

@@ -1,0 +1,151 @@
+"""The conversions of the model in view: one for each target, all of them in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import streamlit as st
+
+from dashboard import analysis, fragments, progress, session
+from dashboard.data.data_use import DataUse
+from dashboard.deployment import convert_targets
+from dashboard.session import View
+from stethoscope.convert import all_converters
+from stethoscope.jobs import engine
+from stethoscope.jobs.state import JobState
+from stethoscope.types import Architecture, Job, Status
+
+KIND: Final = "convert"
+_MOST_LINES = 3
+"""Progress lines at once; of more conversions, only those that run have one."""
+
+
+def job(
+    view: View, architecture: Architecture, target: str, params: Mapping[str, Any], memory_bytes: int, time_s: float,
+    data: DataUse | None,
+) -> Job:  # fmt: skip
+    """The job that converts the model in view to one target.
+
+    Args:
+        view: with a model.
+        architecture: of that model.
+        target: the id of the target.
+        params: "options", "rows", "seed"; options that do not count for the target are left out.
+        memory_bytes: what it may add to its process.
+        time_s: when it is stopped.
+        data: rows for ranges and comparing, None for random ones.
+    """
+    assert view.entry is not None
+    counts = convert_targets.options_of(target, architecture)
+    options = {name: value for name, value in params["options"].items() if name in counts}
+    made = analysis.model_job(
+        KIND, view.entry, architecture.format_id, {**params, "target": target, "options": options},
+        memory_bytes=memory_bytes, data=data,
+    )  # fmt: skip
+    return replace(made, budget=replace(made.budget, timeout_s=time_s))
+
+
+def begin(jobs: Iterable[Job], view: View) -> None:
+    """Submits jobs, puts them into the address in place of earlier ones to the same targets, and draws the page anew."""
+    assert view.entry is not None
+    known = {key: state.id for key, state in shown(view, quiet=True).items()}
+    asked = list(jobs)
+    for one in asked:
+        target = str(one.params["target"])
+        before = known.get(target)
+        if len(asked) == 1:
+            known[target] = progress.start(one, owner=view.owner, entry_id=view.entry.id)
+        else:
+            known[target] = engine().submit(one, owner=view.owner, entry_id=view.entry.id)
+        _cancel_replaced(before, known[target], view)
+    _keep(known, view)
+    st.rerun()
+
+
+def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
+    """The conversions to show by target: those of the address, else of this tab, else those under way, whoever began them.
+
+    Args:
+        view: with a model.
+        quiet: whether to say nothing of conversions that are gone.
+    """
+    assert view.entry is not None
+    asked = [one for one in (session.recalled("job") or "").split(",") if one]
+    found = _of_this_model(asked, view)
+    if asked and not found and not quiet:
+        session.remember("job", None)
+        if not any(progress.find(one) for one in asked):
+            st.info("The conversion in this link is not kept any more. Convert it again to see the same.")
+    if not found:
+        found = _of_this_model(st.session_state.get(_key(view)) or (), view)
+    if not found:
+        under_way = engine().jobs(entry_id=view.entry.id, active=True)
+        found = _of_this_model([state.id for state in reversed(under_way)], view)
+    if found and not quiet:
+        _keep({key: state.id for key, state in found.items()}, view)
+    return found
+
+
+def watch(states: Mapping[str, JobState], view: View) -> None:
+    """Moving lines for the conversions that are not done; when one ends, the whole page runs once more."""
+    waiting = {key: state.id for key, state in states.items() if not state.done}
+    if not waiting:
+        return
+
+    @fragments.part(run_every=progress.REFRESH_S)
+    def lines() -> None:
+        now = {key: progress.find(job_id) for key, job_id in waiting.items()}
+        if any(state is None or state.done for state in now.values()):
+            st.rerun()
+        active = {key: state for key, state in now.items() if state is not None}
+        few = len(active) <= _MOST_LINES
+        for key, state in active.items():
+            if few or state.status == "running":
+                progress.bar(state, subject=convert_targets.title(key), may_cancel=_may_cancel(state, view))
+        mine = [state for state in active.values() if _may_cancel(state, view)]
+        if not few and mine and st.button("Cancel all", key="cancel-page-all"):
+            for state in mine:
+                engine().cancel(state.id)
+
+    lines()
+
+
+def converted(states: Mapping[str, JobState]) -> list[str]:
+    """The targets that the model was converted to."""
+    return [key for key, state in states.items() if state.result is not None and state.result.status is Status.OK]
+
+
+def _may_cancel(state: JobState, view: View) -> bool:
+    return state.owner == view.owner or view.mine
+
+
+def _cancel_replaced(before: str | None, now: str, view: View) -> None:
+    """A conversion that another one to the same target takes the place of: nobody would see it again."""
+    state = progress.find(before) if before and before != now else None
+    if state is not None and not state.done and _may_cancel(state, view):
+        engine().cancel(state.id)
+
+
+def _of_this_model(ids: Iterable[str], view: View) -> dict[str, JobState]:
+    """The conversions among jobs, by target in the order of targets; of two to one target, the later."""
+    assert view.entry is not None
+    known = all_converters()
+    found = {}
+    for one in list(ids)[-2 * len(known) :]:
+        state = progress.find(one)
+        if state is not None and state.kind == KIND and state.entry_id == view.entry.id:
+            found[str(state.params.get("target"))] = state
+    return {key: found[key] for key in known if key in found}
+
+
+def _keep(known: Mapping[str, str], view: View) -> None:
+    assert view.entry is not None
+    st.session_state[_key(view)] = list(known.values())
+    session.remember("job", ",".join(known.values()) or None)
+
+
+def _key(view: View) -> str:
+    assert view.entry is not None
+    return f"_run-{KIND}-{view.entry.id}-all"

@@ -1,0 +1,130 @@
+"""The comparisons of the model in view: one for each other model, all of them in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import streamlit as st
+
+from dashboard import analysis, fragments, progress, session
+from dashboard.data.data_use import DataUse
+from dashboard.session import View
+from stethoscope.jobs.state import JobState
+from stethoscope.settings import settings
+from stethoscope.store import Entry
+from stethoscope.types import Architecture, Budget, Job
+
+KIND: Final = "compare"
+MOST: Final = 4
+"""Other models at once."""
+
+
+def job(
+    view: View, architecture: Architecture, other: Entry, there: Architecture, params: Mapping[str, Any], data: DataUse | None
+) -> Job:  # fmt: skip
+    """The job that compares the model in view, which is the one that is right, with another.
+
+    Args:
+        view: with a model.
+        architecture: of that model.
+        other: the one that should answer the same.
+        there: its architecture.
+        params: "rows", "layers", "batch_size", "seed".
+        data: rows to compare on, None for random ones.
+    """
+    assert view.entry is not None
+    workers = {analysis.worker_kind(one.format_id) for one in (architecture, there)}
+    files = {"model": view.entry.file, "other": other.file}
+    prepared: dict[str, Any] = {}
+    if data is not None:
+        files["data"] = data.file
+        prepared = {**data.params(), "data_id": data.entry.id}
+    asked = {**params, **prepared, "other_id": other.id, "trusted": view.entry.trusted, "trusted_other": other.trusted}
+    limits = Budget(int(settings().job_memory_bytes), settings().job_timeout_s)
+    return Job(KIND, files, asked, limits, "tensorflow" if "tensorflow" in workers else "light")
+
+
+def begin(jobs: Iterable[Job], view: View) -> None:
+    """Submits jobs, puts them into the address in place of earlier ones with the same models, and draws the page anew."""
+    assert view.entry is not None
+    known = {key: state.id for key, state in shown(view, quiet=True).items()}
+    for one in jobs:
+        other = str(one.params["other_id"])
+        known.pop(other, None)
+        known[other] = progress.start(one, owner=view.owner, entry_id=view.entry.id)
+    _keep(list(known.values())[-MOST:], view)
+    st.rerun()
+
+
+def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
+    """The comparisons to show by the id of the other model: those of the address, else of this tab, else one under way.
+
+    Args:
+        view: with a model.
+        quiet: whether to say nothing of comparisons that are gone.
+    """
+    assert view.entry is not None
+    asked = [one for one in (session.recalled("job") or "").split(",") if one]
+    found = _of_this_model(asked, view)
+    if asked and not found and not quiet:
+        session.remember("job", None)
+        if not any(progress.find(one) for one in asked):
+            st.info("The comparison in this link is not kept any more. Compare again to see the same.")
+    if not found:
+        found = _of_this_model(st.session_state.get(_key(view)) or (), view)
+    under_way = None if found else progress.active(KIND, view.entry.id)
+    if under_way is not None:
+        found = _of_this_model([under_way.id], view)
+    if found and not quiet:
+        _keep([state.id for state in found.values()], view)
+    return found
+
+
+def watch(states: Mapping[str, JobState], names: Mapping[str, str], view: View) -> None:
+    """Moving lines for the comparisons that are not done; when one ends, the whole page runs once more.
+
+    Args:
+        states: by the id of the other model.
+        names: of the other models, by id. Hostile.
+        view: with a model.
+    """
+    waiting = {key: state.id for key, state in states.items() if not state.done}
+    if not waiting:
+        return
+
+    @fragments.part(run_every=progress.REFRESH_S)
+    def lines() -> None:
+        now = {key: progress.find(job_id) for key, job_id in waiting.items()}
+        if any(state is None or state.done for state in now.values()):
+            st.rerun()
+        for key, state in now.items():
+            if state is not None:
+                progress.bar(state, subject=names.get(key, ""), may_cancel=state.owner == view.owner or view.mine)
+
+    lines()
+
+
+def _of_this_model(ids: Iterable[str], view: View) -> dict[str, JobState]:
+    assert view.entry is not None
+    found = {}
+    for one in list(ids)[-2 * MOST :]:
+        state = progress.find(one)
+        if (
+            state is not None
+            and state.kind == KIND
+            and state.entry_id == view.entry.id
+            and state.params.get("other_id")
+        ):
+            found[str(state.params["other_id"])] = state
+    return found
+
+
+def _keep(ids: list[str], view: View) -> None:
+    st.session_state[_key(view)] = ids
+    session.remember("job", ",".join(ids) or None)
+
+
+def _key(view: View) -> str:
+    assert view.entry is not None
+    return f"_run-{KIND}-{view.entry.id}-all"

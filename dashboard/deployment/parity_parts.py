@@ -1,0 +1,309 @@
+"""The answer of one comparison: the verdict, the outputs, where two models part and why, and how it was found out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dashboard import cards, escape, figures, recipes, render, words
+from dashboard.data import data_use
+from dashboard.deployment import parity_figures, parity_layers, parity_parting, parity_rows
+from dashboard.deployment.parity_layers import LayerPair
+from dashboard.kept_answers import kept
+from dashboard.session import View
+from stethoscope.jobs.state import JobState
+from stethoscope.types import Architecture, Status
+
+_VERDICTS: Mapping[str, tuple[render.Tone, str]] = {
+    "equal": ("good", "Equal"),
+    "within_tolerance": ("good", "Within tolerance"),
+    "different": ("bad", "Different"),
+}
+_MATCHED = {"name": "by name", "structure": "by structure", "values": "by their values"}
+_PARTS = " They part at "
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two models by what their files are called. Hostile."""
+
+    a: str
+    b: str
+    architecture: Architecture
+    """Of the first."""
+
+
+def answer(state: JobState, view: View, names: Compared) -> None:
+    """Everything about a comparison that ended."""
+    assert state.result is not None
+    value = state.result.value
+    if state.result.status is not Status.OK:
+        render.ending(state)
+        if not value.get("outputs"):
+            return
+        st.caption("What was found before the run ended:")
+    render.verdict(*verdict(value))
+    if value.get("source") == "dummy":
+        st.caption("Compared on random input. With rows of your own the differences say what they mean for your task.")
+    found = _pairs(value, names.architecture)
+    parting = value.get("first_divergence")
+    if parting:
+        parity_parting.card(parting, found, names.architecture)
+    if found:
+        _by_depth(found, value)
+    for note in list(value.get("notes") or ())[:6]:
+        st.info(escape.sentences(words.readable(str(note))))
+    _outputs(list(value.get("outputs") or ()))
+    _scores(value, names)
+    parity_rows.show(state, view, names.a, names.b)
+    _quantised(parity_layers.quantised(found))
+    if found:
+        _layers(found, names)
+    _how(state, value, names)
+
+
+@kept
+def _pairs(value: Mapping[str, Any], architecture: Architecture) -> list[LayerPair]:
+    return parity_layers.pairs(value, architecture)
+
+
+def verdict(value: Mapping[str, Any]) -> tuple[render.Tone, str, str]:
+    """(tone, badge, sentence) of a comparison; why they part stands in a card of its own."""
+    tone, label = _VERDICTS.get(str(value.get("verdict")), ("careful", "No answer"))
+    said = str(value.get("sentence") or "")
+    if not said:
+        return tone, label, "The layers were not compared; the outputs were."
+    if value.get("first_divergence"):
+        said = said.partition(_PARTS)[0]
+    return tone, label, escape.sentences(parity_parting.percent(words.readable(said)))
+
+
+def _by_depth(found: Sequence[LayerPair], value: Mapping[str, Any]) -> None:
+    shown = [one for one in found if not one.merged]
+    if not shown:
+        return
+    st.markdown("**How far the layers are apart, from input to output**")
+    limit = (value.get("tolerance") or {}).get("nrmse")
+    st.plotly_chart(
+        parity_figures.by_depth(found, None if limit is None else float(limit)), config=figures.CONFIG, key="parity-depth",
+        alt="Difference of each layer as a share of its values, on a logarithmic scale",
+    )  # fmt: skip
+    merged, drawn = len(found) - len(shown), {one.a for one in found}
+    unmatched = [one for one in (value.get("unmatched") or {}).get("a") or () if one not in drawn]
+    said = []
+    if any(not (one.same or one.parted or one.follows) for one in shown):
+        said.append("Orange: off by more than what goes in explains.")
+    if merged:
+        said.append(
+            f"{words.plural(merged, 'layer')} of the first {'has' if merged == 1 else 'have'} no answer of {'its' if merged == 1 else 'their'} "
+            "own in the other model, which computes them together with a neighbour."
+        )
+    if unmatched:
+        said.append(f"No counterpart: {parity_parting.listed(unmatched)}.")
+    said.append(f"Compared on {words.plural(int(value.get('layer_rows') or 0), 'row')}.")
+    st.caption(" ".join(said))
+
+
+def _outputs(outputs: Sequence[Mapping[str, Any]]) -> None:
+    if not outputs:
+        return
+    st.markdown("**Outputs on the same rows**")
+    st.dataframe(outputs_table(outputs), hide_index=True, height="content" if len(outputs) <= 8 else 320)
+
+
+def outputs_table(outputs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """One row for each output: both names, and how far they are apart in the output's own unit and as a share."""
+    return {
+        "Output": [escape.clip(one["a"]) for one in outputs],
+        "In the other": [escape.clip(one["b"]) for one in outputs],
+        "Shape": [" × ".join(f"{size:,}" for size in one.get("shape") or ()) or "scalar" for one in outputs],
+        "Within tolerance": ["yes" if one.get("within") else "no" for one in outputs],
+        "Largest difference": [_difference(one, "max_abs_diff") for one in outputs],
+        "Mean difference": [_difference(one, "mean_abs_diff") for one in outputs],
+        "Share of the values": [_difference(one, "nrmse") for one in outputs],
+        "Cosine": [_number(one.get("cosine"), 7) for one in outputs],
+        "Same class": [_share(one.get("top1_agreement")) for one in outputs],
+        "Same five best": [_share(one.get("top5_agreement")) for one in outputs],
+        "Orientation": [one.get("orientation") or "as it is" for one in outputs],
+    }
+
+
+def _difference(one: Mapping[str, Any], key: str) -> str:
+    return "no number" if one.get(key) is None else words.difference(one[key])
+
+
+def _number(value: Any, digits: int) -> str:
+    return "—" if value is None else words.significant(float(value), digits)
+
+
+def _limit(value: Any) -> str:
+    return "—" if value is None else words.given(float(value))
+
+
+def _share(value: Any) -> str:
+    return "—" if value is None else words.share(float(value), 1)
+
+
+def _scores(value: Mapping[str, Any], names: Compared) -> None:
+    """Which is right more often, and how long each took."""
+    facts: list[tuple[str, str, str]] = []
+    found = value.get("labels")
+    if found:
+        accuracy = found["metric"] == "accuracy"
+        metric = str(found["metric"]).capitalize()
+        facts += [
+            (f"{metric}, {escape.markdown(name, 40)}", _score(found[key], accuracy), "")
+            for key, name in (("a", names.a), ("b", names.b))
+        ]
+        facts.append(
+            ("Change", change(found), f"95 % interval {interval(found)}, on {words.plural(int(found['rows']), 'row')}")
+        )
+        if found.get("only_a_right") is not None:
+            facts.append(("Only one is right", f"{int(found['only_a_right']):,} against {int(found['only_b_right']):,}", "rows, the first against the other"))  # fmt: skip
+    times = value.get("time_s") or {}
+    rows = int(value.get("rows") or 0)
+    for key, name in (("a", names.a), ("b", names.b)):
+        if times.get(key) is not None:
+            facts.append(
+                (
+                    f"Time, {escape.markdown(name, 40)}",
+                    words.duration(float(times[key])),
+                    f"first call on {words.plural(rows, 'row')}, set-up included",
+                )
+            )
+    if facts:
+        cards.facts(facts)
+
+
+def change(found: Mapping[str, Any]) -> str:
+    """The change of a score with its sign, in points where it is a share."""
+    return _signed(float(found["change"]), found["metric"] == "accuracy")
+
+
+def interval(found: Mapping[str, Any]) -> str:
+    """The interval of that change."""
+    share = found["metric"] == "accuracy"
+    low, high = found.get("low"), found.get("high")
+    return (
+        "not known" if low is None or high is None else f"{_signed(float(low), share)} to {_signed(float(high), share)}"
+    )
+
+
+def _signed(value: float, share: bool) -> str:
+    number = 100 * value if share else value
+    text = words.significant(abs(number)) if number else "0"
+    return f"{'−' if number < 0 else '+' if number > 0 else '±'}{text}{' points' if share else ''}"
+
+
+def _score(value: float, share: bool) -> str:
+    return words.share(float(value), 1) if share else words.significant(float(value))
+
+
+def _quantised(found: Sequence[LayerPair]) -> None:
+    if not found:
+        return
+    worst = sorted(found, key=lambda one: 1e9 if one.sqnr_db is None else one.sqnr_db)
+    st.markdown("**Layers kept as integers, the noisiest first**")
+    st.dataframe(
+        {
+            "Layer": [escape.clip(one.a) for one in worst],
+            "Signal to noise": ["identical" if one.sqnr_db is None else f"{one.sqnr_db:.1f} dB" for one in worst],
+            "Clipped": [_share(one.clipped) for one in worst],
+            "Range": [f"{_number(one.low, 3)} to {_number(one.high, 3)}" for one in worst],
+            "Step": [_number(one.step, 3) for one in worst],
+        },
+        hide_index=True,
+        height="content" if len(worst) <= 10 else 400,
+    )
+    st.caption(
+        "Clipped: the share of the first model's values that lie outside of what the integers reach. Values beyond the range of a "
+        "last activation (a softmax that ends at 0.996) are clipped by less than a step."
+    )
+
+
+def _layers(found: Sequence[LayerPair], names: Compared) -> None:
+    with st.expander(f"All layers ({len(found):,})"):
+        st.dataframe(
+            {
+                "Layer": [escape.clip(one.key) for one in found],
+                "In the other": [escape.clip(one.b) for one in found],
+                "Matched": [_MATCHED.get(one.how, "") for one in found],
+                "Difference, share of its values": [
+                    "computed with a neighbour" if one.merged else "no number" if one.nrmse is None else words.difference(one.nrmse) for one in found
+                ],
+                "Largest difference": ["—" if one.merged else _number(one.max_abs, 3) for one in found],
+                "Explained": [_explained(one) for one in found],
+                "Orientation": [one.orientation or "as it is" for one in found],
+            },
+            hide_index=True,
+            height="content" if len(found) <= 12 else 420,
+        )  # fmt: skip
+        st.download_button(
+            "CSV of all layers", parity_layers.as_csv(found), f"{escape.file_name(names.a)}.parity.csv", "text/csv", key="parity-csv",
+            on_click="ignore",
+        )  # fmt: skip
+
+
+def _explained(one: LayerPair) -> str:
+    if one.merged:
+        return "—"
+    return "they part here" if one.parted else "yes" if one.same else "behind where they part" if one.follows else "no"
+
+
+def _how(state: JobState, value: Mapping[str, Any], names: Compared) -> None:
+    with st.expander("What counts as the same, how this was done, and how to do it yourself"):
+        limits, precision = value.get("tolerance") or {}, value.get("precision") or {}
+        top1 = limits.get("top1")
+        st.markdown(
+            f"{escape.code(names.a)} is taken to be right; it computes in {escape.markdown(precision.get('a', ''))}, {escape.code(names.b)} in "
+            f"{escape.markdown(precision.get('b', ''))}. Of the coarser of both, an output may be off by {_limit(limits.get('nrmse'))} of its "
+            "values (root mean square)"
+            + (
+                f", and the class must be the same in {words.share(float(top1), 1)} of the rows"
+                if top1 is not None
+                else ""
+            )
+            + f". A single layer may be off by {_limit(limits.get('floor'))}, or by what went into it explains."
+        )
+        source = "random input" if value.get("source") == "dummy" else escape.code(value.get("source"))
+        st.markdown(
+            f"Both models got the same {words.plural(int(value.get('rows') or 0), 'row')} of {source}, one after the other, in a contained "
+            "process of its own. Every layer's output was kept for the first rows; layers were matched by name, then by structure, then by "
+            "their values, also where one model has channels first and the other last. Integers were turned into the real numbers they "
+            "stand for. Where the models part, each usual cause was tried on the layer's own input."
+        )
+        for one in value.get("inputs") or ():
+            if one.get("orientation") or one.get("a") != one.get("b"):
+                st.caption(f"Input {escape.code(one['a'])} went into {escape.code(one['b'])}{', ' + escape.markdown(one['orientation']) if one.get('orientation') else ''}.")  # fmt: skip
+        if state.result is not None:
+            st.caption(
+                f"Took {words.duration(state.result.wall_s)}{', kept from before' if state.cached else ''} · peak memory "
+                f"{words.size(state.result.peak_rss_bytes)}"
+            )
+        st.markdown("**Command line**")
+        st.code(command(state, names), language="bash", wrap_lines=True)
+
+
+def command(state: JobState, names: Compared) -> str:
+    """The `stethoscope compare` that does the same."""
+    value = state.result.value if state.result is not None else {}
+    source = value.get("source")
+    said = recipes.command_line(
+        "compare",
+        names.a,
+        {
+            "data": source if source != "dummy" else None,
+            **data_use.command_options(state.params),
+            "rows": state.params.get("rows"),
+            "batch-size": state.params.get("batch_size"),
+            "seed": state.params.get("seed") or None,
+            "no-layers": True if state.params.get("layers") is False else None,
+        },
+    )
+    head = recipes.command_line("compare", names.a, {})
+    other = names.b if not names.b.startswith("-") else f"./{names.b}"
+    return f"{head} {shlex.quote(other)}{said[len(head) :]}"

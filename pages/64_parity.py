@@ -1,0 +1,117 @@
+"""Does the other one answer the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import cards, described, escape, render, run_panel, session
+from dashboard.data import data_choice
+from dashboard.deployment import parity_jobs, parity_others, parity_parts, parity_table
+from dashboard.deployment.parity_parts import Compared
+from stethoscope.store import Entry
+from stethoscope.types import Architecture
+
+PAGE = {"title": "Parity", "section": "Deployment", "url_path": "parity", "icon": ""}
+
+
+def settings() -> tuple[dict[str, Any], DeltaGenerator]:
+    """The few settings that matter in one row, the rest under More; and where the button goes."""
+    row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
+    count, more, go = (row.cell() for _ in range(3))
+    params: dict[str, Any] = {
+        "rows": int(
+            count.number_input(
+                "Rows", 1, 10_000, 32, key="rows", bind="query-params", help="Both models answer the same rows"
+            )
+        )
+    }
+    with more.popover("More", width="stretch"):
+        params["layers"] = st.toggle(
+            "Look for the layer at which they part", True, key="layers", bind="query-params",
+            help="Compares every layer's output on the first rows; without it only the outputs are compared",
+        )  # fmt: skip
+        each = st.number_input(
+            "Rows in a call", 1, 10_000, None, key="per-call", bind="query-params", placeholder="all at once",
+            help="Fewer need less memory",
+        )  # fmt: skip
+        if each:
+            params["batch_size"] = int(each)
+        params["seed"] = int(
+            st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable")
+        )  # fmt: skip
+    return params, go
+
+
+def ready(view: session.View, architecture: Architecture) -> None:
+    """The other models, the input, the button; and the answers of what was compared."""
+    assert view.entry is not None
+    allowed = cards.hazards(view, architecture.hazards)
+    if not run_panel.runnable(architecture.runnable):
+        return
+    with st.container(border=True):
+        others = parity_others.choose(view, list(parity_jobs.shown(view, quiet=True)))
+        data, complete = data_choice.choose(
+            view, architecture, none="Random input", key="input", label="Input", prefer_sample=True, in_address=True
+        )
+        params, go = settings()
+        read = parity_others.architectures(view, others)
+        may = allowed and complete and bool(others) and runnable(view, others, read)
+        if go.button("Compare", type="primary", key="run-Compare", disabled=not may, width="stretch"):
+            parity_jobs.begin(
+                [parity_jobs.job(view, architecture, one, read[one.id], params, data) for one in others], view
+            )
+    answers(view, architecture, others)
+
+
+def runnable(view: session.View, others: Sequence[Entry], read: Mapping[str, Architecture]) -> bool:
+    """Whether each of the other models is read and may be run; says of each that cannot why."""
+    found = len(read) == len(others)
+    for one in others:
+        there = read.get(one.id)
+        if there is None:
+            continue
+        if there.runnable:
+            st.markdown(f"**{escape.code(one.name)} cannot be run here.** {escape.sentences(there.runnable)}")
+            found = False
+        found = parity_others.sentence_of_untrusted(view, one, there) and found
+    return found
+
+
+def answers(view: session.View, architecture: Architecture, others: Sequence[Entry]) -> None:
+    """What is under way, the table of several, and the answer of the chosen one."""
+    assert view.entry is not None
+    states = parity_jobs.shown(view)
+    if not states:
+        if not others:
+            parity_others.invitation(view)
+        else:
+            st.caption(
+                "Both models get the same rows. Their outputs are compared, then every layer, across formats, to the first one that "
+                "parts; its cause is tried on the layer's own input."
+            )
+        return
+    known = parity_others.names([view.entry.id, *states])
+    parity_jobs.watch(states, known, view)
+    chosen = next(iter(states)) if len(states) == 1 else parity_table.choose(states, known)
+    state = states[chosen]
+    if state.result is None:
+        return
+    if len(states) > 1:
+        st.subheader(escape.markdown(known[chosen], 80), anchor=False)
+    parity_parts.answer(state, view, Compared(known[view.entry.id], known[chosen], architecture))
+
+
+def page() -> None:
+    """The question, then whatever can be said about it."""
+    view = session.current()
+    render.question("Does the other one answer the same?")
+    architecture = described.architecture(view)
+    if architecture is not None:
+        ready(view, architecture)
+
+
+page()

@@ -1,0 +1,100 @@
+"""The page Parity on real models and real comparisons."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import analysis
+from stethoscope.store import store
+from tests.conftest import PROJECT
+from tests.dashboard.visiting import ME, OTHER, keys, open_page, settle, text
+
+BUILT = PROJECT / "sample_models" / "built"
+
+
+@pytest.fixture
+def digits(app):
+    return store().add_file(BUILT / "digits_cnn.keras", "digits.keras", ME)
+
+
+@pytest.fixture
+def exported(app):
+    return store().add_file(BUILT / "digits_cnn.onnx", "digits.onnx", ME)
+
+
+@pytest.fixture
+def on_the_phone(app):
+    return store().add_file(BUILT / "digits_cnn.tflite", "digits.tflite", ME)
+
+
+def said(app: AppTest) -> str:
+    return text(app).replace("\\", "").replace("\u2060", "")
+
+
+def visitor(page: str, **link: str) -> AppTest:
+    """Somebody who opens a link in a new browser tab."""
+    return open_page(AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90), page, **link)
+
+
+def test_without_another_model_the_page_says_what_to_choose(app, digits):
+    open_page(app, "parity", digits)
+    assert "Choose the model that should answer the same" in said(app)
+    assert app.button("run-Compare").disabled
+
+
+def test_two_models_are_compared_reopened_by_link_and_coloured_in_architecture(app, digits, exported):
+    open_page(app, "parity", digits, other=exported.id)
+    assert "Both models get the same rows" in said(app)
+    app.button("run-Compare").click()
+    shown = said(settle(app))
+    assert "digits.onnx answers as digits.keras does" in shown
+    assert "How far the layers are apart" in shown
+    assert app.code[-1].value == "stethoscope compare digits.keras digits.onnx --rows 32"
+
+    link = {name: app.query_params[name] for name in ("model", "job")}
+    fresh = visitor("parity", **link)
+    assert "digits.onnx answers as digits.keras does" in said(fresh)
+    assert fresh.multiselect[0].value == [exported.id]
+
+    graph = visitor("architecture", model=digits.id, colour="parity")
+    assert graph.selectbox("colour").value == "parity"
+
+
+def test_several_models_are_a_row_each_and_one_of_them_is_looked_at(app, digits, exported, on_the_phone):
+    open_page(app, "parity", digits, other=f"{exported.id},{on_the_phone.id}")
+    app.button("run-Compare").click()
+    settle(app)
+    assert app.dataframe[0].value["Other model"].tolist() == ["digits.onnx", "digits.tflite"]
+    assert "2 of 2 models answer the same" in said(app)
+    app.session_state["versus"] = on_the_phone.id
+    assert "digits.tflite answers as digits.keras does" in said(settle(app))
+    assert app.query_params["versus"] == on_the_phone.id
+
+
+def test_models_of_another_kind_are_a_sentence(app, digits):
+    wine = store().add_file(BUILT / "wine_keras2.keras", "wine.keras", ME)
+    open_page(app, "parity", digits, other=wine.id)
+    app.button("run-Compare").click()
+    shown = said(settle(app))
+    assert "Input does not fit" in shown
+
+
+def test_code_in_the_other_file_is_not_run_before_its_owner_said_yes(app, engine, digits):
+    entry = store().add_file(BUILT / "lambda_layer.keras", "lambda.keras", OTHER)
+    engine.wait(analysis.describe(entry).id, 60)
+    open_page(app, "parity", digits, other=entry.id)
+    assert "`lambda.keras` holds code of its own" in said(app)
+    assert app.button("run-Compare").disabled
+
+
+def test_a_comparison_is_cancelled(app, digits, exported):
+    open_page(app, "parity", digits, other=exported.id)
+    app.button("run-Compare").click()
+    app.run()
+    cancels = [button for button in app.button if (button.key or "").startswith("cancel-page")]
+    if cancels:
+        cancels[0].click()
+        app.run()
+        assert "This run was cancelled" in text(settle(app))
+    assert "run-Compare" in keys(app)

@@ -1,0 +1,259 @@
+"""What the page Parity says about comparisons, from the answers of their jobs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.architecture import layer_measures
+from dashboard.deployment import parity_figures, parity_layers, parity_parting, parity_parts, parity_rows, parity_table
+from dashboard.deployment.parity_parts import Compared
+from stethoscope.jobs.state import JobState
+from stethoscope.planner.dynamic_sizes import Sizes
+from stethoscope.types import Architecture, JobResult, Layer, Status
+from tests.dashboard.visiting import HOSTILE, add, text
+from tests.models import tiny_onnx
+
+OUTPUT = {
+    "a": "label", "b": "label", "orientation": "", "shape": [32, 5], "max_abs_diff": 0.00164, "mean_abs_diff": 0.00083, "max_rel_diff": 0.0055,
+    "nrmse": 0.0044, "cosine": 0.99999, "sqnr_db": 47.2, "top1_agreement": 0.75, "top5_agreement": None, "nonfinite": 0, "within": False,
+}  # fmt: skip
+
+
+def row(a: str, b: str, nrmse: float | None, how: str = "name", *, same: bool = True, **more) -> dict:
+    return {"key": a, "a": a, "b": b, "how": how, "orientation": "", "nrmse": nrmse, "max_abs": nrmse, "cosine": 1.0, "sqnr_db": 60.0,
+            "same": same, "clipped": None, **more}  # fmt: skip
+
+
+LAYERS = [
+    row("image", "in", 0.0),
+    row("conv_0", "Conv_19", 0.93, "structure", same=False),
+    row("norm_0", "Conv_19", 6e-8, "values"),
+    row("conv_1", "Conv_21", 1.46, "structure", same=False),
+    row("relu_1", "Relu", 0.063, same=False),
+    row("conv_2", "Conv_23", 1.67, "structure", same=False),
+    row("norm_2", "mul", 0.042, "structure"),
+    row("label", "label", 0.0044),
+]
+PARTING = {
+    "a": "norm_1", "b": "Conv_21", "layer": "norm_1", "seen_at": {"a": "norm_1", "b": "Conv_21"}, "group": ["conv_1", "norm_1"],
+    "cause": "Another epsilon", "cause_id": "epsilon", "confidence": 0.98, "sentence": "It explains 100.0% of it.",
+    "fix": "Give both the same epsilon.", "nrmse": 0.09,
+    "guesses": [
+        {"cause": "Another epsilon", "cause_id": "epsilon", "sentence": "Again.", "confidence": 0.9, "layer": "norm_1", "fix": ""},
+        {"cause": "The weights are others", "cause_id": "weights", "sentence": "So.", "confidence": 0.3, "layer": "conv_1", "fix": ""},
+    ],
+}  # fmt: skip
+VALUE = {
+    "verdict": "different", "sentence": "b.onnx answers otherwise than a.keras: off by at most 0.0016. They part at norm_1: It explains it.",
+    "outputs": [OUTPUT], "top1_agreement": 0.75, "first_divergence": PARTING, "layers": LAYERS, "unmatched": {"a": ["norm_1", "odd"], "b": []},
+    "tolerance": {"nrmse": 3e-5, "top1": None, "precision": "float32", "floor": 5e-6}, "precision": {"a": "float32", "b": "float32"},
+    "rows": 32, "layer_rows": 8, "source": "rows.npz", "inputs": [{"a": "image", "b": "in", "orientation": "channels first"}], "preprocessing": None,
+    "worst_rows": [
+        {"place": 12, "max_abs_diff": 0.0016, "name": "", "label": "1", "top_a": 1, "top_b": 4, "value_a": 0.5, "value_b": 0.25},
+        {"place": 3, "max_abs_diff": None, "name": "", "label": "2"},
+    ],
+    "labels": {"metric": "accuracy", "a": 0.9, "b": 0.7, "change": -0.2, "low": -0.3, "high": -0.1, "rows": 32, "only_a_right": 7, "only_b_right": 0},
+    "time_s": {"a": 0.8, "b": 0.019}, "notes": ["Largest 1e-05."],
+}  # fmt: skip
+NAMES = ["image", "conv_0", "norm_0", "conv_1", "norm_1", "relu_1", "conv_2", "norm_2", "label"]
+MODEL = Architecture("keras", "", 0, 0, (), (), tuple(
+    Layer(name, "Layer", (None, 3), 0, 0, "float32", tuple(NAMES[max(0, place - 1) : place])) for place, name in enumerate(NAMES)
+))  # fmt: skip
+
+
+def state(value=VALUE, status=Status.OK, **params) -> JobState:
+    result = JobResult(status, value or {}, "", "", 1 << 20, 2.0, {}, "")
+    asked = {"rows": 32, "layers": True, "seed": 0, "other_id": "b", **params}
+    return JobState("job-of-comparison-0123", "compare", "me", "model", 0.0, asked, "done", result=result)
+
+
+def test_layers_that_the_other_model_computes_with_a_neighbour_are_no_differences():
+    found = parity_layers.pairs(VALUE, MODEL)
+    assert [one.a for one in found if one.merged] == ["conv_0", "conv_1", "conv_2"]
+    assert parity_layers.errors(VALUE, MODEL) == {
+        "image": 0.0, "norm_0": 6e-8, "norm_1": 0.09, "relu_1": 0.063, "norm_2": 0.042, "label": 0.0044,
+    }  # fmt: skip
+
+
+def test_the_layer_where_they_part_stands_in_its_place_and_what_reads_it_follows():
+    found = parity_layers.pairs(VALUE, MODEL)
+    assert [one.a for one in found if one.parted] == ["norm_1"]
+    assert [one.a for one in found][3:6] == ["conv_1", "norm_1", "relu_1"]
+    assert [one.a for one in found if one.follows] == ["relu_1", "conv_2", "norm_2", "label"]
+
+
+def test_a_layer_with_a_row_of_its_own_is_marked_and_not_doubled():
+    parting = {**PARTING, "a": "relu_1", "seen_at": {"a": "relu_1", "b": "Relu"}, "group": ["relu_1"]}
+    found = parity_layers.pairs({**VALUE, "first_divergence": parting}, MODEL)
+    assert [one.a for one in found if one.parted] == ["relu_1"]
+    assert len(found) == len(LAYERS)
+
+
+def test_layers_as_csv_have_every_number_and_start_no_formula():
+    value = {"layers": [row("=cmd", "+b", 1e-9, clipped=0.25, range=[0.0, 1.5], step=0.01, sqnr_db=None)]}
+    (told,) = csv.DictReader(io.StringIO(parity_layers.as_csv(parity_layers.pairs(value)).decode()))
+    assert (told["layer"], told["in_the_other"], told["relative_difference"]) == ("'=cmd", "'+b", "1e-09")
+    assert (told["clipped_fraction"], told["highest"], told["signal_to_noise_db"]) == ("0.25", "1.5", "")
+
+
+def test_architecture_is_coloured_by_the_last_comparison(app, tmp_path, monkeypatch):
+    entry = add(tmp_path, tiny_onnx)
+    monkeypatch.setattr(
+        layer_measures.analysis, "last", lambda _entry, kind, saying: state() if kind == "compare" else None
+    )
+    measure = layer_measures.of(entry, MODEL, 1, Sizes())["parity"]
+    assert measure.values["norm_1"] == 0.09
+    assert "conv_1" not in measure.values
+    assert [measure.text(value) for value in (0.0, 0.09)] == ["identical", "0.0900"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "tone", "badge", "said"),
+    [
+        ({}, "bad", "Different", "off by at most 0.0016"),
+        ({"verdict": "equal", "sentence": "b answers as a does, to the bit.", "first_divergence": None}, "good", "Equal", "to the bit"),
+        ({"verdict": "within_tolerance", "sentence": "same class in 100.0% of 8 rows."}, "good", "Within tolerance", "100 %"),
+        ({"sentence": ""}, "bad", "Different", "The layers were not compared"),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_a_sentence_without_what_the_card_says(changed, tone, badge, said):
+    found = parity_parts.verdict({**VALUE, **changed})
+    sentence = found[2].replace("\\", "")
+    assert found[:2] == (tone, badge)
+    assert said in sentence
+    assert "They part" not in sentence
+
+
+def test_other_guesses_are_told_once_and_without_the_chosen_one():
+    assert [one["cause"] for one in parity_parting.guesses(PARTING)] == ["The weights are others"]
+
+
+def test_a_change_of_accuracy_has_its_sign_and_interval():
+    assert parity_parts.change(VALUE["labels"]) == "−20.0 points"
+    assert parity_parts.interval(VALUE["labels"]) == "−30.0 points to −10.0 points"
+    assert parity_parts.interval({"metric": "mean absolute error", "low": None, "high": None}) == "not known"
+
+
+def test_the_command_repeats_what_was_done():
+    names = Compared("a b.keras", "b.onnx", MODEL)
+    said = parity_parts.command(state(seed=3, layers=False, batch_size=4), names)
+    assert (
+        said == "stethoscope compare 'a b.keras' b.onnx --data rows.npz --rows 32 --batch-size 4 --seed 3 --no-layers"
+    )
+
+
+def test_rows_say_both_answers_and_numbers_that_are_none():
+    found = parity_rows.table(VALUE["worst_rows"], "a.keras", "b.onnx")
+    assert found["a.keras says"] == ["class 1, 0.5000", "—"]
+    assert found["Same class"][0] == "no"
+    assert found["Largest difference"] == ["0.00160", "no number"]
+
+
+def test_several_models_are_rows_of_a_table():
+    running = JobState("running-0123456789", "compare", "me", "model", 0.0, status="running")
+    found = parity_table.table(
+        {"b": state(), "c": running, "d": state({}, Status.OUT_OF_MEMORY)}, {"b": "b.onnx", "c": "c.tflite"}
+    )
+    assert found["Answer"] == ["different", "running", "out of memory"]
+    assert found["They part at"] == ["norm_1", "—", "—"]
+
+
+def draw_depth(layers, tolerance) -> None:
+    import streamlit as st
+
+    from dashboard.deployment import parity_figures
+
+    st.plotly_chart(parity_figures.by_depth(layers, tolerance))
+
+
+def test_identical_layers_and_those_without_numbers_are_drawn_too():
+    value = {"layers": [row("same", "b", 0.0), row("nan", "b2", None, same=False)]}
+    found = parity_layers.pairs(value)
+    app = AppTest.from_function(draw_depth, args=(found, 1e-4), default_timeout=60).run()
+    assert not app.exception, app.exception
+    assert "identical" in parity_figures._said(found[0])
+    assert "no number" in parity_figures._said(found[1])
+
+
+def page(job, model) -> None:
+    from dashboard.deployment import parity_parts
+    from dashboard.deployment.parity_parts import Compared
+    from dashboard.session import View
+    from tests.dashboard.visiting import HOSTILE
+
+    parity_parts.answer(job, View("me", None), Compared("a.keras", HOSTILE, model))
+
+
+def drawn(job: JobState) -> AppTest:
+    # Without the layer where they part: a page alone has no other page to link it to.
+    model = replace(MODEL, layers=tuple(layer for layer in MODEL.layers if layer.path != "norm_1"))
+    app = AppTest.from_function(page, args=(job, model), default_timeout=90).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_an_answer_says_where_why_and_what_else(workspace):
+    app = drawn(state())
+    said = text(app).replace("\\", "")
+    assert "**They part at** `norm_1` · in the other `Conv_21`" in said
+    assert "98 % sure. It explains 100 % of it." in said
+    assert "Give both the same epsilon." in said
+    assert "computes `conv_1` and `norm_1` in one step" in said
+    assert "3 layers of the first have no answer of their own" in said
+    assert "No counterpart: `odd`." in said
+    assert "Largest 1e−5." in said
+    assert "may be off by 3e−5 of its values" in said
+    assert len(app.get("plotly_chart")) == 1
+    assert app.dataframe[0].value["Same class"].tolist() == ["75.0 %"]
+
+
+def test_names_from_files_stay_names(workspace):
+    parting = {
+        **PARTING,
+        "a": HOSTILE,
+        "b": HOSTILE,
+        "group": [HOSTILE, HOSTILE],
+        "cause": HOSTILE,
+        "sentence": HOSTILE,
+        "fix": HOSTILE,
+    }
+    app = drawn(
+        state(
+            {
+                **VALUE,
+                "first_divergence": parting,
+                "sentence": HOSTILE,
+                "layers": [row(HOSTILE, HOSTILE, 1.0, same=False)],
+                "notes": [HOSTILE],
+            }
+        )
+    )
+    outside = "".join(part for place, part in enumerate(text(app).split("`")) if place % 2 == 0)
+    assert not re.search(r"(?<!\\)<img", outside)
+
+
+def test_quantised_layers_show_noise_and_clipping(workspace):
+    layers = [
+        row("a", "b", 0.01, sqnr_db=40.0, clipped=0.25, range=[0, 3.5], step=0.0138),
+        row("c", "d", 0.0, sqnr_db=None, clipped=0.0, range=[0, 1], step=0.004),
+    ]
+    app = drawn(
+        state({**VALUE, "verdict": "within_tolerance", "first_divergence": None, "layers": layers, "worst_rows": []})
+    )
+    found = next(one.value for one in app.dataframe if "Clipped" in one.value)
+    assert found["Signal to noise"].tolist() == ["40.0 dB", "identical"]
+    assert found["Clipped"].tolist() == ["25.0 %", "0 %"]
+
+
+def test_a_run_that_ended_badly_says_so_and_keeps_what_was_found(workspace):
+    assert "more memory than its limit" in text(drawn(state({}, Status.OUT_OF_MEMORY)))
+    partial = {key: one for key, one in VALUE.items() if key not in ("sentence", "first_divergence", "layers")}
+    said = text(drawn(state(partial, Status.TIMED_OUT)))
+    assert "What was found before the run ended" in said
+    assert "The layers were not compared" in said
