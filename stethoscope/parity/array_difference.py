@@ -84,7 +84,7 @@ def array_difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> ArrayDifferenc
 
 
 def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float | None:
-    """The share of rows whose k largest entries along the last axis are the same set; None where there are no classes."""
+    """The share of rows whose k largest entries in a are among the k largest in b, ties included; None where there are no classes."""
     if (
         a.shape != b.shape
         or a.ndim < 2
@@ -97,6 +97,7 @@ def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float
     if k == 1:
         return float(np.mean(np.argmax(a, axis=-1) == np.argmax(b, axis=-1)))
     rows_a, rows_b = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
-    top_a = np.sort(np.argpartition(-rows_a, k - 1, axis=-1)[:, :k], axis=-1)
-    top_b = np.sort(np.argpartition(-rows_b, k - 1, axis=-1)[:, :k], axis=-1)
-    return float(np.mean((top_a == top_b).all(axis=-1)))
+    top_a = np.argpartition(-rows_a, k - 1, axis=-1)[:, :k]
+    least_b = -np.partition(-rows_b, k - 1, axis=-1)[:, k - 1]
+    # Entries of b that are as large as its k-th belong to its k largest too: rounded probabilities are often alike.
+    return float(np.mean(np.take_along_axis(rows_b, top_a, axis=-1).min(axis=-1) >= least_b))

@@ -45,5 +45,7 @@ def test_classes_agree_where_the_largest_entries_are_the_same():
     b = np.array([[0.1, 0.6, 0.3], [0.3, 0.5, 0.2]])
     assert top_agreement(a, b) == 0.5
     assert top_agreement(a, b, 2) == 1.0
+    assert top_agreement(a, np.array([[0.0, 0.9, 0.0], [0.9, 0.0, 0.0]]), 2) == 1.0, "ties take part"
+    assert top_agreement(a, np.array([[0.4, 0.6, 0.0], [0.5, 0.1, 0.4]]), 2) == 0.0
     assert top_agreement(a[:, :1], b[:, :1]) is None
     assert top_agreement(a, b, 5) is None
