@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from stethoscope.parity.causes.case import Array, Case
+from stethoscope.parity.causes.case import Array
 from stethoscope.types import Layer
 
 
@@ -81,16 +81,3 @@ def function_of(layer: Layer) -> Callable[[Array], Array] | None:
         leak = float(given) if isinstance(given, int | float) else 0.3
         return lambda x: np.where(x > 0, x, leak * x)
     return named_function(told if kind == "activation" else kind)
-
-
-def through(case: Case, layer: Layer, array: Array) -> Array | None:
-    """What the layers of the group after `layer` make of its answer; None where one of them does more than work on single values."""
-    places = [place for place, one in enumerate(case.group) if one.path == layer.path]
-    if not places:
-        return None
-    for one in case.group[places[0] + 1 :]:
-        function = function_of(one)
-        if function is None:
-            return None
-        array = function(array)
-    return array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -138,8 +138,3 @@ def turned(pair: TensorPair, first: LayerTensors, second: LayerTensors) -> tuple
     """Both arrays of a pair, the second turned as the first lies."""
     left = first.read(pair.a)
     return left, pair.orientation.apply(np.asarray(second.read(pair.b)), left.shape)
-
-
-def in_order(pairs: Mapping[str, TensorPair], keys: Sequence[str]) -> list[TensorPair]:
-    """The pairs in the order of the first model."""
-    return [pairs[key] for key in keys if key in pairs]

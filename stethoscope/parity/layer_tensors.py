@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,11 +88,3 @@ def near(one: Moments, other: Moments, share: float) -> bool:
         return False
     room = share * max(one.std, abs(one.mean) * 1e-3, 1e-12)
     return abs(one.mean - other.mean) <= room and abs(one.std - other.std) <= room
-
-
-def by_layer(tensors: LayerTensors) -> Mapping[str, list[str]]:
-    """Keys by layer."""
-    found: dict[str, list[str]] = {}
-    for key, layer in tensors.layers.items():
-        found.setdefault(layer, []).append(key)
-    return found

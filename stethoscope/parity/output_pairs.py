@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from stethoscope.parity.array_difference import array_difference
 from stethoscope.parity.orientation import candidates, orient
@@ -99,8 +99,3 @@ def _fits(one: TensorSpec, other: TensorSpec) -> bool:
     sizes = [sorted(size for size in spec.shape[1:] if size not in (None, 1)) for spec in (one, other)]  # type: ignore[index]
     open_ones = None in one.shape[1:] or None in other.shape[1:]
     return (open_ones and len(one.shape) == len(other.shape)) or sizes[0] == sizes[1]
-
-
-def unused(pairs: Mapping[str, str], names: Sequence[str]) -> list[str]:
-    """Those of `names` that are in no pair."""
-    return [name for name in names if name not in pairs and name not in pairs.values()]

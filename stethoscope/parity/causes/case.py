@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -82,14 +82,6 @@ class Case:
             for one in (self.a, self.b)
         )
 
-    def read_by(self, layer: Layer) -> Array | None:
-        """What went into a layer of the group in the first model, of its own shape; None where that is not known."""
-        for source in layer.inputs:
-            if source in self.answers:
-                return self.answers[source]
-        fitting = [one for one in self.inputs if one.shape == self.a.shape]
-        return fitting[0] if fitting and layer is self.group[0] else None
-
     def unexplained(self, guess: Array) -> float:
         """How much of the difference is left when `guess` stands for what the second model answered: 0 all explained, 1 nothing."""
         gap = float(np.sum(np.square(self.b - self.a)))
@@ -121,8 +113,3 @@ class Cause(Protocol):
     def weigh(self, case: Case) -> Guess | None:
         """How likely it is; None where nothing speaks for it."""
         ...
-
-
-def names(layers: Sequence[Layer]) -> str:
-    """The layers of a group in words."""
-    return ", ".join(layer.path for layer in layers)

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.parity.activation_forms import through
 from stethoscope.parity.causes.case import Array, Case, Guess
-from stethoscope.types import Layer
 
 _GOOD = 1e-3
 
@@ -27,8 +25,6 @@ class ChannelScale:
         if len(a) < 4:
             return None
         normal = case.of_type("batchnorm", "batchnormalization")
-        if normal is not None and (recomputed := _recomputed(case, normal)) is not None:
-            return recomputed
         slopes, offsets, left, used = _lines(a, b)
         if used.sum() < max(1, a.shape[1] // 2) or left > _GOOD:
             return None
@@ -86,69 +82,6 @@ def _lines(a: Array, b: Array) -> tuple[Array, Array, float, Any]:
     rest = np.square((b - slopes * a - offsets) * weight)[:, used].sum()
     gap = np.square((b - a) * weight)[:, used].sum()
     return slopes, offsets, float(rest / gap) if gap else 1.0, used
-
-
-_EXPLAINED = 1e-2
-"""A hypothesis counts when it leaves no more of the difference than this share of squares."""
-
-
-def _recomputed(case: Case, normal: Layer) -> Guess | None:
-    """The normalisation computed anew from what went into it, in training mode and with other epsilons."""
-    x = case.read_by(normal)
-    held = {
-        one.name.rsplit("/", 1)[-1].split(":")[0]: one.a
-        for one in case.weights
-        if one.layer == normal.path and one.a is not None
-    }
-    if x is None or x.shape != case.a.shape or not {"moving_mean", "moving_variance"} <= held.keys():
-        return None
-    count = x.shape[case.channel_axis]
-    plain = {name: np.asarray(value, np.float64).reshape(-1) for name, value in held.items()}
-    gamma, beta = plain.get("gamma", np.ones(count)), plain.get("beta", np.zeros(count))
-    if gamma.size != count or plain["moving_variance"].size != count:
-        return None
-    shape = [1] * x.ndim
-    shape[case.channel_axis] = count
-    axes = tuple(axis for axis in range(x.ndim) if axis != case.channel_axis % x.ndim)
-    said = float(dict(normal.config).get("epsilon") or 1e-3)
-
-    def normalised(mean: Array, variance: Array, epsilon: float) -> Array | None:
-        made = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + epsilon) * gamma.reshape(
-            shape
-        ) + beta.reshape(shape)
-        return through(case, normal, made)
-
-    batch = normalised(x.mean(axis=axes), x.var(axis=axes), said)
-    if batch is None:
-        return None
-    if case.unexplained(batch) < _EXPLAINED:
-        return Guess(
-            "training-mode",
-            "BatchNormalization in training mode",
-            f"{normal.path!r} normalises with the mean and variance of the batch, not with its moving statistics: computed so, it gives what the "
-            "second model answers.",
-            0.97,
-            normal.path,
-            "Export in inference mode (training=False), and do not call the layer with training=True.",
-        )
-    best = min(_EPSILONS, key=lambda one: _left(case, normalised(plain["moving_mean"], plain["moving_variance"], one)))
-    if best != said and _left(case, normalised(plain["moving_mean"], plain["moving_variance"], best)) < 0.05:
-        return Guess(
-            "epsilon",
-            "Another epsilon of BatchNormalization",
-            f"With epsilon {best:.3g} instead of {said:.3g}, {normal.path!r} gives what the second model answers.",
-            0.97,
-            normal.path,
-            "Give both the same epsilon.",
-        )
-    return None
-
-
-_EPSILONS = tuple(float(base * 10.0**power) for power in range(-8, 1) for base in (1, 2, 3, 5, 7))
-
-
-def _left(case: Case, made: Array | None) -> float:
-    return 1.0 if made is None else case.unexplained(made)
 
 
 CAUSE = ChannelScale()

@@ -13,7 +13,7 @@ from stethoscope.parity.suspicions import Suspicion, suspicions
 from stethoscope.types import Layer
 
 _TRUE = 1e-6
-"""Share of squares up to which the layers computed here are those of the model: else nothing can be concluded."""
+"""Share of squares up to which layers computed here are those of the model: else nothing can be concluded."""
 _GOOD = 0.02
 _MOST = 4 << 20
 """Values of the answer; fewer rows are looked at where there are more."""
@@ -32,18 +32,20 @@ class Recomputed:
             return None
         channels = np.abs(case.a - case.b).reshape(-1, case.a.shape[-1]).max(axis=0)
         worst = tuple(int(one) for one in np.argsort(-channels)[:4])
-        best: tuple[float, int, Suspicion, Layer] | None = None
+        best: tuple[float, Suspicion, Layer] | None = None
         for layer in chain.layers:
-            for number, one in enumerate(suspicions(layer, chain.weights.get(layer.path, {}), worst)):
+            if not chain.is_known(layer):
+                continue
+            for one in suspicions(layer, chain.weights.get(layer.path, {}), worst):
                 made = chain.answer(layer.path, one)
                 if made is None or made.shape != chain.b.shape:
                     continue
                 left = float(np.sum(np.square(made - chain.b))) / chain.gap
                 if best is None or left < best[0] * 0.5:
-                    best = (left, number, one, layer)
+                    best = (left, one, layer)
         if best is None or best[0] > _GOOD:
             return None
-        left, _, one, layer = best
+        left, one, layer = best
         return Guess(
             one.cause,
             one.title,
@@ -55,12 +57,12 @@ class Recomputed:
 
 
 class _Chain:
-    """The group as a computation from known inputs."""
+    """The group as a computation from what its layers are known to have answered."""
 
     def __init__(self, case: Case, rows: int) -> None:
         self.layers = case.group
         self.rows = rows
-        self.b = case.b[:rows]
+        self._a, self.b = case.a[:rows], case.b[:rows]
         self.gap = float(np.sum(np.square(case.b[:rows] - case.a[:rows]))) or 1e-300
         self._known = {path: array[:rows] for path, array in case.answers.items()}
         self.weights: dict[str, dict[str, Array]] = {}
@@ -71,35 +73,37 @@ class _Chain:
 
     @classmethod
     def of(cls, case: Case) -> _Chain | None:
-        """None where the layers, computed here, do not give what the first model answered."""
+        """None for arrays whose channels are not last."""
         if case.channel_axis != -1 or case.a.ndim < 2:
             return None
         rows = len(case.a)
-        if any(layer.type == "BatchNormalization" for layer in case.group) is False:
+        if not any(layer.type == "BatchNormalization" for layer in case.group):
             rows = max(1, min(rows, _MOST // max(1, case.a[:1].size)))
-        chain = cls(case, rows)
-        plain = chain.answer("", None)
-        size = float(np.sum(np.square(case.a[:rows]))) or 1e-300
-        if plain is None or plain.shape != case.a[:rows].shape:
-            return None
-        return chain if float(np.sum(np.square(plain - case.a[:rows]))) <= _TRUE * size else None
+        return cls(case, rows)
+
+    def is_known(self, layer: Layer) -> bool:
+        """Whether this layer and those after it, computed here, give what the first model answered."""
+        plain = self.answer(layer.path, None)
+        size = float(np.sum(np.square(self._a))) or 1e-300
+        return (
+            plain is not None
+            and plain.shape == self._a.shape
+            and float(np.sum(np.square(plain - self._a))) <= _TRUE * size
+        )
 
     def answer(self, changed: str, suspicion: Suspicion | None) -> Array | None:
-        """What the last layer of the group answers when one layer is as suspected."""
-        group = {layer.path for layer in self.layers}
-        made: dict[str, Array] = {}
+        """What the last layer of the group answers when one layer is as suspected; those before it answer as they did."""
+        made = dict(self._known)
         last: Array | None = None
+        begun = False
         for layer in self.layers:
-            inputs = []
-            for source in layer.inputs:
-                found = made.get(source) if source in group else self._known.get(source)
-                if found is None:
-                    return None
-                inputs.append(found)
-            if not inputs:
+            begun = begun or layer.path == changed
+            if not begun:
+                continue
+            inputs = [made[source] for source in layer.inputs if source in made]
+            if not inputs or len(inputs) < len(layer.inputs):
                 return None
-            mine = suspicion if layer.path == changed else None
-            last = self._one(layer, inputs, mine)
+            last = self._one(layer, inputs, suspicion if layer.path == changed else None)
             if last is None:
                 return None
             made[layer.path] = last
