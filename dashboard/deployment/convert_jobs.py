@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dashboard import analysis, fragments, progress, session
+from dashboard import analysis, fragments, progress
 from dashboard.data.data_use import DataUse
 from dashboard.deployment import convert_targets
+from dashboard.deployment.linked_jobs import LinkedJobs
 from dashboard.session import View
 from stethoscope.convert import all_converters
 from stethoscope.jobs import engine
@@ -60,7 +61,7 @@ def begin(jobs: Iterable[Job], view: View) -> None:
         else:
             known[target] = engine().submit(one, owner=view.owner, entry_id=view.entry.id)
         _cancel_replaced(before, known[target], view)
-    _keep(known, view)
+    _linked().keep(known, view)
     st.rerun()
 
 
@@ -71,21 +72,9 @@ def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
         view: with a model.
         quiet: whether to say nothing of conversions that are gone.
     """
-    assert view.entry is not None
-    asked = [one for one in (session.recalled("job") or "").split(",") if one]
-    found = _of_this_model(asked, view)
-    if asked and not found and not quiet:
-        session.remember("job", None)
-        if not any(progress.find(one) for one in asked):
-            st.info("The conversion in this link is not kept any more. Convert it again to see the same.")
-    if not found:
-        found = _of_this_model(st.session_state.get(_key(view)) or (), view)
-    if not found:
-        under_way = engine().jobs(entry_id=view.entry.id, active=True)
-        found = _of_this_model([state.id for state in reversed(under_way)], view)
-    if found and not quiet:
-        _keep({key: state.id for key, state in found.items()}, view)
-    return found
+    known = all_converters()
+    found = _linked().shown(view, quiet=quiet)
+    return {key: found[key] for key in known if key in found}
 
 
 def watch(states: Mapping[str, JobState], view: View) -> None:
@@ -128,24 +117,16 @@ def _cancel_replaced(before: str | None, now: str, view: View) -> None:
         engine().cancel(state.id)
 
 
-def _of_this_model(ids: Iterable[str], view: View) -> dict[str, JobState]:
-    """The conversions among jobs, by target in the order of targets; of two to one target, the later."""
+def _linked() -> LinkedJobs:
+    return LinkedJobs(
+        KIND,
+        lambda state: str(state.params.get("target") or ""),
+        len(all_converters()),
+        "The conversion in this link is not kept any more. Convert it again to see the same.",
+        _under_way,
+    )
+
+
+def _under_way(view: View) -> list[str]:
     assert view.entry is not None
-    known = all_converters()
-    found = {}
-    for one in list(ids)[-2 * len(known) :]:
-        state = progress.find(one)
-        if state is not None and state.kind == KIND and state.entry_id == view.entry.id:
-            found[str(state.params.get("target"))] = state
-    return {key: found[key] for key in known if key in found}
-
-
-def _keep(known: Mapping[str, str], view: View) -> None:
-    assert view.entry is not None
-    st.session_state[_key(view)] = list(known.values())
-    session.remember("job", ",".join(known.values()) or None)
-
-
-def _key(view: View) -> str:
-    assert view.entry is not None
-    return f"_run-{KIND}-{view.entry.id}-all"
+    return [state.id for state in reversed(engine().jobs(entry_id=view.entry.id, active=True))]

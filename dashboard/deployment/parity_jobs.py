@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dashboard import analysis, fragments, progress, session
+from dashboard import analysis, fragments, progress
 from dashboard.data.data_use import DataUse
+from dashboard.deployment.linked_jobs import LinkedJobs
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings
@@ -53,7 +54,7 @@ def begin(jobs: Iterable[Job], view: View) -> None:
         other = str(one.params["other_id"])
         known.pop(other, None)
         known[other] = progress.start(one, owner=view.owner, entry_id=view.entry.id)
-    _keep(list(known.values())[-MOST:], view)
+    _LINKED.keep(dict(list(known.items())[-MOST:]), view)
     st.rerun()
 
 
@@ -64,21 +65,7 @@ def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
         view: with a model.
         quiet: whether to say nothing of comparisons that are gone.
     """
-    assert view.entry is not None
-    asked = [one for one in (session.recalled("job") or "").split(",") if one]
-    found = _of_this_model(asked, view)
-    if asked and not found and not quiet:
-        session.remember("job", None)
-        if not any(progress.find(one) for one in asked):
-            st.info("The comparison in this link is not kept any more. Compare again to see the same.")
-    if not found:
-        found = _of_this_model(st.session_state.get(_key(view)) or (), view)
-    under_way = None if found else progress.active(KIND, view.entry.id)
-    if under_way is not None:
-        found = _of_this_model([under_way.id], view)
-    if found and not quiet:
-        _keep([state.id for state in found.values()], view)
-    return found
+    return _LINKED.shown(view, quiet=quiet)
 
 
 def watch(states: Mapping[str, JobState], names: Mapping[str, str], view: View) -> None:
@@ -105,26 +92,16 @@ def watch(states: Mapping[str, JobState], names: Mapping[str, str], view: View) 
     lines()
 
 
-def _of_this_model(ids: Iterable[str], view: View) -> dict[str, JobState]:
+def _under_way(view: View) -> list[str]:
     assert view.entry is not None
-    found = {}
-    for one in list(ids)[-2 * MOST :]:
-        state = progress.find(one)
-        if (
-            state is not None
-            and state.kind == KIND
-            and state.entry_id == view.entry.id
-            and state.params.get("other_id")
-        ):
-            found[str(state.params["other_id"])] = state
-    return found
+    found = progress.active(KIND, view.entry.id)
+    return [] if found is None else [found.id]
 
 
-def _keep(ids: list[str], view: View) -> None:
-    st.session_state[_key(view)] = ids
-    session.remember("job", ",".join(ids) or None)
-
-
-def _key(view: View) -> str:
-    assert view.entry is not None
-    return f"_run-{KIND}-{view.entry.id}-all"
+_LINKED = LinkedJobs(
+    KIND,
+    lambda state: str(state.params.get("other_id") or ""),
+    MOST,
+    "The comparison in this link is not kept any more. Compare again to see the same.",
+    _under_way,
+)

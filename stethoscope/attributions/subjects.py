@@ -17,7 +17,7 @@ from stethoscope.types import Architecture, Feed, Runner
 
 def subject_of(name: str, runner: Runner, architecture: Architecture) -> Subject:
     """The subject for an opened model. Only ever called in a worker."""
-    if hasattr(runner, "live_outputs"):
+    if hasattr(runner, "layer_paths"):
         from stethoscope.attributions.keras_subject import KerasSubject
 
         return KerasSubject(name, runner)

@@ -1,0 +1,67 @@
+"""Several jobs of one kind on the model in view, all of them in the address: shown again by whoever opens the link."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard import progress, session
+from dashboard.session import View
+from stethoscope.jobs.state import JobState
+
+
+@dataclass(frozen=True)
+class LinkedJobs:
+    """The jobs of one kind."""
+
+    kind: str
+    name: Callable[[JobState], str]
+    """What a job is shown under (a target, another model); "" where it is shown under nothing."""
+    most: int
+    """Shown at once."""
+    gone: str
+    """Said where none of a link's jobs is kept any more."""
+    under_way: Callable[[View], Iterable[str]]
+    """Ids of jobs to show where neither the address nor this tab has any."""
+
+    def shown(self, view: View, *, quiet: bool = False) -> dict[str, JobState]:
+        """The jobs to show by name: those of the address, else of this tab, else those under way.
+
+        Args:
+            view: with a model.
+            quiet: whether to say nothing of jobs that are gone, and to leave the address as it is.
+        """
+        asked = [one for one in (session.recalled("job") or "").split(",") if one]
+        found = self._of_this_model(asked, view)
+        if asked and not found and not quiet:
+            session.remember("job", None)
+            if not any(progress.find(one) for one in asked):
+                st.info(self.gone)
+        if not found:
+            found = self._of_this_model(st.session_state.get(self._key(view)) or (), view)
+        if not found:
+            found = self._of_this_model(self.under_way(view), view)
+        if found and not quiet:
+            self.keep({name: state.id for name, state in found.items()}, view)
+        return found
+
+    def keep(self, ids: Mapping[str, str], view: View) -> None:
+        """Puts jobs into the address and this tab, by name."""
+        st.session_state[self._key(view)] = list(ids.values())
+        session.remember("job", ",".join(ids.values()) or None)
+
+    def _of_this_model(self, ids: Iterable[str], view: View) -> dict[str, JobState]:
+        """The jobs on the model in view; of two of one name, the later."""
+        assert view.entry is not None
+        found = {}
+        for one in list(ids)[-2 * self.most :]:
+            state = progress.find(one)
+            if state is not None and state.kind == self.kind and state.entry_id == view.entry.id and self.name(state):
+                found[self.name(state)] = state
+        return found
+
+    def _key(self, view: View) -> str:
+        assert view.entry is not None
+        return f"_run-{self.kind}-{view.entry.id}-all"
