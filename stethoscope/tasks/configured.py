@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from stethoscope import runtime_threads
 from stethoscope.errors import BadSetting
 from stethoscope.formats import detect
 from stethoscope.memory.allocation import give_back_at_once
@@ -89,6 +90,7 @@ def configured(context: TaskContext) -> Iterator[Configured]:
         give_back_at_once()
     context.memory.watch()
     done: tuple[str, ...] = ()
+    runtime_threads.choose(settings.intra_threads)
     if detect(context.files["model"]).worker == "tensorflow":
         context.report("configure", message="setting TensorFlow up")
         done = configure(settings)

@@ -69,10 +69,10 @@ def test_xla_and_eager_exclude_each_other():
 
 
 def test_other_runtimes_have_none_of_tensorflow_s_settings():
-    settings = RunSettings(call="predict", intra_threads=2, batch_size=8)
+    settings = RunSettings(call="predict", inter_threads=2, intra_threads=2, batch_size=8)
     items = refusals(settings, LAPTOP, tensorflow=False)
-    assert {item.setting for item in items} == {"call", "intra_threads"}
-    assert nearest_valid(settings, LAPTOP, tensorflow=False) == RunSettings(batch_size=8)
+    assert {item.setting for item in items} == {"call", "inter_threads"}
+    assert nearest_valid(settings, LAPTOP, tensorflow=False) == RunSettings(intra_threads=2, batch_size=8)
 
 
 @pytest.mark.parametrize("machine", [LAPTOP, SERVER])

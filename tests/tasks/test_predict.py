@@ -82,7 +82,8 @@ def test_what_is_refused_is_a_sentence(engine, settings, words):
 
 def test_other_formats_have_their_own_runtime(engine):
     assert predicted(engine, "digits_cnn_onnx").status is Status.OK
-    result = predicted(engine, "digits_cnn_onnx", intra_threads=1)
+    assert predicted(engine, "digits_cnn_onnx", intra_threads=1).status is Status.OK
+    result = predicted(engine, "digits_cnn_onnx", inter_threads=1)
     assert (result.status, result.error) == (Status.FAILED, "BadSetting")
     assert "TensorFlow" in result.reason
     frozen = predicted(engine, "digits_cnn_frozen", call="predict")

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope import out_of_memory
+from stethoscope import out_of_memory, runtime_threads
 from stethoscope.containers import archive, wire
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.formats import feed as feeds
@@ -20,7 +20,6 @@ from stethoscope.formats.onnx_model import onnx_hazards, onnx_layers, onnx_shape
 from stethoscope.formats.onnx_model.onnx_reader import only_model, read_model
 from stethoscope.types import Feed, ModelFile
 
-_THREADS = 2
 _QUIET = 3
 
 
@@ -117,7 +116,7 @@ class OnnxRunner:
 
         ort.disable_telemetry_events()
         options = ort.SessionOptions()
-        options.intra_op_num_threads = _THREADS
+        options.intra_op_num_threads = runtime_threads.chosen()
         options.inter_op_num_threads = 1
         options.log_severity_level = _QUIET
         # The arena grows in powers of two and keeps what it took: without it, memory is what the model needs.

@@ -9,14 +9,12 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope import out_of_memory
+from stethoscope import out_of_memory, runtime_threads
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.tflite_model import tflite_hazards, tflite_layers
 from stethoscope.formats.tflite_model.tflite_reader import Model
 from stethoscope.types import Feed, ModelFile
-
-_THREADS = 2
 
 
 class LiteRTRunner:
@@ -105,7 +103,7 @@ class LiteRTRunner:
             "loading it",
             lambda: litert.Interpreter(
                 model_path=str(self._file.path),
-                num_threads=_THREADS,
+                num_threads=runtime_threads.chosen(),
                 experimental_preserve_all_tensors=preserve_all,
                 experimental_op_resolver_type=kinds.AUTO if delegates else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
             ),

@@ -1,0 +1,33 @@
+"""Threads of ONNX Runtime and LiteRT."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stethoscope import runtime_threads
+from stethoscope.formats.onnx_model.onnx_runner import OnnxRunner
+from stethoscope.types import ModelFile
+
+BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    yield
+    runtime_threads.choose(None)
+
+
+def test_what_is_chosen_holds_until_something_else_is():
+    assert runtime_threads.chosen() == runtime_threads.DEFAULT
+    runtime_threads.choose(1)
+    assert runtime_threads.chosen() == 1
+    runtime_threads.choose(None)
+    assert runtime_threads.chosen() == runtime_threads.DEFAULT
+
+
+def test_a_session_is_made_with_them(tmp_path):
+    runtime_threads.choose(1)
+    with OnnxRunner(ModelFile.at(BUILT / "digits_cnn.onnx"), tmp_path) as runner:
+        assert runner._session.get_session_options().intra_op_num_threads == 1
