@@ -165,6 +165,8 @@ class Job:
     """One unit of work for a contained process.
 
     `files` are read-only inputs by role (always "model"; "data" where the task reads data); `params` are JSON values.
+    `after` are jobs that are done first, by the role in which this one gets the folder of what each left; where one of
+    them fails, this one ends as it did.
     """
 
     kind: str
@@ -172,6 +174,7 @@ class Job:
     params: Mapping[str, Any]
     budget: Budget
     worker: WorkerKind = "light"
+    after: Mapping[str, Job] = field(default_factory=dict)
 
 
 _MOST_OF_MESSAGE = 80

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
-import json
 import logging
 import os
 import re
@@ -15,20 +13,21 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
-from stethoscope import __version__, protocol
+from stethoscope import protocol
 from stethoscope.errors import NotFound, QuotaExceeded
 from stethoscope.jobs.endings import Ending, tell
+from stethoscope.jobs.followers import Followers
 from stethoscope.jobs.host_memory import HostMemory
-from stethoscope.jobs.leftovers import MARK, Alive, remove_unfinished, unmark
+from stethoscope.jobs.leftovers import Alive, remove_unfinished, tidy, unmark
+from stethoscope.jobs.reuse import cache_key, reusable, write_index
 from stethoscope.jobs.state import JobState
 from stethoscope.jobs.supervisor import Hooks, Queued, Supervisor
-from stethoscope.types import Job, JobResult, Progress, Status, WorkerKind
+from stethoscope.types import Job, JobResult, ModelFile, Progress, Status, WorkerKind
 
 _ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
-_KEPT_FILES = ("out", MARK)
-"""Of what a worker may have left, wherever it was ended; the mark is taken away last."""
 _KEPT_STATES = 2000
 _log = logging.getLogger(__name__)
 
@@ -64,6 +63,7 @@ class Engine:
         self._alive = Alive(folder / "engines")
         remove_unfinished(self._jobs_folder, folder / "engines")
         self._states: dict[str, JobState] = {}
+        self._followers = Followers()
         self._changed = threading.Condition()
         hooks = Hooks(self._on_started, self._on_moved, self._on_queued, self._on_ended)
         self._supervisor = Supervisor(
@@ -73,12 +73,13 @@ class Engine:
     def submit(self, job: Job, *, owner: str = "", entry_id: str = "", fresh: bool = False) -> str:
         """Queues `job` and returns its id at once.
 
-        An equal job that this owner has under way is joined; a finished one answers immediately unless `fresh`.
+        An equal job that this owner has under way is joined; a finished one answers immediately unless `fresh`. What
+        comes before it (`Job.after`) is done once for all jobs that wait for it, and what it left is removed after them.
 
         Raises:
             QuotaExceeded: the disk is full.
         """
-        key = _cache_key(job)
+        key = cache_key(job)
         if key and not fresh:
             with self._changed:
                 for state in self._states.values():
@@ -87,6 +88,23 @@ class Engine:
             cached = self._cached(key, owner, entry_id)
             if cached is not None:
                 return cached
+        queued = self._prepared(job, owner)
+        earlier = self._followers.add(queued, job.after, lambda one: self._prepared(one, owner)) if job.after else []
+        state = JobState(queued.id, job.kind, owner, entry_id, time.time(), dict(job.params), cache_key=key)
+        with self._changed:
+            self._forget_old()
+            self._states[queued.id] = state.with_changes(queue_position=1)
+            for one in earlier:
+                # Nobody's by name: who waits for it shows how far it is.
+                self._states[one.id] = JobState(one.id, one.job.kind, "", "", time.time(), dict(one.job.params))
+        for one in earlier if job.after else (queued,):
+            self._supervisor.submit(one)
+        if job.after:
+            self._go_on(queued.id)
+        return queued.id
+
+    def _prepared(self, job: Job, owner: str) -> Queued:
+        """A job with a folder of its own."""
         job_id = secrets.token_urlsafe(18).replace("_", "-")  # ids are parts of widgets' keys: see `store.entry.new_id`
         folder = self._jobs_folder / job_id
         try:
@@ -98,12 +116,7 @@ class Engine:
                 f"The server's disk takes nothing more ({error.strerror}). "
                 "Remove models you no longer need, or ask whoever runs this server."
             ) from error
-        state = JobState(job_id, job.kind, owner, entry_id, time.time(), dict(job.params), cache_key=key)
-        with self._changed:
-            self._forget_old()
-            self._states[job_id] = state.with_changes(queue_position=1)
-        self._supervisor.submit(Queued(job_id, job, folder, owner))
-        return job_id
+        return Queued(job_id, job, folder, owner)
 
     def state(self, job_id: str) -> JobState:
         """Where a job stands, also long after it ended.
@@ -132,8 +145,11 @@ class Engine:
         ]
 
     def cancel(self, job_id: str) -> None:
-        """Ends a job, queued or running; does nothing to one that is done."""
-        self._supervisor.cancel(job_id)
+        """Ends a job, queued or running, and those that only it waits for; does nothing to one that is done."""
+        if self._followers.take(job_id) is None:
+            self._supervisor.cancel(job_id)
+            return
+        self._close(job_id, JobResult(Status.CANCELLED, {}, "Cancelled before it started.", "queued", 0, 0.0))
 
     def wait(self, job_id: str, timeout_s: float | None = None) -> JobResult:
         """Blocks until a job is done.
@@ -221,11 +237,33 @@ class Engine:
                 self._states[job_id] = self._states[job_id].with_changes(**changes)
             self._changed.notify_all()
 
+    def _go_on(self, job_id: str) -> None:
+        """Starts a follower if all it waits for is done; ends it as the earlier job did that failed."""
+        try:
+            earlier = {role: self.state(one) for role, one in self._followers.after(job_id).items()}
+        except NotFound:  # it is being submitted by another thread, and will call when it ends
+            return
+        ends = [one.result for one in earlier.values() if one.result is not None]
+        failed = next((one for one in ends if one.status is not Status.OK), None)
+        if failed is None and len(ends) < len(earlier):
+            return
+        queued = self._followers.take(job_id)
+        if queued is None:
+            return
+        if failed is not None:
+            self._close(job_id, replace(failed, files={}))
+            return
+        left = {role: ModelFile(self._jobs_folder / one.id / "out", role) for role, one in earlier.items()}
+        queued.job = replace(queued.job, files={**queued.job.files, **left})
+        self._supervisor.submit(queued)
+
     def _on_started(self, job_id: str) -> None:
-        self._change(job_id, status="running", started_s=time.time(), queue_position=0, progress=Progress("starting"))
+        for one in (job_id, *self._followers.of(job_id)):
+            self._change(one, status="running", started_s=time.time(), queue_position=0, progress=Progress("starting"))
 
     def _on_moved(self, job_id: str, progress: Progress) -> None:
-        self._change(job_id, progress=progress)
+        for one in (job_id, *self._followers.of(job_id)):
+            self._change(one, progress=progress)
 
     def _on_queued(self, job_ids: list[str]) -> None:
         for position, job_id in enumerate(job_ids, start=1):
@@ -252,7 +290,12 @@ class Engine:
             error=told.error,
             incident=incident,
         )
-        _tidy(folder)
+        self._close(job_id, result)
+
+    def _close(self, job_id: str, result: JobResult) -> None:
+        """Keeps how a job ended, tells whoever waits for it, and removes what nobody needs any more."""
+        folder = self._jobs_folder / job_id
+        tidy(folder)
         with self._changed:
             state = self._states.get(job_id)
             if state is None:
@@ -262,60 +305,16 @@ class Engine:
             )
         try:
             state.save(folder)
-            if state.cache_key and _reusable(result):
-                _write_index(self._index / f"{state.cache_key}.json", job_id)
+            if state.cache_key and reusable(result):
+                write_index(self._index / f"{state.cache_key}.json", job_id)
             unmark(folder)
         except OSError as error:
             _log.warning("the result of job %s could not be kept on disk: %s", job_id, error)
         with self._changed:
             self._states[job_id] = state
             self._changed.notify_all()
-
-
-def _tidy(folder: Path) -> None:
-    """Removes everything from a job's folder that is not an answer."""
-    with contextlib.suppress(FileNotFoundError):
-        for path in list(folder.iterdir()):
-            if path.name in _KEPT_FILES:
-                continue
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-
-
-def _cache_key(job: Job) -> str:
-    """What makes two jobs equal: content of the files, kind, parameters, budget and version; "" when a content is not known."""
-    if not job.files or not all(file.sha256 for file in job.files.values()):
-        return ""
-    identity = {
-        "kind": job.kind,
-        "files": {role: [file.sha256, file.suffix] for role, file in job.files.items()},
-        "params": dict(job.params),
-        "budget": [job.budget.memory_bytes, job.budget.timeout_s],
-        "version": f"{__version__}+{_code_fingerprint()}",
-    }
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-
-
-@functools.cache
-def _code_fingerprint() -> str:
-    """Changes with the engine's code: what an older version found is not shown as this one's answer."""
-    root = Path(__file__).resolve().parents[1]
-    found = sorted(
-        (str(path.relative_to(root)), path.stat().st_size, path.stat().st_mtime_ns) for path in root.rglob("*.py")
-    )
-    return hashlib.sha256(repr(found).encode()).hexdigest()[:12]
-
-
-def _reusable(result: JobResult) -> bool:
-    """What would come out the same again: answers, and refusals that rest on the file alone."""
-    return result.status is Status.OK or (
-        bool(result.error) and result.error not in ("StethoscopeError", "OutOfMemory", "QuotaExceeded")
-    )
-
-
-def _write_index(path: Path, job_id: str) -> None:
-    temporary = path.with_suffix(f".{secrets.token_hex(4)}.tmp")
-    temporary.write_text(json.dumps({"job": job_id}))
-    temporary.replace(path)
+        for follower in self._followers.of(job_id):
+            self._go_on(follower)
+        for earlier in self._followers.ended(job_id):
+            self.cancel(earlier)
+            self.discard(earlier)

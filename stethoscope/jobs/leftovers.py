@@ -16,6 +16,8 @@ from pathlib import Path
 
 MARK = "engine"
 """The file in a job's folder that names its engine."""
+_KEPT_FILES = ("out", MARK)
+"""Of what a worker may have left, wherever it was ended; the mark is taken away last."""
 _NAME = re.compile(r"[0-9a-f]{32}\.alive")
 _UNMARKED_FOR_S = 3600.0
 
@@ -93,3 +95,15 @@ def _held(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def tidy(folder: Path) -> None:
+    """Removes everything from a job's folder that is not an answer."""
+    with contextlib.suppress(FileNotFoundError):
+        for path in list(folder.iterdir()):
+            if path.name in _KEPT_FILES:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)

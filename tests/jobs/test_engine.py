@@ -6,6 +6,7 @@ import hashlib
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -167,3 +168,29 @@ def test_stopping_an_engine_leaves_no_process(tmp_path, endless):
     pids = {running_pid(made, job_id), *made.server_pids().values()}
     made.stop()
     until(lambda: not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids))
+
+
+def test_a_job_waits_for_what_it_reads_and_that_goes_afterwards(engine, tiny):
+    earlier = job("predict", tiny, batch_size=4, samples=1234)
+
+    def before() -> list[str]:
+        return [one.id for one in engine.jobs() if one.params.get("samples") == 1234]
+
+    asked = [replace(job("describe", tiny, one=one), after={"before": earlier}) for one in range(2)]
+    ids = [engine.submit(one, owner="ann") for one in asked]
+    assert len(before()) == 1, "done once for both"
+    assert engine.jobs(owner="ann", active=True)
+    assert all(engine.wait(one, 60).status is Status.OK for one in ids)
+    until(lambda: not before())
+
+
+def test_a_job_ends_as_the_one_before_it_did(engine, tiny, endless):
+    missing = job("predict", tiny.with_name("gone.onnx"))
+    result = engine.wait(engine.submit(replace(job("describe", tiny), after={"before": missing})), 60)
+    assert result.status is Status.FAILED
+    assert "gone.onnx" in result.reason
+    waiting = engine.submit(replace(job("describe", tiny), after={"before": job("predict", endless, batch_size=1)}))
+    until(lambda: engine.state(waiting).progress.phase not in ("queued", "starting"))
+    engine.cancel(waiting)
+    assert engine.wait(waiting, 60).status is Status.CANCELLED
+    until(lambda: not engine.jobs(active=True))
