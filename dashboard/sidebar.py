@@ -34,6 +34,8 @@ BRAND = Path(__file__).parent / "brand.svg"
 STYLE = Path(__file__).parent / "frame.css"
 """Our only style sheet for Streamlit's own page."""
 REFRESH_S = 1.5
+_MOST_BARS = 3
+"""Jobs that each have a line; those that run come first."""
 
 
 def show(view: session.View) -> None:
@@ -123,8 +125,11 @@ def _running(view: session.View) -> None:
         if not active:
             st.rerun()
         st.caption("Running")
-        for state in active:
+        first = sorted(active, key=lambda state: state.status == "queued")[:_MOST_BARS]
+        for state in first:
             progress.bar(state, subject=_subject(state.kind, state.entry_id), may_cancel=True, narrow=True)
+        if len(active) > len(first):
+            st.caption(f"and {len(active) - len(first):,} more")
 
     jobs()
 

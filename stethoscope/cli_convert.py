@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from stethoscope.cli_options import (
     TimeoutOption,
     TrustOption,
 )
+from stethoscope.convert.deaths import what_to_do
 from stethoscope.convert.options import DEFAULT_OPSET, Options
 from stethoscope.errors import BadSetting
 from stethoscope.types import JobResult
@@ -45,7 +47,8 @@ def convert(
         bool, typer.Option("--integer-ends", help="Full int8: integer inputs and outputs too.")
     ] = False,
     allow_float: Annotated[
-        bool, typer.Option("--allow-float", help="Full int8: operators without an integer kernel stay in float.")
+        bool,
+        typer.Option("--allow-float", help="Full int8: operators refused for want of an integer kernel stay in float."),
     ] = False,
     calibration_rows: Annotated[int, typer.Option(min=1, help="Rows by which ranges are found.")] = 100,
     rows: Annotated[int, typer.Option(min=1, help="Rows on which both are compared.")] = 8,
@@ -76,6 +79,7 @@ def convert(
                 "convert", model, data, params, cli_run.budget(memory_limit, timeout), Path(folder), "tensorflow"
             )
             path = _placed(result, left, out) if result.value.get("file") else None
+        result = replace(result, reason=f"{result.reason} {what_to_do(result.status)}".strip())
         print_answer(_answer(result, path), as_json, "conversion")
         exit_for(result)
 

@@ -10,28 +10,15 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import linked, run_panel, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
+from dashboard.run_limits import memory_limit
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
-
-MIB = 1 << 20
 
 
 def batch_size() -> int:
     """The field for the batch."""
     return int(st.number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params"))
-
-
-def memory_limit() -> int:
-    """The field for what a run may add to its process, in bytes; one job's share of the machine at first."""
-    most = int(configured().job_memory_bytes) // MIB
-    return int(
-        st.number_input(
-            "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
-            help="What a run may add to its process. One that needs more is stopped, with a report.",
-        )
-    ) * MIB  # fmt: skip
 
 
 def call_style(architecture: Architecture, row: Any) -> str:

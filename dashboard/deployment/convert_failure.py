@@ -11,6 +11,7 @@ from dashboard import escape, render, words
 from dashboard.data import data_choice
 from dashboard.deployment import convert_jobs, convert_targets
 from dashboard.session import View
+from stethoscope.convert.deaths import what_to_do
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Architecture, JobResult, Status
 
@@ -43,6 +44,8 @@ def shown(
         _refused(result, target, view.entry.name, architecture)
     else:
         render.ending(state)
+        if advice := what_to_do(result.status):
+            st.markdown(advice)
         if result.status is not Status.CANCELLED:
             data_choice.make_it_fit(result)
     if result.status is not Status.CANCELLED and result.error != "BadInput":

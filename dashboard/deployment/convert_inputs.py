@@ -9,13 +9,12 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import run_panel
+from dashboard import run_limits, run_panel
 from dashboard.deployment import convert_targets
 from stethoscope.convert.options import DEFAULT_OPSET, OPSETS, Options
 from stethoscope.settings import settings
 from stethoscope.types import Architecture
 
-MIB = 1 << 20
 _PLAIN = Options()
 _TOGGLES: Mapping[str, tuple[str, str]] = {
     "integer_ends": ("Integer inputs and outputs", "For accelerators that have no floats at all"),
@@ -53,7 +52,8 @@ def draw(target: str, architecture: Architecture) -> Chosen:
         )  # fmt: skip
     if "batch_size" in counts:
         options["batch_size"] = _rows_per_call(row.cell(), fixed)
-    limit = _memory(row.cell())
+    with row.cell():
+        limit = run_limits.memory_limit("A conversion")
     with row.cell(), st.popover("More", width="stretch"):
         params, time_s = _more()
     toggles = [(name, *said) for name, said in _TOGGLES.items() if name in counts]
@@ -77,16 +77,6 @@ def _rows_per_call(cell: DeltaGenerator, fixed: int | None) -> int | None:
         help="A fixed number lets some runtimes and accelerators compile more of the model",
     )  # fmt: skip
     return int(chosen) if chosen else None
-
-
-def _memory(cell: DeltaGenerator) -> int:
-    most = int(settings().job_memory_bytes) // MIB
-    return int(
-        cell.number_input(
-            "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
-            help="What a conversion may add to its process; going over ends it, and nothing else",
-        )
-    ) * MIB  # fmt: skip
 
 
 def _more() -> tuple[dict[str, Any], float]:

@@ -15,11 +15,6 @@ ADDRESS = "to"
 """The chosen target in the address."""
 _FAMILY, _VARIANT = "target-family", "target-variant"
 _RUNTIMES = {".onnx": "ONNX Runtime", ".tflite": "LiteRT"}
-_OPTIONS: Mapping[str, tuple[str, ...]] = {
-    "onnx": ("opset",),
-    "tflite-int8": ("integer_ends", "allow_float"),
-    "tflite-int16x8": ("allow_float",),
-}
 
 
 def possible(architecture: Architecture) -> dict[str, Converter]:
@@ -41,9 +36,8 @@ def title(target: str) -> str:
 
 def options_of(target: str, architecture: Architecture) -> tuple[str, ...]:
     """The options of a conversion that count for this target and this file."""
-    calibrated = ("calibration_rows",) if all_converters()[target].calibrated else ()
-    per_call = () if architecture.format_id == "tflite" else ("batch_size",)
-    return (*calibrated, *per_call, *_OPTIONS.get(target, ()))
+    unchanging = ("batch_size",) if architecture.format_id == "tflite" else ()
+    return tuple(name for name in all_converters()[target].options if name not in unchanging)
 
 
 def choose(found: Mapping[str, Converter], first: str) -> str:

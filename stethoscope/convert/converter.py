@@ -96,6 +96,8 @@ class Converter(Protocol):
     """Where it stands in the list of targets."""
     calibrated: bool
     """Whether rows are needed to find ranges."""
+    options: tuple[str, ...]
+    """Fields of `Options` that count for it."""
 
     def refusal(self, architecture: Architecture) -> str:
         """Why a model of this format cannot be converted, before anything is run; "" where it can be tried."""

@@ -27,6 +27,7 @@ class ToFrozenGraph:
     about = "For tools that read a GraphDef: OpenCV, TensorFlow 1, TensorRT's old parser."
     place = 21
     calibrated = False
+    options = ("batch_size",)
 
     def refusal(self, architecture: Architecture) -> str:
         """TFLite and ONNX files are refused, and what is one already."""

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from stethoscope.errors import BadSetting
 
-OPSETS = tuple(range(13, 21))
-"""ONNX operator sets that can be written: tf2onnx 1.17 writes up to 20 without loss, and 13 is what old runtimes have."""
+OPSETS = tuple(range(13, 19))
+"""ONNX operator sets that can be written: tf2onnx 1.17 ends at 18, and 13 is what old runtimes have."""
 DEFAULT_OPSET = 18
 
 

@@ -20,7 +20,11 @@ class Origins:
         self._keras = architecture.format_id.startswith("keras")
         self._numbered = architecture.framework_version.startswith("Keras 3")
         self._lasts: dict[str, str | None] = {}
+        self._bare: dict[str, str | None] = {}
+        """Operations that are layers by themselves (keras.ops), by their type in small letters; None where it is not one alone."""
         for layer in architecture.layers:
+            if self._keras and layer.parameters == 0:
+                self._bare[layer.type.lower()] = None if layer.type.lower() in self._bare else layer.path
             last = layer.path.rsplit("/", 1)[-1]
             self._lasts[last] = None if last in self._lasts else layer.path
 
@@ -33,7 +37,8 @@ class Origins:
         bare = [_NUMBER.sub("", part) for part in parts]
         first, second = (bare, parts) if self._numbered else (parts, bare)
         if self._keras:  # the last part is the operator's own name: "lstm/lstm_cell/add" is not the layer "add"
-            return next((path for one in (first[:-1], second[:-1], first, second) if (path := self._found(one))), "")
+            found = next((path for one in (first[:-1], second[:-1], first, second) if (path := self._found(one))), "")
+            return found or self._bare.get(bare[-1].lower()) or ""
         return self._found(first) or self._found(second)
 
     def type(self, path: str) -> str:

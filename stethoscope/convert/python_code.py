@@ -11,7 +11,7 @@ model = keras.models.load_model("{file}")
 
 @tf.function(input_signature=specs)
 def call(*inputs):
-    return model(list(inputs) if len(inputs) > 1 else inputs[0])
+    return model({given})
 """
 _SAVED_MODEL = """\
 model = tf.saved_model.load("folder")
@@ -59,9 +59,13 @@ def loading(architecture: Architecture, batch_size: int | None = None, prepared:
     """
     if is_keras(architecture):
         package = "import keras\n" if is_keras_3(architecture) else "import tf_keras as keras\n"
+        several = len(architecture.inputs) > 1
+        given = "tf.nest.pack_sequence_as(model.input, list(inputs))" if several else "inputs[0]"
         file = "model.h5" if "h5" in architecture.format_id else "model.keras"
         shape = "one.shape" if batch_size is None else f"[{batch_size}, *one.shape[1:]]"
-        return f"{package}import tensorflow as tf\n\n" + _KERAS.format(file=file, shape=shape, prepared=prepared)
+        return f"{package}import tensorflow as tf\n\n" + _KERAS.format(
+            file=file, shape=shape, prepared=prepared, given=given
+        )
     if architecture.format_id == "frozen_graph":
         outputs = [spec.name for spec in architecture.outputs]
         return "import tensorflow as tf\n\n" + _FROZEN.format(

@@ -23,6 +23,7 @@ class ToSavedModel:
     about = "For TensorFlow Serving and for TensorFlow without the model's Python."
     place = 20
     calibrated = False
+    options = ("batch_size",)
 
     def refusal(self, architecture: Architecture) -> str:
         """TFLite and ONNX files are refused."""

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from stethoscope.convert.options import Options
+from stethoscope.convert.sixteen_bit_repairs import repair_for_16x8
 from stethoscope.convert.tflite_making import Precision, ToTFLite
 
 
 def _setup(converter: Any, options: Options) -> None:
     import tensorflow as tf
 
+    del options
+
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    kinds = [tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8]
-    converter.target_spec.supported_ops = [*kinds, tf.lite.OpsSet.TFLITE_BUILTINS] if options.allow_float else kinds
+    converter.target_spec.supported_ops = [
+        tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8,
+        tf.lite.OpsSet.TFLITE_BUILTINS,  # without it, operators on integers alone are refused too; floats are looked for afterwards
+    ]
 
 
 CONVERTER = ToTFLite(
@@ -24,11 +29,13 @@ CONVERTER = ToTFLite(
         14,
         _setup,
         calibrated=True,
+        options=("allow_float",),
         lines=(
             "converter.optimizations = [tf.lite.Optimize.DEFAULT]",
             "converter.target_spec.supported_ops = [",
             "    tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8",
             "]",
         ),
+        change=repair_for_16x8,
     )
 )

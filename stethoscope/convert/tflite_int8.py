@@ -26,6 +26,7 @@ CONVERTER = ToTFLite(
         13,
         _setup,
         calibrated=True,
+        options=("integer_ends", "allow_float"),
         lines=(
             "converter.optimizations = [tf.lite.Optimize.DEFAULT]",
             "converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]",

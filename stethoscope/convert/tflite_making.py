@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from stethoscope.convert import tflite_refusals
 from stethoscope.convert.converter import CannotConvert, Made, Source, Unsupported
 from stethoscope.convert.correspondence import fed_as
+from stethoscope.convert.float_operators import float_operators
 from stethoscope.convert.made_file import open_made
 from stethoscope.convert.options import Options
 from stethoscope.convert.origins import Origins
@@ -18,16 +19,14 @@ from stethoscope.convert.refusals import not_traceable
 from stethoscope.convert.saving import save_traced
 from stethoscope.convert.traced import TracedModel, trace, with_constants
 from stethoscope.convert.unrolling import loop_of, unrolled
-from stethoscope.convert.ways_round import way_round
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.formats.tflite_model.quantised_ends import input_quantisation, quantised
-from stethoscope.framework_errors import gist
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture, Feed, Layer, ModelFile
 
 _FILE = "model.tflite"
-_OPERATOR = re.compile(r"'tf\.(\w+)' op|tf\.(\w+) \{|\b(?:tf|tfl)\.(\w+)\b")
-_NO_KERNEL = re.compile(r"quantization (?:to 16x8-bit )?not yet supported for op: '?(\w+)", re.I)
+_NAMED = 6
+"""Operators that a note names."""
 _FIXED_NOTE = "It takes {rows} row(s) in every call: an open number stands in the way of {operators}."
 
 
@@ -43,8 +42,12 @@ class Precision:
     """Sets TensorFlow's converter up."""
     calibrated: bool = False
     """Whether ranges are found by running rows."""
+    options: tuple[str, ...] = ()
+    """Fields of `Options` that count for it alone."""
     lines: tuple[str, ...] = ()
     """The same setup as Python."""
+    change: Callable[[Any], None] | None = None
+    """What is done to the graph, in place, so that TensorFlow takes it."""
 
 
 class ToTFLite:
@@ -56,6 +59,8 @@ class ToTFLite:
         self._precision = precision
         self.id, self.title, self.about, self.place = precision.id, precision.title, precision.about, precision.place
         self.calibrated = precision.calibrated
+        ranges = ("calibration_rows",) if precision.calibrated else ()
+        self.options: tuple[str, ...] = (*ranges, "batch_size", *precision.options)
 
     def refusal(self, architecture: Architecture) -> str:
         """TFLite and ONNX files are refused."""
@@ -86,7 +91,7 @@ class ToTFLite:
             raise refused
         raise CannotConvert(
             f"{source.file.name}: what TensorFlow made of it does not run. {refused}",
-            _named_in(str(refused), source, self.title),
+            tflite_refusals.named_in(str(refused), source, self.title),
         ) from refused
 
     def code(self, architecture: Architecture, options: Options) -> str:
@@ -134,6 +139,7 @@ class _Attempt:
         self.report("convert", 0.2, "TensorFlow converts; it does not say how far it is")
         content = self._converted(traced)
         self.path.write_bytes(content)
+        in_floats = self._in_floats()
         file = ModelFile(self.path, self.path.name)
         names = sorted(name for name, _ in traced.outputs)
         original = dict(traced.outputs)
@@ -148,7 +154,7 @@ class _Attempt:
         _, opened = open_made(self.path, self.path.parent)
         with opened as runner:
             runner.predict(_one_call(self.source, made, runner, file))
-        notes = []
+        notes = [*in_floats]
         if self.precision.calibrated and self.source.calibration.source == "dummy":
             notes.append(
                 "Its ranges were found with random input. Give rows of your own data: with these, real values may be clipped."
@@ -175,6 +181,21 @@ class _Attempt:
             )
         return traced, layers
 
+    def _in_floats(self) -> list[str]:
+        """A note on the operators that stayed in float, where all should be integers: the converter leaves some without a word."""
+        if not self.precision.calibrated:
+            return []
+        found = list(float_operators(self.path, Origins(self.source.architecture)))
+        places = dict.fromkeys(f"{operator}{f' (layer {layer})' if layer else ''}" for operator, layer in found)
+        rest = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        return (
+            [
+                f"Computed in floats, for want of an integer kernel: {', '.join([*places][:_NAMED])}{rest}. A device without floats refuses it."
+            ]
+            if places
+            else []
+        )
+
     def _converted(self, traced: TracedModel) -> bytes:
         import tensorflow as tf
         from tensorflow.lite.python.convert_phase import ConverterError
@@ -187,11 +208,14 @@ class _Attempt:
         try:
             return bytes(converter.convert())
         except ConverterError as error:
-            raise self._refused(error) from error
+            raise self._refused(error, traced) from error
         except (
             ValueError, RuntimeError, TypeError, KeyError, AttributeError, NotImplementedError, tf.errors.OpError,
         ) as error:  # fmt: skip
-            raise self._refused(error) from error
+            raise self._refused(error, traced) from error
+
+    def _refused(self, error: Exception, traced: TracedModel) -> CannotConvert:
+        return tflite_refusals.refused(error, self.source, self.precision.title, traced)
 
     def _converter(self, traced: TracedModel) -> Any:
         """By way of a SavedModel without variables: it keeps the names, and LiteRT finds no variable that nobody has set."""
@@ -199,7 +223,7 @@ class _Attempt:
 
         folder = self.path.parent / f"for_tflite_{self.options.batch_size or 'any'}"
         name = self.source.file.name
-        save_traced(traced if traced.writes else with_constants(traced, name), folder, name)
+        save_traced(traced if traced.writes else with_constants(traced, name, self.precision.change), folder, name)
         return tf.lite.TFLiteConverter.from_saved_model(str(folder))
 
     def _rows(self, names: Sequence[str]) -> Iterator[Any]:
@@ -212,48 +236,6 @@ class _Attempt:
             seen += len(ordered[0]) if ordered and ordered[0].ndim else 1
             self.report("calibrate", None, f"row {seen:,}")
             yield dict(zip(names, ordered, strict=True))
-
-    def _refused(self, error: Exception) -> CannotConvert:
-        name, title = self.source.file.name, self.precision.title
-        found = _errors_of(error, self.source, title) or _named_in(str(error), self.source, title)
-        if not found:
-            return CannotConvert(
-                f"{name}: TensorFlow cannot convert it to {title}: {gist(error)}. Give it a fixed number of rows (batch size 1), or choose "
-                "another precision."
-            )
-        names = ", ".join(sorted({one.operator for one in found})[:4])
-        where = f" (layer {found[0].layer})" if found[0].layer else ""
-        return CannotConvert(f"{name}: {title} has no {names}{where}. {found[0].way_round}", found)
-
-
-def _errors_of(error: Exception, source: Source, title: str) -> list[Unsupported]:
-    """What TensorFlow's converter says of single operators."""
-    origins = Origins(source.architecture)
-    found: dict[tuple[str, str], Unsupported] = {}
-    for one in getattr(error, "errors", ()):
-        operator = str(one.operator.name).removeprefix("tf.").removeprefix("tfl.")
-        if operator in ("", "Const"):  # a constant of a kind that it has none of comes with what makes it one
-            continue
-        places = [call.name for call in one.location.call] if one.HasField("location") else []
-        layer = next((path for path in map(origins.layer, places) if path), "")
-        message = " ".join(str(one.error_message).split())[:300]
-        found.setdefault((operator, layer), Unsupported(operator, layer, message, way_round(operator, title)))
-    return list(found.values())
-
-
-def _named_in(text: str, source: Source, title: str) -> list[Unsupported]:
-    """Operators that an error names in its text."""
-    origins = Origins(source.architecture)
-    names = _NO_KERNEL.findall(text)
-    if not names:
-        names = re.findall(r"custom operator (\w+)|Node number \d+ \((\w+)\)", text)
-        names = [next(filter(None, groups), "") for groups in names]
-    layers = [origins.layer(place) for place in re.findall(r'loc\("([^"]+)"', text)[:4]]
-    layer = next((path for path in layers if path), "")
-    short = names or [next(filter(None, groups)) for groups in _OPERATOR.findall(text)][:3]
-    return [
-        Unsupported(one.removeprefix("Flex"), layer, "", way_round(one, title)) for one in dict.fromkeys(short) if one
-    ]
 
 
 def _blamed(error: StethoscopeError) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -122,8 +122,13 @@ def freeze(traced: TracedModel, name: str) -> FrozenModel:
     )
 
 
-def with_constants(traced: TracedModel, name: str) -> TracedModel:
+def with_constants(traced: TracedModel, name: str, change: Callable[[Any], None] | None = None) -> TracedModel:
     """The same function with the same names, and constants in place of variables.
+
+    Args:
+        traced: the model.
+        name: of its file, for the error.
+        change: what is done to the graph before, in place.
 
     Raises:
         CannotConvert: as `freeze`.
@@ -134,10 +139,11 @@ def with_constants(traced: TracedModel, name: str) -> TracedModel:
     _raise_for_writes(traced, name)
     with _explained(name):
         frozen = convert_variables_to_constants_v2(traced.function, lower_control_flow=False)
+        call = frozen if change is None else _changed(frozen, change)
     names = sorted(name for name, _ in traced.outputs)
 
     def model(*tensors: Any) -> dict[str, Any]:
-        found = frozen(*tensors)
+        found = call(*tensors)
         flat = found if isinstance(found, list | tuple) else [found]
         return dict(zip(names, flat, strict=True))
 
@@ -146,6 +152,21 @@ def with_constants(traced: TracedModel, name: str) -> TracedModel:
     ]
     function = tf.function(model, input_signature=signature, autograph=False).get_concrete_function()
     return TracedModel(function, None, traced.inputs, traced.outputs)
+
+
+def _changed(function: Any, change: Callable[[Any], None]) -> Callable[..., Any]:
+    """A function of constants whose graph is another."""
+    import tensorflow as tf
+
+    definition = function.graph.as_graph_def()
+    change(definition)
+    inputs, outputs = [tensor.name for tensor in function.inputs], [tensor.name for tensor in function.outputs]
+
+    def call(*tensors: Any) -> Any:
+        fed = dict(zip(inputs, tensors, strict=True))
+        return tf.graph_util.import_graph_def(definition, input_map=fed, return_elements=outputs, name="")
+
+    return call
 
 
 def _writes(function: Any, source: Source) -> tuple[Unsupported, ...]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from stethoscope.convert.converter import CannotConvert
 from stethoscope.parity.array_difference import array_difference, top_agreement
-from stethoscope.parity.precision import tolerance
+from stethoscope.parity.precision import precision_of, tolerance
 from stethoscope.types import Architecture, Feed
 
 _ROUNDING = 1e-5
@@ -68,7 +68,7 @@ def doubts(
             "state, so the difference says nothing about the conversion. Run `stethoscope consistency` on it."
         )
         return
-    allowed = tolerance(source, made)
+    allowed = tolerance(precision_of(source), precision_of(made))
     far = [one for one in found if one["max_abs_diff"] != 0 and (one["nrmse"] is None or one["nrmse"] > allowed.nrmse)]
     for one in far[:1]:
         amount = "values that are no numbers" if one["nrmse"] is None else f"{one['nrmse']:.1%} of its size"

@@ -17,6 +17,7 @@ from stethoscope.convert.converter import CannotConvert, Converter, Made, Source
 from stethoscope.convert.correspondence import fed_as, paired
 from stethoscope.convert.made_file import open_made
 from stethoscope.convert.options import Options
+from stethoscope.convert.runtime_refusals import refused
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.formats import detect
 from stethoscope.formats.tflite_model.quantised_ends import (
@@ -115,10 +116,11 @@ class _Conversion:
             made = self._converter.convert(source, options, self._folder, context.report)
             convert_s, convert_peak = time.perf_counter() - start, context.memory.peak_bytes()
             give_back()
-            value, described = self._tried(made, feed, before, given.source)
+            value, described = self._tried(made, source, feed, before)
             value["time_s"] |= {"before": before_s}
             value["peak_bytes"] |= {"before": before_peak}
             file, beside = self._kept(made)
+            context.report("again", 0.97, "asking the source once more, to tell whether it always answers the same")
             again, _, _ = self._measured(
                 self._runner, feed, self._own_ends(self._file, self._architecture), timed=False
             )
@@ -142,7 +144,7 @@ class _Conversion:
                 **value,
             }
 
-    def _tried(self, made: Made, feed: Feed, before: Feed, data: str) -> tuple[dict[str, Any], Architecture]:
+    def _tried(self, made: Made, source: Source, feed: Feed, before: Feed) -> tuple[dict[str, Any], Architecture]:
         """Loads what was made as any file, runs it on the same rows, and says how far it is off; and what it is."""
         self._context.report("try", 0.85, "loading and running it in its own runtime")
         file = ModelFile(made.path, made.path.name)
@@ -157,11 +159,7 @@ class _Conversion:
                 after, after_s, after_peak = self._measured(runner, fed, self._ends_of(file, described, made, names))
                 estimated = self._estimated(described, runner, rows)
         except (CannotRun, StethoscopeError) as error:
-            said = str(error).removeprefix(file.name + ": ")
-            back = " Convert the model that it was made from." if self._architecture.format_id == "tflite" else ""
-            raise CannotConvert(
-                f"{self._file.name}: a file was made, but its runtime refuses it: {said}{back}"
-            ) from error
+            raise refused(error, source, file.name) from error
         outputs = differences(self._file.name, before, after, names)
         biggest = [one["max_abs_diff"] for one in outputs]
         agreements = [one["top1_agreement"] for one in outputs if one["top1_agreement"] is not None]
@@ -171,7 +169,7 @@ class _Conversion:
             "max_abs_diff": None if None in biggest else max(biggest),
             "top1_agreement": min(agreements) if agreements else None,
             "rows": rows,
-            "source": data,
+            "source": source.calibration.source,
             "operators": {"before": _kinds(self._architecture), "after": _kinds(described)},
             "time_s": {"after": after_s, "rows": rows},
             "peak_bytes": {"after": after_peak},

@@ -19,8 +19,8 @@ def test_survives_json():
 @pytest.mark.parametrize(
     ("value", "why"),
     [
-        ({"opset": 21}, "expected 13 to 20"),
-        ({"opset": "18"}, "expected 13 to 20"),
+        ({"opset": 19}, "expected 13 to 18"),
+        ({"opset": "18"}, "expected 13 to 18"),
         ({"batch_size": 0}, "batch_size: expected a whole number"),
         ({"batch_size": True}, "batch_size: expected a whole number"),
         ({"calibration_rows": None}, "calibration_rows: expected a whole number"),

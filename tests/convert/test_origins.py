@@ -38,3 +38,13 @@ def test_keras_2_does_not(operator, layer):
 def test_the_operators_of_a_graph_are_its_layers():
     found = origins("saved_model", "TensorFlow 2.21.0", "net/dense/MatMul", "net/dense/BiasAdd")
     assert found.layer("PartitionedCall_1/net/dense/BiasAdd:0") == "net/dense/BiasAdd"
+
+
+def test_an_operation_that_is_a_layer_by_itself_is_known_by_its_type():
+    layers = tuple(
+        Layer(path, kind, (None, 3), 0, 0, "float32")
+        for path, kind in (("tan", "Tan"), ("first", "Sin"), ("second", "Sin"))
+    )
+    found = Origins(Architecture("keras", "Keras 3.15.1", 0, None, (), (), layers))
+    assert found.layer("functional_1_1/Tan") == "tan"
+    assert found.layer("functional_1_1/Sin") == "", "either could be meant"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import signal
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -10,6 +13,7 @@ from dashboard.routes import conversions, downloads
 from stethoscope.formats import detect
 from stethoscope.store import store
 from tests.conftest import PROJECT
+from tests.convert.deaths import end_the_converter
 from tests.dashboard.visiting import ME, OTHER, add, keys, open_page, settle, text
 from tests.formats.tf_graphs import FLOAT, dense, node
 from tests.models import tiny_onnx
@@ -89,6 +93,28 @@ def test_a_conversion_is_cancelled(app, digits):
     next(button for button in app.button if (button.key or "").startswith("cancel-page")).click()
     app.run()
     assert "This run was cancelled" in text(settle(app))
+
+
+def test_a_converter_that_dies_says_so_and_what_to_do(app, engine):
+    entry = store().add_file(BUILT / "bert_small.keras", "bert.keras", ME)
+    open_page(app, "convert", entry, to="tflite")
+    app.button("run-Convert").click()
+    app.run()
+    end_the_converter(engine, signal.SIGKILL)
+    shown = said(settle(app))
+    assert "SIGKILL" in shown and "Nothing else was affected." in shown
+    assert "Convert it once more." in shown
+    assert "Not tried yet: ONNX" in shown
+
+
+def test_of_many_conversions_the_sidebar_shows_a_few(app, digits):
+    open_page(app, "convert", digits)
+    app.button("run-all").click()
+    app.run()
+    assert sum(key.startswith("cancel-side") for key in keys(app)) == 3
+    assert re.search(r"^and \d more$", said(app), re.M)
+    app.button("cancel-page-all").click()
+    settle(app)
 
 
 def test_a_failure_names_the_operator_its_layer_and_what_works(app, tmp_path):

@@ -109,7 +109,7 @@ def test_what_cannot_be_a_source_says_so(engine, name, target, why):
     ("target", "options", "why"),
     [
         ("coreml", {}, "expected one of"),
-        ("onnx", {"opset": 7}, "13 to 20"),
+        ("onnx", {"opset": 7}, "13 to 18"),
         ("onnx", {"speed": 1}, "no option 'speed'"),
     ],
 )
