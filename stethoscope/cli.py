@@ -17,6 +17,7 @@ from stethoscope import (
     cli_curves,
     cli_drift,
     cli_endurance,
+    cli_latency,
     cli_predict,
     cli_run,
     cli_sweep,
@@ -88,6 +89,7 @@ app.command()(cli_curves.curves)
 app.command()(cli_versions.versions)
 app.command()(cli_convert.convert)
 app.command()(cli_compare.compare)
+app.command()(cli_latency.latency)
 app.command()(cli_drift.drift)
 
 

@@ -1,0 +1,105 @@
+"""A picture of how long models take: the median as a dot, p90 and p99 as whiskers, on one logarithmic scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dashboard import escape, figures, words
+
+COLOURS: Mapping[str, str] = {"TensorFlow": figures.ORANGE, "ONNX Runtime": figures.BLUE, "LiteRT": figures.GREEN}
+_ROW_PX, _HEAD_PX, _AXIS_PX = 27, 30, 96
+_HEAD = 0.9
+"""Of a row's height, for the line that says which batch size follows."""
+
+
+def by_batch(groups: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[tuple[str, str], str]) -> go.Figure:
+    """One line for each model and call, grouped by batch size; the fastest of each group has a filled diamond.
+
+    Args:
+        groups: rows of an answer that have times, by batch size.
+        titles: what to call each, by role and call. Hostile.
+    """
+    height = _AXIS_PX + sum(_HEAD_PX + _ROW_PX * len(rows) for rows in groups.values())
+    figure = figures.base(height)
+    times = [
+        float(one)
+        for rows in groups.values()
+        for row in rows
+        for one in (row["p50_s"], row["p99_s"] or row["p90_s"])
+        if one
+    ]
+    low, high = min(times) / 1.4, max(times) * 1.4
+    place, ticks, names = 0.0, [], []
+    for size, rows in groups.items():
+        figure.add_annotation(
+            x=0, xref="paper", xanchor="left", y=place, showarrow=False, yanchor="middle",
+            text=f"<b>{words.plural(size, 'row')} a call</b>",
+        )  # fmt: skip
+        place += _HEAD
+        best = min(float(row["p50_s"]) for row in rows)
+        for row in rows:
+            _line(figure, row, place, titles[row["role"], row["call"]], is_best=row["p50_s"] == best and len(rows) > 1)
+            ticks.append(place)
+            names.append(escape.figure(titles[row["role"], row["call"]], 30))
+            place += 1
+        place += 0.2
+    figure.update_yaxes(tickvals=ticks, ticktext=names, range=[place - 0.4, -0.6], showgrid=False)
+    figure.update_xaxes(
+        title_text="Time of one call (logarithmic)", type="log", range=[math.log10(low), math.log10(high)], **_ticks(low, high),
+    )  # fmt: skip
+    _legend(figure, {_runtime(row) for rows in groups.values() for row in rows})
+    return figure
+
+
+def _ticks(low_s: float, high_s: float) -> dict[str, Any]:
+    """Powers of ten, or 1, 2 and 5 of them over less than three decades, each with its unit."""
+    digits = (1, 2, 5) if high_s < 1000 * low_s else (1,)
+    powers = range(math.floor(math.log10(low_s)), math.ceil(math.log10(high_s)) + 1)
+    values = [digit * 10.0**power for power in powers for digit in digits]
+    return {"tickvals": values, "ticktext": [_round(value) for value in values]}
+
+
+def _round(seconds: float) -> str:
+    value, unit = (
+        (seconds * 1e6, "µs") if seconds < 0.999e-3 else (seconds * 1e3, "ms") if seconds < 0.999 else (seconds, "s")
+    )
+    return f"{value:,.3g} {unit}"
+
+
+def _line(figure: go.Figure, row: Mapping[str, Any], place: float, title: str, *, is_best: bool) -> None:
+    colour = COLOURS.get(_runtime(row), figures.GREY)
+    p50 = float(row["p50_s"])
+    for key, width in (("p99_s", 1.5), ("p90_s", 4.5)):
+        if row[key]:
+            figure.add_scatter(
+                x=[p50, float(row[key])], y=[place, place], mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
+            )  # fmt: skip
+    said = " · ".join(
+        f"{name} {words.duration(float(row[key]))}" for name, key in (("p50", "p50_s"), ("p90", "p90_s"), ("p99", "p99_s")) if row[key]
+    )  # fmt: skip
+    figure.add_scatter(
+        x=[p50], y=[place], mode="markers", cliponaxis=False, showlegend=False,
+        marker={"color": colour, "size": 14 if is_best else 10, "symbol": "diamond" if is_best else "circle"},
+        hovertemplate=f"{escape.figure(title)}<br>{escape.figure(row['runtime'])}<br>{said}<br>{int(row['calls']):,} calls"
+        f"{'<br>the fastest' if is_best else ''}<extra></extra>",
+    )  # fmt: skip
+
+
+def _legend(figure: go.Figure, runtimes: set[str]) -> None:
+    for name in sorted(runtimes):
+        figure.add_scatter(
+            x=[None], y=[None], mode="markers", name=escape.figure(name), showlegend=True,
+            marker={"color": COLOURS.get(name, figures.GREY), "size": 10},
+        )  # fmt: skip
+    figure.update_layout(
+        showlegend=True, legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right"}, margin_t=30,
+    )  # fmt: skip
+
+
+def _runtime(row: Mapping[str, Any]) -> str:
+    """Without its version."""
+    return str(row["runtime"]).rpartition(" ")[0]
