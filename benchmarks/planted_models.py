@@ -3,28 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Plant:
-    """One fault: at which layer, what is built otherwise, what is done to the weights."""
-
-    kind: str
-    layer: str
-    build: Mapping[str, Any] = field(default_factory=dict)
-    weights: Callable[[list[np.ndarray], np.random.Generator], list[np.ndarray]] | None = None
-    causes: tuple[str, ...] = ()
-    """Ids that name it right."""
-    formats: tuple[str, ...] = ("keras", "onnx", "tflite", "saved_model")
-    """Which can hold it."""
-
-
-_RANDOM = ("keras", "saved_model")
-"""Formats that hold what draws random numbers."""
+from benchmarks.planted_faults import Plant
 
 
 class Builder:
@@ -72,10 +55,17 @@ class Builder:
             return self.layers.Activation(_gelu_tanh if told.get("approximate") else "gelu", name=name)(x)
         return self.layers.Activation(told.get("activation", kind), name=name)(x)
 
-    def pool(self, x: Any, name: str) -> Any:
-        """Maximum pooling, or another kind."""
+    def strided(self, x: Any, filters: int, name: str) -> Any:
+        """A convolution with strides; the plant may pad both ends alike, as PyTorch does."""
+        told = self.told(name)
+        if told.get("symmetric"):
+            x = self.layers.ZeroPadding2D(1, name=f"{name}_pad")(x)
+        return self.layers.Conv2D(filters, 3, strides=2, padding="valid" if told else "same", name=name)(x)
+
+    def pool(self, x: Any, name: str, usual: str = "MaxPooling2D") -> Any:
+        """Pooling of a kind, or another."""
         told = dict(self.told(name))
-        kind = told.pop("layer", "MaxPooling2D")
+        kind = told.pop("layer", usual)
         return getattr(self.layers, kind)(2, **told, name=name)(x)
 
     def up(self, x: Any, name: str) -> Any:
@@ -85,6 +75,10 @@ class Builder:
     def dense(self, x: Any, units: int, name: str, **settings: Any) -> Any:
         """A dense layer."""
         return self.layers.Dense(units, **{**settings, **self.told(name)}, name=name)(x)
+
+    def attention(self, x: Any, name: str) -> Any:
+        """Attention of each place to all; the plant may let it look back only."""
+        return self.layers.MultiHeadAttention(4, 8, name=name)(x, x, **self.told(name))
 
     def drop(self, x: Any, name: str) -> Any:
         """Dropout; the plant may leave it active."""
@@ -140,7 +134,7 @@ def encoder(b: Builder) -> Any:
     x = b.dense(tokens, 32, "embed")
     for number in (1, 2):
         y = b.layer_normal(x, f"norm{number}a")
-        y = b.layers.MultiHeadAttention(4, 8, name=f"attention{number}")(y, y)
+        y = b.attention(y, f"attention{number}")
         x = b.layers.Add(name=f"add{number}a")([x, y])
         y = b.layer_normal(x, f"norm{number}b")
         y = b.dense(y, 64, f"up{number}")
@@ -153,7 +147,43 @@ def encoder(b: Builder) -> Any:
     return b.keras.Model(tokens, b.dense(x, 5, "answer"), name="encoder")
 
 
-FAMILIES: dict[str, Callable[[Builder], Any]] = {"vision": vision, "encoder": encoder}
+def series(b: Builder) -> Any:
+    """Steps in time through recurrent layers."""
+    steps = b.keras.Input((20, 6), name="steps")
+    x = b.layers.Conv1D(12, 3, **{"padding": "same", "activation": "relu", **b.told("front")}, name="front")(steps)
+    x = b.layers.LSTM(10, return_sequences=True, **b.told("lstm"), name="lstm")(x)
+    x = b.layer_normal(x, "norm")
+    x = b.layers.Bidirectional(b.layers.GRU(8, return_sequences=True), name="both")(x)
+    x = b.layers.GRU(9, **b.told("gru"), name="gru")(x)
+    x = b.dense(x, 12, "hidden", activation="tanh")
+    return b.keras.Model(steps, b.dense(x, 4, "answer"), name="series")
+
+
+def mobile(b: Builder) -> Any:
+    """A network as phones have it: strides, separable and transposed convolutions, other normalisations."""
+    image = b.keras.Input((24, 24, 3), name="picture")
+    x = b.layers.Rescaling(**{"scale": 1 / 255, **b.told("scaling")}, name="scaling")(image)
+    x = b.act(b.strided(x, 12, "stem"), "hard_silu", "stem_act")
+    x = b.layers.SeparableConv2D(16, 3, padding="same", **b.told("separable"), name="separable")(x)
+    x = b.act(x, "relu6", "separable_relu")
+    x = b.layers.GroupNormalization(4, **b.told("group"), name="group")(x)
+    x = b.pool(x, "average", "AveragePooling2D")
+    y = b.layers.PReLU(shared_axes=[1, 2], alpha_initializer="ones", name="prelu")(b.strided(x, 16, "down"))
+    y = b.layers.Conv2DTranspose(8, 3, strides=2, padding="same", **b.told("grow"), name="grow")(y)
+    parts = [x, y][:: -1 if b.told("joined").get("reverse") else 1]
+    x = b.layers.Concatenate(name="joined")(parts)
+    x = b.layers.Resizing(9, 9, **b.told("resized"), name="resized")(x)
+    told = dict(b.told("pooled"))
+    x = getattr(b.layers, told.pop("layer", "GlobalAveragePooling2D"))(name="pooled")(x)
+    return b.keras.Model(image, b.dense(x, 7, "classes", activation="softmax"), name="mobile")
+
+
+FAMILIES: dict[str, Callable[[Builder], Any]] = {
+    "vision": vision,
+    "encoder": encoder,
+    "series": series,
+    "mobile": mobile,
+}
 
 
 def pair(family: str, plant: Plant | None, seed: int) -> tuple[Any, Any]:
@@ -169,7 +199,7 @@ def pair(family: str, plant: Plant | None, seed: int) -> tuple[Any, Any]:
             for weight in layer.weights
             if "seed" not in weight.path
         ]
-        if values and len(values) == len(layer.weights):
+        if values and len(values) == len(layer.get_weights()):
             layer.set_weights(values)
     for layer in wrong.layers:
         try:
@@ -189,92 +219,18 @@ def _like_trained(path: str, shape: Any, value: np.ndarray, random: np.random.Ge
         return random.uniform(0.2, 2.0, shape).astype(np.float32)
     if name in ("moving_mean", "beta", "bias"):
         return (0.1 * random.standard_normal(shape)).astype(np.float32)
+    if name == "alpha":
+        return random.uniform(0.1, 0.4, shape).astype(np.float32)
     if name == "gamma":
         return random.uniform(0.7, 1.3, shape).astype(np.float32)
     return value
 
 
-def _swap(axis: int) -> Callable[[list[np.ndarray], np.random.Generator], list[np.ndarray]]:
-    def apply(values: list[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
-        first, second = random.choice(values[0].shape[axis], 2, replace=False)
-        for place, value in enumerate(values):
-            where = axis % values[0].ndim if place == 0 else 0
-            if place and axis not in (-1, values[0].ndim - 1):
-                continue
-            moved = np.moveaxis(value, where, 0).copy()
-            moved[[first, second]] = moved[[second, first]]
-            values[place] = np.moveaxis(moved, 0, where)
-        return values
-
-    return apply
-
-
-def _zero_channel(values: list[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
-    channel = int(random.integers(values[0].shape[-1]))
-    return [
-        np.concatenate(
-            [value[..., :channel], 0 * value[..., channel : channel + 1], value[..., channel + 1 :]], axis=-1
-        )
-        for value in values
-    ]
-
-
-def _first(
-    change: Callable[[np.ndarray], np.ndarray],
-) -> Callable[[list[np.ndarray], np.random.Generator], list[np.ndarray]]:
-    return lambda values, _: [change(values[0]), *values[1:]]
-
-
-def _no_bias(values: list[np.ndarray], _: np.random.Generator) -> list[np.ndarray]:
-    return [*values[:-1], 0 * values[-1]]
-
-
-def plants(random: np.random.Generator) -> list[tuple[str, Plant]]:
-    """(family, plant) of every kind, each at a layer drawn at random from those that can have it."""
-
-    def one(*names: str) -> str:
-        return str(random.choice(names))
-
-    convolutions = ("stem", "block1_conv1", "block2_conv1", "late_conv")
-    normals = ("stem_bn", "block1_bn1", "block1_bn2", "block2_bn1", "block2_bn2", "late_bn")
-    denses = ("embed", "up1", "down1", "up2", "down2", "answer")
-    relus = ("stem_relu", "block1_relu", "block2_relu", "late_relu")
-    weights = ("weights", "scaled-weights", "transposed-kernel", "flipped-kernel")
-    return [
-        ("vision", Plant("epsilon of BatchNormalization", one(*normals), {"epsilon": 0.05}, causes=("epsilon",))),
-        ("vision", Plant("epsilon of BatchNormalization, small", one(*normals), {"epsilon": 1e-5}, causes=("epsilon",))),
-        ("vision", Plant("BatchNormalization in training mode", one(*normals), {"training": True}, causes=("training-mode",), formats=("keras", "onnx", "saved_model"))),
-        ("vision", Plant("other moving statistics", one(*normals), weights=lambda v, r: [*v[:2], v[2] + 0.5, v[3]], causes=("epsilon", "weights", "bias"))),
-        ("vision", Plant("padding", one(*convolutions), {"shift": True}, causes=("padding",))),
-        ("vision", Plant("channels of a kernel swapped", one(*convolutions), weights=_swap(-1), causes=("swapped-channels",))),
-        ("vision", Plant("input channels swapped", "stem", weights=_swap(2), causes=("swapped-channels", "preprocessing", "weights"))),
-        ("vision", Plant("a zeroed channel", one(*convolutions), weights=_zero_channel, causes=("zeroed-channel",))),
-        ("vision", Plant("a transposed kernel", one(*convolutions), weights=_first(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
-        ("vision", Plant("a flipped kernel", one(*convolutions), weights=_first(lambda k: k[::-1, ::-1]), causes=("flipped-kernel", "transposed-kernel", "weights"))),
-        ("vision", Plant("resize mode", "up", {"interpolation": "nearest"}, causes=("resize-mode",))),
-        ("vision", Plant("average instead of maximum", one("block1_pool", "block2_pool", "late_pool"), {"layer": "AveragePooling2D"}, causes=("pooling", "setting", "padding"))),
-        ("vision", Plant("leaky ReLU", one(*relus), {"layer": "LeakyReLU", "negative_slope": 0.2}, causes=("activation", "setting"))),
-        ("vision", Plant("no activation", one(*relus), {"activation": "linear"}, causes=("activation",))),
-        ("vision", Plant("swish as ReLU", one("block1_act", "block2_act"), {"activation": "relu"}, causes=("activation",))),
-        ("vision", Plant("a clipped range", one(*relus), {"layer": "ReLU", "max_value": 0.5}, causes=("clipped-range", "activation", "setting"))),
-        ("vision", Plant("depthwise kernel transposed", one("block1_depthwise", "block2_depthwise"), weights=_first(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
-        ("vision", Plant("depthwise dilation", one("block1_depthwise", "block2_depthwise"), {"dilation_rate": 2}, causes=("dilation", "padding"))),
-        ("vision", Plant("order of Flatten", "flat", {"channels_first": True}, causes=("layout",))),
-        ("vision", Plant("dropout in training mode", "drop", {"training": True}, causes=("training-mode",), formats=_RANDOM)),
-        ("vision", Plant("preprocessing outside", "scaling", {"off": True}, causes=("preprocessing",))),
-        ("vision", Plant("bias missing", one("stem", "late_conv", "hidden"), weights=_no_bias, causes=("bias", "weights"))),
-        ("vision", Plant("a scaled kernel", one(*convolutions, "hidden"), weights=_first(lambda k: 1.1 * k), causes=("scaled-weights", "weights", "scale"))),
-        ("vision", Plant("wrong weights", one(*convolutions), weights=lambda v, r: [v[0] + 0.05 * r.standard_normal(v[0].shape), *v[1:]], causes=weights)),
-        ("vision", Plant("softmax as sigmoid", "classes", {"activation": "sigmoid"}, causes=("activation",))),
-        ("vision", Plant("hidden without ReLU", "hidden", {"activation": "linear"}, causes=("activation",))),
-        ("encoder", Plant("form of GELU", one("gelu1", "gelu2"), {"approximate": True}, causes=("gelu-form",), formats=("onnx", "tflite", "saved_model"))),
-        ("encoder", Plant("epsilon of LayerNormalization", one("norm1a", "norm1b", "norm2a", "norm2b", "norm"), {"epsilon": 0.05}, causes=("epsilon",))),
-        ("encoder", Plant("dropout in training mode", one("drop1", "drop2"), {"training": True}, causes=("training-mode",), formats=_RANDOM)),
-        ("encoder", Plant("a zeroed unit", one(*denses), weights=_zero_channel, causes=("zeroed-channel",))),
-        ("encoder", Plant("units swapped", one(*denses), weights=_swap(-1), causes=("swapped-channels",))),
-        ("encoder", Plant("a transposed matrix", "embed", weights=_first(lambda k: k.T), causes=("transposed-kernel",))),
-        ("encoder", Plant("bias missing", one(*denses), weights=_no_bias, causes=("bias", "weights"))),
-        ("encoder", Plant("wrong weights", one(*denses), weights=lambda v, r: [v[0] + 0.05 * r.standard_normal(v[0].shape), *v[1:]], causes=weights)),
-        ("encoder", Plant("sign of a matrix", one(*denses), weights=_first(lambda k: -k), causes=("sign", "scaled-weights"))),
-        ("encoder", Plant("wrong scale of LayerNormalization", one("norm1a", "norm1b", "norm2a", "norm2b"), weights=_first(lambda g: 1.3 * g), causes=("scaled-weights", "scale", "weights", "epsilon"))),
-    ]  # fmt: skip
+def rows(random: np.random.Generator) -> dict[str, np.ndarray]:
+    """16 rows for each family."""
+    return {
+        "vision": (255 * random.random((16, 32, 32, 3))).astype(np.float32),
+        "encoder": random.standard_normal((16, 12, 32)).astype(np.float32),
+        "series": random.standard_normal((16, 20, 6)).astype(np.float32),
+        "mobile": (255 * random.random((16, 24, 24, 3))).astype(np.float32),
+    }

@@ -8,14 +8,29 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, escape, render, run_panel, session
+from dashboard import cards, described, escape, linked, render, run_panel, session
 from dashboard.data import data_choice
-from dashboard.deployment import parity_jobs, parity_others, parity_parts, parity_table
+from dashboard.deployment import (
+    parity_jobs,
+    parity_others,
+    parity_parts,
+    parity_table,
+    parity_ways,
+    speed_inputs,
+    speed_jobs,
+    speed_parts,
+)
+from dashboard.deployment.parity_jobs import Other
 from dashboard.deployment.parity_parts import Compared
 from stethoscope.store import Entry
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Parity", "section": "Deployment", "url_path": "parity", "icon": ""}
+LOOKS = {"answers": "Answers", "speed": "Speed and size"}
+QUESTIONS = {
+    "answers": "Does the other one answer the same?",
+    "speed": "Which one is faster, and which is smaller?",
+}
 
 
 def settings() -> tuple[dict[str, Any], DeltaGenerator]:
@@ -33,6 +48,10 @@ def settings() -> tuple[dict[str, Any], DeltaGenerator]:
         params["layers"] = st.toggle(
             "Look for the layer at which they part", True, key="layers", bind="query-params",
             help="Compares every layer's output on the first rows; without it only the outputs are compared",
+        )  # fmt: skip
+        params["edges"] = st.toggle(
+            "Edge cases", True, key="edges", bind="query-params",
+            help="Also gives both zeros, very large values, NaN and infinities",
         )  # fmt: skip
         each = st.number_input(
             "Rows in a call", 1, 10_000, None, key="per-call", bind="query-params", placeholder="all at once",
@@ -53,17 +72,19 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if not run_panel.runnable(architecture.runnable):
         return
     with st.container(border=True):
-        others = parity_others.choose(view, list(parity_jobs.shown(view, quiet=True)))
+        before = list(parity_jobs.shown(view, quiet=True))
+        others = parity_others.choose(view, [one for one in before if parity_ways.settings_of(one) is None])
+        ways = parity_ways.choose(architecture, before)
         data, complete = data_choice.choose(
             view, architecture, none="Random input", key="input", label="Input", prefer_sample=True, in_address=True
         )
         params, go = settings()
         read = parity_others.architectures(view, others)
-        may = allowed and complete and bool(others) and runnable(view, others, read)
+        may = allowed and complete and bool(others or ways) and runnable(view, others, read)
         if go.button("Compare", type="primary", key="run-Compare", disabled=not may, width="stretch"):
-            parity_jobs.begin(
-                [parity_jobs.job(view, architecture, one, read[one.id], params, data) for one in others], view
-            )
+            asked = [(Other(one.id, one), read[one.id]) for one in others]
+            asked += [(Other(one, view.entry, parity_ways.settings_of(one)), architecture) for one in ways]
+            parity_jobs.begin([parity_jobs.job(view, architecture, *one, params, data) for one in asked], view)
     answers(view, architecture, others)
 
 
@@ -105,13 +126,37 @@ def answers(view: session.View, architecture: Architecture, others: Sequence[Ent
     parity_parts.answer(state, view, Compared(known[view.entry.id], known[chosen], architecture))
 
 
+def speed(view: session.View, architecture: Architecture) -> None:
+    """The other models, the settings, the button; and the times."""
+    allowed = cards.hazards(view, architecture.hazards)
+    if not run_panel.runnable(architecture.runnable):
+        return
+    with st.container(border=True):
+        others = parity_others.choose(view, speed_jobs.other_ids(speed_jobs.shown(view, quiet=True)))
+        data, complete = data_choice.choose(
+            view, architecture, none="Random input", key="input", label="Input", prefer_sample=True, in_address=True
+        )
+        read = parity_others.architectures(view, others)
+        params, go = speed_inputs.settings((architecture, *read.values()))
+        may = runnable(view, others, read) and allowed and complete and params is not None
+        if go.button("Take times", type="primary", key="run-Times", disabled=not may, width="stretch"):
+            assert params is not None
+            speed_jobs.begin(speed_jobs.job(view, architecture, others, read, params, data), view)
+    speed_parts.show(view)
+
+
 def page() -> None:
     """The question, then whatever can be said about it."""
     view = session.current()
-    render.question("Does the other one answer the same?")
+    head = st.container()
     architecture = described.architecture(view)
+    look = "answers"
     if architecture is not None:
-        ready(view, architecture)
+        look = linked.segments("View", LOOKS, look, "look")
+    with head:
+        render.question(QUESTIONS[look])
+    if architecture is not None:
+        {"answers": ready, "speed": speed}[look](view, architecture)
 
 
 page()

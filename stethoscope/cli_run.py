@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +59,10 @@ def model_job(
     """
     files = input_files(model, data)
     with short_engine() as engine:
-        described = run_job(
-            engine, Job("describe", {"model": files["model"], **beside_files(files)}, {}, _DESCRIBE_BUDGET)
-        )
+        described, needed = describe_kind(engine, files)
         if described.status is not Status.OK:
             return described, Path()
-        needed = worker or all_formats()[str(described.value["format_id"])].worker
-        result = run_job(engine, Job(kind, files, params, limits, needed))
+        result = run_job(engine, Job(kind, files, params, limits, worker or needed))
         if not result.files:
             return result, Path()
         folder = out or Path(tempfile.mkdtemp(prefix=f"stethoscope-{kind}-"))
@@ -75,28 +72,12 @@ def model_job(
         return result, folder.resolve()
 
 
-def pair_job(
-    kind: str, model: Path, other: Path, data: Path | None, params: Mapping[str, Any], limits: Budget
-) -> JobResult:
-    """Runs a job on two models, the second in the role "other", in the kind of worker that both can do with.
-
-    Raises:
-        StethoscopeError: a model could not be described; the exception says why.
-    """
-    files = input_files(model, data)
-    second = input_files(other, None)
-    with short_engine() as engine:
-        workers: set[WorkerKind] = set()
-        for own in (files, second):
-            asked = {"model": own["model"], **beside_files(own)}
-            described = run_job(engine, Job("describe", asked, {}, _DESCRIBE_BUDGET))
-            if described.status is not Status.OK:
-                return described
-            workers.add(all_formats()[str(described.value["format_id"])].worker)
-        both = (
-            files | {"other": second["model"]} | {f"other-{role}": file for role, file in beside_files(second).items()}
-        )
-        return run_job(engine, Job(kind, both, params, limits, "tensorflow" if "tensorflow" in workers else "light"))
+def describe_kind(engine: Engine, files: Mapping[str, ModelFile]) -> tuple[JobResult, WorkerKind]:
+    """Describes the model among `files`; returns the result, and the kind of worker that its format needs."""
+    asked = {"model": files["model"], **beside_files(files)}
+    described = run_job(engine, Job("describe", asked, {}, _DESCRIBE_BUDGET))
+    worker = all_formats()[str(described.value["format_id"])].worker if described.status is Status.OK else "light"
+    return described, worker
 
 
 def data_params(prepare: str, target: str) -> dict[str, Any]:
@@ -222,12 +203,20 @@ def progress_line() -> Iterator[Callable[[str], None]]:
 
 def run_job(engine: Engine, job: Job) -> JobResult:
     """Waits for a job; Ctrl-C cancels it, and the result is what it had found until then."""
-    job_id = engine.submit(job)
+    return run_jobs(engine, [job])[0]
+
+
+def run_jobs(engine: Engine, jobs: Sequence[Job]) -> list[JobResult]:
+    """Waits for several jobs, as many at once as the engine runs; Ctrl-C cancels those that are not done."""
+    ids = [engine.submit(job) for job in jobs]
     with interruptible() as stopped, progress_line() as say:
-        while not (state := engine.state(job_id)).done:
+        while waiting := [one for one in ids if not engine.state(one).done]:
             if stopped():
-                engine.cancel(job_id)
-            say(f"{state.progress.phase}  {state.progress.message}")
+                for one in waiting:
+                    engine.cancel(one)
+            now = engine.state(waiting[0]).progress
+            number = f"{len(ids) - len(waiting) + 1} of {len(ids)}  " if len(ids) > 1 else ""
+            say(f"{number}{now.phase}  {now.message}")
             with contextlib.suppress(TimeoutError):
-                engine.wait(job_id, 0.1)
-    return engine.wait(job_id)
+                engine.wait(waiting[0], 0.1)
+    return [engine.wait(one) for one in ids]

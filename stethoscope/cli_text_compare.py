@@ -13,8 +13,16 @@ _COLOUR = {"equal": "green", "within_tolerance": "green", "different": "red"}
 
 
 def comparison(value: Mapping[str, Any]) -> None:
-    """The verdict, the outputs, where they part and why."""
+    """Of each comparison the verdict, the outputs, where they part and why."""
     console = Console(highlight=False)
+    several = value.get("comparisons") or [value]
+    for place, one in enumerate(several):
+        if len(several) > 1:
+            console.print(("\n" if place else "") + f"[bold]{escape(one['with'])}[/]")
+        _comparison(console, one)
+
+
+def _comparison(console: Console, value: Mapping[str, Any]) -> None:
     if value["verdict"] is None:
         console.print(f"[red]{value['status'].replace('_', ' ')}[/]  {escape(value['reason'])}")
         return
@@ -42,8 +50,17 @@ def comparison(value: Mapping[str, Any]) -> None:
             console.print(f"[bold]fix[/]    {escape(found['fix'])}")
         for one in found.get("guesses", ()):
             console.print(f"       or: {escape(one['cause'])} ({one['confidence']:.0%}) {escape(one['sentence'])}")
+    apart = [one for one in value.get("edges", ()) if not one["within"]]
+    for one in apart:
+        console.print(f"[yellow]edge[/]  {escape(one['case'])}: {_edge(one)}")
     for note in value.get("notes", ()):
         console.print(f"[yellow]note[/]  {escape(note)}")
+
+
+def _edge(one: Mapping[str, Any]) -> str:
+    if one["a"] != one["b"]:
+        return f"{one['a']} here, {one['b']} there"
+    return f"up to {_number(one['max_abs_diff'])} apart"
 
 
 def _number(value: float | None) -> str:

@@ -75,3 +75,28 @@ def test_what_cannot_be_compared_is_a_sentence_on_standard_error(commands, model
     missing = commands.run("compare", model, "nowhere.onnx")
     assert missing.returncode == 2
     assert "nowhere.onnx" in missing.stderr
+
+
+def test_several_models_and_ways_are_compared_with_one_recording(commands, model, scaled):
+    done = commands.run("compare", model, model, scaled, "--way", "threads=1", "--json")
+    assert done.returncode == 1, "one of them differs"
+    value = json.loads(done.stdout)
+    assert value["verdict"] == "different"
+    found = {one["with"]: one for one in value["comparisons"]}
+    assert [one["verdict"] for one in found.values()] == ["equal", "different", "equal"]
+    assert found["tiny.onnx, 1 thread"]["ways"]["b"]["settings"]["intra_threads"] == 1
+    assert len({one["time_s"]["a"] for one in found.values()}) == 1, "the first model ran once"
+    edges = {one["case"]: one for one in found["tiny.onnx, 1 thread"]["edges"]}
+    assert edges["all zeros"]["within"]
+    assert not [one for one in found["scaled.onnx"]["edges"] if one["case"] == "all ones" and one["within"]]
+    said = commands.run("compare", model, model, "--way", "threads=1").stdout
+    assert "tiny.onnx, 1 thread" in said
+
+
+def test_one_model_alone_needs_a_way(commands, model):
+    done = commands.run("compare", model, "--json")
+    assert done.returncode == 2
+    assert "--way" in done.stderr
+    refused = commands.run("compare", model, "--way", "call=predict", "--json")
+    assert refused.returncode == 2
+    assert "ONNX" in refused.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import streamlit as st
@@ -12,42 +13,58 @@ from dashboard.data.data_use import DataUse
 from dashboard.deployment.linked_jobs import LinkedJobs
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.parity.comparison_jobs import Compared, comparison_job
 from stethoscope.settings import settings
 from stethoscope.store import Entry
 from stethoscope.types import Architecture, Budget, Job
 
 KIND: Final = "compare"
-MOST: Final = 4
-"""Other models at once."""
+MOST: Final = 6
+"""Comparisons at once."""
+
+
+@dataclass(frozen=True)
+class Other:
+    """What the model in view is compared with: another model, or itself run in another way."""
+
+    key: str
+    """The other model's id, or the name of the way."""
+    entry: Entry
+    settings: RunSettings | None = None
 
 
 def job(
-    view: View, architecture: Architecture, other: Entry, there: Architecture, params: Mapping[str, Any], data: DataUse | None
-) -> Job:  # fmt: skip
+    view: View,
+    architecture: Architecture,
+    other: Other,
+    there: Architecture,
+    params: Mapping[str, Any],
+    data: DataUse | None,
+) -> Job:
     """The job that compares the model in view, which is the one that is right, with another.
 
     Args:
         view: with a model.
         architecture: of that model.
-        other: the one that should answer the same.
-        there: its architecture.
-        params: "rows", "layers", "batch_size", "seed".
+        other: what should answer the same.
+        there: the architecture of its model.
+        params: "rows", "layers", "edges", "batch_size", "seed".
         data: rows to compare on, None for random ones.
     """
     assert view.entry is not None
-    workers = {analysis.worker_kind(one.format_id) for one in (architecture, there)}
-    files = {"model": view.entry.file, "other": other.file}
-    prepared: dict[str, Any] = {}
-    if data is not None:
-        files["data"] = data.file
-        prepared = {**data.params(), "data_id": data.entry.id}
-    asked = {**params, **prepared, "other_id": other.id, "trusted": view.entry.trusted, "trusted_other": other.trusted}
+    first = Compared({"model": view.entry.file}, analysis.worker_kind(architecture.format_id))
+    second = Compared({"model": other.entry.file}, analysis.worker_kind(there.format_id), other.settings)
+    prepared: dict[str, Any] = {} if data is None else {**data.params(), "data_id": data.entry.id}
+    asked = {
+        **params, **prepared, "other_id": other.key, "trusted": view.entry.trusted, "trusted_other": other.entry.trusted,
+    }  # fmt: skip
     limits = Budget(int(settings().job_memory_bytes), settings().job_timeout_s)
-    return Job(KIND, files, asked, limits, "tensorflow" if "tensorflow" in workers else "light")
+    return comparison_job(first, second, None if data is None else data.file, asked, limits)
 
 
 def begin(jobs: Iterable[Job], view: View) -> None:
-    """Submits jobs, puts them into the address in place of earlier ones with the same models, and draws the page anew."""
+    """Submits jobs, puts them into the address in place of earlier ones with the same others, and draws the page anew."""
     assert view.entry is not None
     known = {key: state.id for key, state in shown(view, quiet=True).items()}
     for one in jobs:
@@ -59,7 +76,7 @@ def begin(jobs: Iterable[Job], view: View) -> None:
 
 
 def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
-    """The comparisons to show by the id of the other model: those of the address, else of this tab, else one under way.
+    """The comparisons to show by the other's key: those of the address, else of this tab, else one under way.
 
     Args:
         view: with a model.

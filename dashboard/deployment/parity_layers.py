@@ -11,9 +11,6 @@ from typing import Any
 
 from stethoscope.types import Architecture
 
-_HEALED = 0.1
-"""A layer that reads another and is off by no more than this share of it has not read what was compared there."""
-
 
 @dataclass(frozen=True)
 class LayerPair:
@@ -62,22 +59,8 @@ def pairs(value: Mapping[str, Any], architecture: Architecture | None = None) ->
     parting = value.get("first_divergence") or {}
     seen_at = parting.get("seen_at") or parting
     found = _with_parting(found, str(seen_at.get("a") or ""), seen_at, parting, architecture)
-    group = set(parting.get("group") or ()) - {seen_at.get("a")}
-    lowest: dict[str, float] = {}
-    for one in found:
-        lowest[one.b] = min(lowest.get(one.b, math.inf), _off(one))
-    reads = _readers(architecture)
-    behind = _behind(found, reads)
-    by_layer = {one.a: one for one in found}
-    told = []
-    for one in found:
-        hidden = not one.same and not one.parted and (
-            one.a in group
-            or _off(one) > lowest[one.b] / _HEALED
-            or (one.how == "structure" and any(_off(by_layer[name]) <= _HEALED * _off(one) for name in reads.get(one.a, ()) if name in by_layer))
-        )  # fmt: skip
-        told.append(replace(one, merged=hidden, follows=one.a in behind))
-    return told
+    behind = _behind(found, _readers(architecture))
+    return [replace(one, follows=one.a in behind) for one in found]
 
 
 def _behind(found: Iterable[LayerPair], reads: Mapping[str, Sequence[str]]) -> set[str]:
@@ -149,6 +132,7 @@ def _pair(row: Mapping[str, Any]) -> LayerPair:
         str(row.get("key") or a), a, str(row.get("b") or ""), str(row.get("how") or ""), str(row.get("orientation") or ""),
         _number(row.get("nrmse")), _number(row.get("max_abs")), _number(row.get("cosine")), _number(row.get("sqnr_db")),
         bool(row.get("same")), _number(row.get("clipped")), _number(low), _number(high), _number(row.get("step")),
+        merged=row.get("merged") is True,
     )  # fmt: skip
 
 
@@ -158,10 +142,6 @@ def _readers(architecture: Architecture | None) -> dict[str, list[str]]:
         for name in layer.inputs:
             found.setdefault(name, []).append(layer.path)
     return found
-
-
-def _off(one: LayerPair) -> float:
-    return math.inf if one.nrmse is None else one.nrmse
 
 
 def _number(value: Any) -> float | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 import streamlit as st
 
 from dashboard import described, escape, render, session, upload_view
+from dashboard.deployment import parity_ways
 from dashboard.deployment.parity_jobs import MOST
 from dashboard.session import View
 from stethoscope.errors import NotFound
@@ -63,11 +64,11 @@ def architectures(view: View, others: Sequence[Entry]) -> dict[str, Architecture
 
 
 def names(ids: Sequence[str]) -> dict[str, str]:
-    """The file names of models by id, numbered where two have the same. Hostile."""
+    """The file names of models by id, numbered where two have the same; ways are named after the first model. Hostile."""
     found: dict[str, str] = {}
     for key in ids:
         try:
-            name = store().get(key).name
+            name = store().get(key).name if parity_ways.settings_of(key) is None else _itself(found, key)
         except NotFound:
             name = "a model that is gone"
         number = 1
@@ -77,6 +78,10 @@ def names(ids: Sequence[str]) -> dict[str, str]:
             name = f"{path.stem} ({number}){path.suffix}"
         found[key] = name
     return found
+
+
+def _itself(found: Mapping[str, str], key: str) -> str:
+    return f"{next(iter(found.values()), 'itself')}, {parity_ways.title(key)}"
 
 
 def invitation(view: View) -> None:

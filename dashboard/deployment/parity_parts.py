@@ -9,13 +9,22 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import cards, escape, figures, recipes, render, words
+from dashboard import escape, figures, recipes, render, words
 from dashboard.data import data_use
-from dashboard.deployment import parity_figures, parity_layers, parity_parting, parity_rows
+from dashboard.deployment import (
+    parity_edges,
+    parity_figures,
+    parity_layers,
+    parity_parting,
+    parity_rows,
+    parity_scores,
+    parity_ways,
+)
 from dashboard.deployment.parity_layers import LayerPair
 from dashboard.kept_answers import kept
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
+from stethoscope.parity.ways import as_text
 from stethoscope.types import Architecture, Status
 
 _VERDICTS: Mapping[str, tuple[render.Tone, str]] = {
@@ -58,7 +67,8 @@ def answer(state: JobState, view: View, names: Compared) -> None:
     for note in list(value.get("notes") or ())[:6]:
         st.info(escape.sentences(words.readable(str(note))))
     _outputs(list(value.get("outputs") or ()))
-    _scores(value, names)
+    parity_edges.show(list(value.get("edges") or ()))
+    parity_scores.show(value, names.a, names.b)
     parity_rows.show(state, view, names.a, names.b)
     _quantised(parity_layers.quantised(found))
     if found:
@@ -148,61 +158,6 @@ def _share(value: Any) -> str:
     return "—" if value is None else words.share(float(value), 1)
 
 
-def _scores(value: Mapping[str, Any], names: Compared) -> None:
-    """Which is right more often, and how long each took."""
-    facts: list[tuple[str, str, str]] = []
-    found = value.get("labels")
-    if found:
-        accuracy = found["metric"] == "accuracy"
-        metric = str(found["metric"]).capitalize()
-        facts += [
-            (f"{metric}, {escape.markdown(name, 40)}", _score(found[key], accuracy), "")
-            for key, name in (("a", names.a), ("b", names.b))
-        ]
-        facts.append(
-            ("Change", change(found), f"95 % interval {interval(found)}, on {words.plural(int(found['rows']), 'row')}")
-        )
-        if found.get("only_a_right") is not None:
-            facts.append(("Only one is right", f"{int(found['only_a_right']):,} against {int(found['only_b_right']):,}", "rows, the first against the other"))  # fmt: skip
-    times = value.get("time_s") or {}
-    rows = int(value.get("rows") or 0)
-    for key, name in (("a", names.a), ("b", names.b)):
-        if times.get(key) is not None:
-            facts.append(
-                (
-                    f"Time, {escape.markdown(name, 40)}",
-                    words.duration(float(times[key])),
-                    f"first call on {words.plural(rows, 'row')}, set-up included",
-                )
-            )
-    if facts:
-        cards.facts(facts)
-
-
-def change(found: Mapping[str, Any]) -> str:
-    """The change of a score with its sign, in points where it is a share."""
-    return _signed(float(found["change"]), found["metric"] == "accuracy")
-
-
-def interval(found: Mapping[str, Any]) -> str:
-    """The interval of that change."""
-    share = found["metric"] == "accuracy"
-    low, high = found.get("low"), found.get("high")
-    return (
-        "not known" if low is None or high is None else f"{_signed(float(low), share)} to {_signed(float(high), share)}"
-    )
-
-
-def _signed(value: float, share: bool) -> str:
-    number = 100 * value if share else value
-    text = words.significant(abs(number)) if number else "0"
-    return f"{'−' if number < 0 else '+' if number > 0 else '±'}{text}{' points' if share else ''}"
-
-
-def _score(value: float, share: bool) -> str:
-    return words.share(float(value), 1) if share else words.significant(float(value))
-
-
 def _quantised(found: Sequence[LayerPair]) -> None:
     if not found:
         return
@@ -271,11 +226,15 @@ def _how(state: JobState, value: Mapping[str, Any], names: Compared) -> None:
         )
         source = "random input" if value.get("source") == "dummy" else escape.code(value.get("source"))
         st.markdown(
-            f"Both models got the same {words.plural(int(value.get('rows') or 0), 'row')} of {source}, one after the other, in a contained "
-            "process of its own. Every layer's output was kept for the first rows; layers were matched by name, then by structure, then by "
+            f"Both models got the same {words.plural(int(value.get('rows') or 0), 'row')} of {source}, each in a contained process "
+            "of its own. Every layer's output was kept for the first rows; layers were matched by name, then by structure, then by "
             "their values, also where one model has channels first and the other last. Integers were turned into the real numbers they "
             "stand for. Where the models part, each usual cause was tried on the layer's own input."
         )
+        for key, name in (("a", names.a), ("b", names.b)):
+            how = list(((value.get("ways") or {}).get(key) or {}).get("said") or ())
+            if how:
+                st.caption(f"{escape.code(name)}: {escape.sentences(' '.join(str(one) for one in how))}")
         for one in value.get("inputs") or ():
             if one.get("orientation") or one.get("a") != one.get("b"):
                 st.caption(f"Input {escape.code(one['a'])} went into {escape.code(one['b'])}{', ' + escape.markdown(one['orientation']) if one.get('orientation') else ''}.")  # fmt: skip
@@ -302,8 +261,12 @@ def command(state: JobState, names: Compared) -> str:
             "batch-size": state.params.get("batch_size"),
             "seed": state.params.get("seed") or None,
             "no-layers": True if state.params.get("layers") is False else None,
+            "no-edges": True if state.params.get("edges") is False else None,
         },
     )
     head = recipes.command_line("compare", names.a, {})
+    settings = parity_ways.settings_of(str(state.params.get("other_id") or ""))
+    if settings is not None:
+        return f"{head} --way {as_text(settings)}{said[len(head) :]}"
     other = names.b if not names.b.startswith("-") else f"./{names.b}"
     return f"{head} {shlex.quote(other)}{said[len(head) :]}"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dashboard import escape, linked, words
+from dashboard.deployment import parity_ways
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
 
@@ -29,7 +30,10 @@ def choose(states: Mapping[str, JobState], names: Mapping[str, str]) -> str:
         f"**{alike:,} of {words.plural(len(states), 'model')} {'answers' if alike == 1 else 'answer'} the same**" + (f", {still:,} to come" if still else "")
     )  # fmt: skip
     st.dataframe(table(states, names), hide_index=True, height="content")
-    titles = {key: escape.clip(names.get(key, key), _LONG) for key in states}
+    titles = {
+        key: escape.clip(names.get(key, key) if parity_ways.settings_of(key) is None else parity_ways.title(key), _LONG)
+        for key in states
+    }
     return linked.segments("The comparison to look at", titles, next(iter(states)), ADDRESS)
 
 

@@ -58,7 +58,7 @@ def named_function(name: str) -> Callable[[Array], Array] | None:
     """An activation by its Keras name; softmax too."""
     if name == "softmax":
         return _softmax
-    return _BY_NAME.get(name)
+    return _BY_NAME.get(name.replace("_", "-"))
 
 
 def _softmax(x: Array) -> Array:

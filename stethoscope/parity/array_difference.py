@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 16
+"""Values at a time: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +55,21 @@ def array_difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> ArrayDifferenc
     for start in range(0, left.size, _AT_ONCE):
         x = left[start : start + _AT_ONCE].astype(np.float64)
         y = right[start : start + _AT_ONCE].astype(np.float64)
-        good_x, good_y = np.isfinite(x), np.isfinite(y)
-        same = (good_x & good_y) | (np.isnan(x) & np.isnan(y)) | (x == y)
-        nonfinite += int((~same).sum())
-        both = good_x & good_y
-        if not both.all():
+        xx, yy = _dot(x, x), _dot(y, y)
+        if not math.isfinite(xx + yy):
+            good_x, good_y = np.isfinite(x), np.isfinite(y)
+            same = (good_x & good_y) | (np.isnan(x) & np.isnan(y)) | (x == y)
+            nonfinite += int((~same).sum())
+            both = good_x & good_y
             x, y = x[both], y[both]
-        gap = np.abs(x - y)
-        if gap.size:
-            most, scale = max(most, float(gap.max())), max(scale, float(np.abs(x).max()))
-            total += float(gap.sum())
-            squares += float(gap @ gap)
-            square_a, square_b, product = square_a + float(x @ x), square_b + float(y @ y), product + float(x @ y)
+            xx, yy = _dot(x, x), _dot(y, y)
+        if not x.size:
+            continue
+        product, square_a, square_b = product + _dot(x, y), square_a + xx, square_b + yy
+        scale = max(scale, float(x.max()), -float(x.min()))
+        gap = np.subtract(x, y, out=y)
+        np.abs(gap, out=gap)
+        most, total, squares = max(most, float(gap.max())), total + float(gap.sum()), squares + _dot(gap, gap)
     count = max(1, left.size)
     nrmse = math.sqrt(squares / square_a) if square_a else (0.0 if squares == 0 else math.inf)
     if nonfinite:
@@ -81,6 +85,11 @@ def array_difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> ArrayDifferenc
         scale_a=scale,
         nonfinite=nonfinite,
     )
+
+
+def _dot(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
+    """Of two short vectors. Without BLAS, whose threads take ten times as long to start as this takes."""
+    return float(np.einsum("i,i->", a, b))
 
 
 def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from stethoscope.parity.array_difference import ArrayDifference, array_difference
-from stethoscope.parity.layer_tensors import LayerTensors, near
+from stethoscope.parity.layer_tensors import LayerTensors, Moments, near
 from stethoscope.parity.orientation import Orientation, candidates, orient
 
 How = Literal["name", "structure", "values"]
@@ -52,9 +53,11 @@ def pair(
 
     A tensor whose values are found again is that tensor, whatever the layers are called. One whose values are not found is paired with
     that of the layer it is matched with: that is where the models part. Of several with the same values (an activation that
-    changes nothing), the one whose layer is matched, then the nearest in order.
+    changes nothing), the one whose layer is matched, then the nearest in order. What a layer answers that changed nothing (dropout) is
+    not looked for before the tensor that stands for what went in.
     """
     found: dict[str, TensorPair] = {}
+    kept: dict[Moments, str] = {}
     places = {key: place for place, key in enumerate(second)}
     index, named = _Index(second), _Names(second)
     at = 0.0
@@ -73,6 +76,11 @@ def pair(
             # The last operator that carries a layer's name is what the layer answers; the one it is matched with may be its first.
             likely = list(dict.fromkeys([*named.of(first.layers[key]), *likely]))
         others = [] if sure else sorted(index.like(first, key, equal), key=lambda one: abs(places[one] - at))
+        before = found.get(kept.get(first.moments[key], ""))
+        if before is not None and not _unchanged(first, before.a, key):
+            before = None
+        if before is not None:
+            others = [one for one in others if places[one] >= places[before.b]]
         for other in [*likely, *[one for one in others if one not in likely][:_MOST_TRIED]]:
             compared = _compared(key, other, first, second, how if other in likely else "values")
             if compared is None:
@@ -85,10 +93,42 @@ def pair(
                 best = compared
             if best is not None and best.difference.nrmse <= equal:
                 break
+        if best is None and before is not None:
+            best = replace(before, a=key)
         if best is not None:
             found[key] = best
+            kept[first.moments[key]] = key
             at = places[best.b] if best.difference.nrmse <= equal else at + ratio
+    return _turned_as_usual(found, first, second, equal)
+
+
+def _turned_as_usual(
+    pairs: Mapping[str, TensorPair], first: LayerTensors, second: LayerTensors, equal: float
+) -> dict[str, TensorPair]:
+    """The pairs; those that differ and whose shapes leave it open whether they are turned (12, 12, 12) lie as most others do."""
+    usual: dict[int, Counter[tuple[int, ...]]] = {}
+    open_ones: dict[str, list[Orientation]] = {}
+    for key, one in pairs.items():
+        shape = first.read(key).shape
+        ways = list(candidates(shape, second.read(one.b).shape))
+        if not any(way.is_plain for way in ways) or one.difference.nrmse <= equal:
+            usual.setdefault(len(shape), Counter())[one.orientation.order] += 1
+        else:
+            open_ones[key] = ways
+    found = dict(pairs)
+    for key, ways in open_ones.items():
+        left, right = first.read(key), second.read(pairs[key].b)
+        order = next((order for order, _ in usual.get(left.ndim, Counter()).most_common(1)), None)
+        way = next((way for way in ways if way.order == order), None)
+        if way is not None and way != pairs[key].orientation:
+            made = array_difference(left, way.apply(np.asarray(right), left.shape))
+            found[key] = replace(pairs[key], orientation=way, difference=made)
     return found
+
+
+def _unchanged(tensors: LayerTensors, one: str, other: str) -> bool:
+    left, right = tensors.read(one), tensors.read(other)
+    return left.shape == right.shape and bool(np.array_equal(left, right))
 
 
 class _Index:

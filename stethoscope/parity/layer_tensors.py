@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,28 @@ class LayerTensors:
         path = self.folder / f"{len(self._files)}.npy"
         np.save(path, values, allow_pickle=False)
         self._files[key], self.layers[key], self.moments[key] = path, layer, moments_of(values)
+
+    def index(self) -> dict[str, Any]:
+        """All but the arrays, as JSON values: `restored` is its inverse."""
+        return {
+            "keys": list(self._files),
+            "layers": self.layers,
+            "moments": {key: list(astuple(one)) for key, one in self.moments.items()},
+            "quantised": self.quantised,
+            "steps": self.steps,
+        }
+
+    @classmethod
+    def restored(cls, folder: Path, index: Mapping[str, Any]) -> LayerTensors:
+        """The tensors whose arrays are in `folder`."""
+        return cls(
+            folder,
+            {key: Moments(*one) for key, one in index["moments"].items()},
+            dict(index["layers"]),
+            {key: (low, high) for key, (low, high) in index["quantised"].items()},
+            dict(index["steps"]),
+            {key: folder / f"{place}.npy" for place, key in enumerate(index["keys"])},
+        )
 
     def __contains__(self, key: str) -> bool:
         return key in self._files

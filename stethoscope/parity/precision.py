@@ -58,9 +58,9 @@ def precision_of(architecture: Architecture) -> Precision:
     return found
 
 
-def tolerance(first: Architecture, second: Architecture) -> Tolerance:
-    """Of two models, the wider."""
-    return _TOLERANCES[max((precision_of(first), precision_of(second)), key=_ORDER.index)]
+def tolerance(first: Precision, second: Precision) -> Tolerance:
+    """Of two precisions, the wider."""
+    return _TOLERANCES[max((first, second), key=_ORDER.index)]
 
 
 def _stored(architecture: Architecture) -> Precision:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.parity.activation_forms import function_of, named_function
+from stethoscope.parity.recurrent import bidirectional, recurrent
 from stethoscope.types import Layer
 
 Array = npt.NDArray[np.float64]
@@ -143,27 +144,71 @@ def _pool(kind: str) -> Callable[[Sequence[Array], Weights, Settings], Array]:
     return apply
 
 
+def _separable(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
+    plain = {**settings, "activation": None, "use_bias": False}
+    middle = _depthwise(inputs, {"depthwise_kernel": weights["depthwise_kernel"]}, plain)
+    return _end(middle @ weights["pointwise_kernel"].reshape(middle.shape[-1], -1), weights, settings)
+
+
+def _transposed(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
+    """Kernel (height, width, outputs, inputs); "same" takes off what a convolution from the larger picture would have padded."""
+    x, kernel = inputs[0], weights["kernel"]
+    strides, size = _pair(settings.get("strides") or 1, 2), kernel.shape[:2]
+    if _pair(settings.get("dilation_rate") or 1, 2) != (1, 1) or settings.get("output_padding") is not None:
+        raise KeyError("dilation_rate")
+    high, wide = ((x.shape[1 + at] - 1) * strides[at] + max(size[at], strides[at]) for at in range(2))
+    found = np.zeros((len(x), high, wide, kernel.shape[2]))
+    for row in range(size[0]):
+        for column in range(size[1]):
+            ends = row + (x.shape[1] - 1) * strides[0] + 1, column + (x.shape[2] - 1) * strides[1] + 1
+            found[:, row : ends[0] : strides[0], column : ends[1] : strides[1]] += x @ kernel[row, column].T
+    if str(settings.get("padding", "valid")).lower() == "same":
+        outs = [x.shape[1 + at] * strides[at] for at in range(2)]
+        starts = [max(0, found.shape[1 + at] - outs[at]) // 2 for at in range(2)]
+        found = found[:, starts[0] : starts[0] + outs[0], starts[1] : starts[1] + outs[1]]
+    return _end(found, weights, settings)
+
+
 def _up(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
-    x, factor = inputs[0], _pair(settings.get("size") or 2, 2)
-    kind = str(settings.get("interpolation", "nearest"))
-    if kind == "nearest":
-        return x.repeat(factor[0], axis=1).repeat(factor[1], axis=2)
-    if kind != "bilinear":
+    factor = _pair(settings.get("size") or 2, 2)
+    sizes = inputs[0].shape[1] * factor[0], inputs[0].shape[2] * factor[1]
+    return _resized(inputs[0], sizes, settings, "nearest")
+
+
+def _resizing(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
+    if settings.get("crop_to_aspect_ratio") or settings.get("pad_to_aspect_ratio") or settings.get("antialias"):
+        raise KeyError("crop_to_aspect_ratio")
+    return _resized(inputs[0], (int(settings["height"]), int(settings["width"])), settings, "bilinear")
+
+
+def _resized(x: Array, sizes: tuple[int, int], settings: Settings, usual: str) -> Array:
+    kind, half = str(settings.get("interpolation", usual)), 0.5 if settings.get("half_pixel", True) else 0.0
+    if kind not in ("nearest", "bilinear"):
         raise KeyError(kind)
-    for axis in (1, 2):
+    for axis, out in zip((1, 2), sizes, strict=True):
         size = x.shape[axis]
-        out = size * factor[axis - 1]
         at = (
             np.linspace(0, size - 1, out)
             if settings.get("align_corners")
-            else (np.arange(out) + (0.5 if settings.get("half_pixel", True) else 0)) / factor[axis - 1]
-            - (0.5 if settings.get("half_pixel", True) else 0)
+            else (np.arange(out) + half) * size / out - (half if kind == "bilinear" else 0)
         )
         at = np.clip(at, 0, size - 1)
-        low = np.floor(at).astype(int)
+        low = np.floor(at + 1e-9).astype(int)
+        if kind == "nearest":
+            x = np.take(x, low, axis)
+            continue
         share = (at - low).reshape([-1 if one == axis else 1 for one in range(x.ndim)])
         x = np.take(x, low, axis) * (1 - share) + np.take(x, np.minimum(low + 1, size - 1), axis) * share
     return x
+
+
+def _global(kind: str) -> Callable[[Sequence[Array], Weights, Settings], Array]:
+    def apply(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
+        axes, keep = tuple(range(1, inputs[0].ndim - 1)), bool(settings.get("keepdims"))
+        most = (settings.get("as") or kind) == "max"
+        return np.asarray((np.max if most else np.mean)(inputs[0], axis=axes, keepdims=keep))
+
+    return apply
 
 
 def _pad(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
@@ -200,13 +245,22 @@ _RULES: dict[str, Callable[[Sequence[Array], Weights, Settings], Array]] = {
     "MaxPooling2D": _pool("max"),
     "AveragePooling1D": _pool("average"),
     "AveragePooling2D": _pool("average"),
+    "SeparableConv2D": _separable,
+    "Conv2DTranspose": _transposed,
     "UpSampling2D": _up,
+    "Resizing": _resizing,
     "ZeroPadding2D": _pad,
     "Rescaling": _rescale,
     "Flatten": _flatten,
+    "LSTM": recurrent("LSTM"),
+    "GRU": recurrent("GRU"),
+    "SimpleRNN": recurrent("SimpleRNN"),
+    "Bidirectional": bidirectional,
     "Add": lambda inputs, _w, _s: sum(inputs[1:], inputs[0]),
     "Multiply": lambda inputs, _w, _s: np.prod(np.stack(inputs), axis=0),
     "Concatenate": lambda inputs, _w, s: np.concatenate(inputs, axis=int(s.get("axis", -1))),
-    "GlobalAveragePooling2D": lambda inputs, _w, _s: inputs[0].mean(axis=(1, 2)),
-    "GlobalAveragePooling1D": lambda inputs, _w, _s: inputs[0].mean(axis=1),
+    "GlobalAveragePooling1D": _global("average"),
+    "GlobalAveragePooling2D": _global("average"),
+    "GlobalMaxPooling1D": _global("max"),
+    "GlobalMaxPooling2D": _global("max"),
 }

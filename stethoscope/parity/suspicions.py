@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from stethoscope.parity.activation_forms import FORMS
-from stethoscope.parity.recompute import Array, Weights
+from stethoscope.parity.recompute import Weights
+from stethoscope.parity.recurrent_suspicions import recurrent_suspicions
+from stethoscope.parity.suspicion import Suspicion
 from stethoscope.types import Layer
 
 _EPSILONS = tuple(float(base * 10.0**power) for power in range(-8, 1) for base in (1, 2, 3, 5, 7))
 _SCALES = (0.5, 0.8, 0.9, 1.1, 1.2, 1.25, 1.3, 1.5, 2.0, 1 / 255, 255.0)
 _ACTIVATIONS = ("linear", "relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "silu", "softplus", "gelu")
-
-
-@dataclass(frozen=True)
-class Suspicion:
-    """One change of a layer."""
-
-    cause: str
-    title: str
-    told: str
-    """What the layer does then, to follow its name."""
-    fix: str
-    settings: dict[str, Any] = field(default_factory=dict)
-    weights: dict[str, Array] = field(default_factory=dict)
-    form: str = ""
-    """An activation layer answers this function instead."""
 
 
 def suspicions(layer: Layer, weights: Weights, worst: tuple[int, ...]) -> Iterator[Suspicion]:
@@ -40,8 +25,11 @@ def suspicions(layer: Layer, weights: Weights, worst: tuple[int, ...]) -> Iterat
         weights: by short names.
         worst: channels that differ most, for what is wrong with single ones.
     """
-    kernel = next((name for name in ("kernel", "depthwise_kernel") if name in weights), "")
-    kind = layer.type
+    if "recurrent_kernel" in weights:
+        yield from recurrent_suspicions(layer, weights, worst)
+        return
+    kernels = [name for name in ("kernel", "depthwise_kernel", "pointwise_kernel") if name in weights]
+    kernel, kind = next(iter(kernels), ""), layer.type
     if kind == "BatchNormalization":
         yield Suspicion("training-mode", "BatchNormalization in training mode", "normalises with the mean and variance of the batch, not its moving statistics",
                         "Export in inference mode (training=False), and do not call the layer with training=True.", {"training": True})  # fmt: skip
@@ -50,19 +38,20 @@ def suspicions(layer: Layer, weights: Weights, worst: tuple[int, ...]) -> Iterat
             if abs(epsilon - float(layer.config["epsilon"])) > 1e-3 * epsilon:
                 yield Suspicion("epsilon", f"Another epsilon of {kind}", f"has epsilon {epsilon:.3g} instead of {float(layer.config['epsilon']):.3g}",
                                 "Give both the same epsilon.", {"epsilon": epsilon})  # fmt: skip
-    if kernel:
-        yield from _kernels(layer, weights, kernel, worst)
-    if kind.startswith(("Conv", "Depthwise", "MaxPool", "AveragePool")):
+    for name in kernels:
+        yield from _kernels(weights, name, worst, transposed="Transpose" in kind)
+    if kind.startswith(("Conv", "Depthwise", "Separable", "MaxPool", "AveragePool")) and "Transpose" not in kind:
         yield from _paddings(layer, weights, kernel)
-    if "Pooling" in kind and "Global" not in kind:
-        other = "average" if kind.startswith("Max") else "max"
+    if "Pooling" in kind:
+        other = "average" if "Max" in kind else "max"
         yield Suspicion(
             "pooling",
             "Another kind of pooling",
-            f"takes the {'mean' if other == 'average' else 'maximum'} of a window",
+            f"takes the {'mean' if other == 'average' else 'maximum'} of {'all' if 'Global' in kind else 'a window'}",
             "Use the same pooling in both.",
             {"as": other},
         )
+    if kind.startswith("AveragePooling"):
         yield Suspicion(
             "padding",
             "Padding counted in the mean",
@@ -70,7 +59,7 @@ def suspicions(layer: Layer, weights: Weights, worst: tuple[int, ...]) -> Iterat
             "Set count_include_pad to 0 in ONNX.",
             {"count_include_pad": True},
         )
-    if kind.startswith("UpSampling"):
+    if kind.startswith(("UpSampling", "Resizing")):
         for told, settings in (
             ("repeats pixels", {"interpolation": "nearest"}),
             ("blends pixels", {"interpolation": "bilinear"}),
@@ -135,7 +124,7 @@ def suspicions(layer: Layer, weights: Weights, worst: tuple[int, ...]) -> Iterat
 _ALONE = ("ReLU", "LeakyReLU", "ELU", "PReLU", "Softmax", "GELU", "Swish", "SiLU")
 
 
-def _kernels(layer: Layer, weights: Weights, kernel: str, worst: tuple[int, ...]) -> Iterator[Suspicion]:
+def _kernels(weights: Weights, kernel: str, worst: tuple[int, ...], *, transposed: bool) -> Iterator[Suspicion]:
     values = weights[kernel]
     again = "Export again from the model whose weights are right."
     if values.ndim >= 4 and values.shape[0] == values.shape[1]:
@@ -189,13 +178,14 @@ def _kernels(layer: Layer, weights: Weights, kernel: str, worst: tuple[int, ...]
         yield Suspicion(
             "bias", "The bias is missing", "adds no bias", again, weights={"bias": np.zeros_like(weights["bias"])}
         )
-    channels = values.shape[-1] if kernel == "kernel" else values.shape[-2]
-    axis = -1 if kernel == "kernel" else -2
+    axis = -2 if transposed or kernel == "depthwise_kernel" else -1
+    channels = values.shape[axis]
+    has_bias = "bias" in weights and weights["bias"].shape == (channels,)
     for channel in worst[:3]:
         if channel < channels:
             gone = values.copy()
             np.moveaxis(gone, axis, 0)[channel] = 0
-            rest = {"bias": np.where(np.arange(channels) == channel, 0, weights["bias"])} if "bias" in weights else {}
+            rest = {"bias": np.where(np.arange(channels) == channel, 0, weights["bias"])} if has_bias else {}
             yield Suspicion(
                 "zeroed-channel",
                 "A channel is zero",
@@ -214,7 +204,7 @@ def _kernels(layer: Layer, weights: Weights, kernel: str, worst: tuple[int, ...]
         order = np.arange(channels)
         order[[worst[0], worst[1]]] = order[[worst[1], worst[0]]]
         moved = {kernel: values.take(order, axis=axis)}
-        whole = {**moved, "bias": weights["bias"][order]} if "bias" in weights else moved
+        whole = {**moved, "bias": weights["bias"][order]} if has_bias else moved
         for made in (whole, moved):
             yield Suspicion(
                 "swapped-channels",
@@ -223,7 +213,7 @@ def _kernels(layer: Layer, weights: Weights, kernel: str, worst: tuple[int, ...]
                 again,
                 weights=made,
             )
-    inputs = values.shape[-2] if kernel == "kernel" and values.ndim > 1 else 0
+    inputs = values.shape[-2] if axis == -1 and values.ndim > 1 else 0
     if 2 <= inputs <= 16:
         for one in range(inputs):
             for other in range(one + 1, inputs):

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
-from stethoscope.activations.model_rows import ModelRows
 from stethoscope.architecture.matching import is_across, match
 from stethoscope.codec import plain
 from stethoscope.errors import BadInput
 from stethoscope.memory.allocation import give_back
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.parity.comparison_jobs import RECORDED
 from stethoscope.parity.first_divergence import first_divergence, layer_errors, reads
 from stethoscope.parity.layer_pairs import TensorPair, pair
 from stethoscope.parity.layer_tensors import LayerTensors
+from stethoscope.parity.merged_layers import merged
 from stethoscope.parity.output_pairs import pair_inputs, pair_outputs
-from stethoscope.parity.precision import Tolerance, precision_of, tolerance
+from stethoscope.parity.precision import Tolerance, tolerance
+from stethoscope.parity.recording import Recording
+from stethoscope.parity.ways import said
 from stethoscope.task import TaskContext
-from stethoscope.tasks.parity_cause import cut_off, explain, tried_inputs
+from stethoscope.tasks.feeds import Batching
+from stethoscope.tasks.parity_cause import explain
+from stethoscope.tasks.parity_edges import edges
 from stethoscope.tasks.parity_inputs import TurnedInputs
 from stethoscope.tasks.parity_labels import scored
 from stethoscope.tasks.parity_outputs import compared, sentence, shapes, verdict_of, worst_rows
-from stethoscope.tasks.parity_side import Side, layers_or_reason
+from stethoscope.tasks.parity_preprocessing import cut_off, tried_inputs
+from stethoscope.tasks.parity_recorded import recorded, timed
+from stethoscope.tasks.parity_side import Side, SideSeen, layers_or_reason
+from stethoscope.tasks.parity_ways import Way, described, opened, way_of
 from stethoscope.types import Architecture, Feed
 
-ROWS, LAYER_ROWS = 32, 8
-_LAYER_BYTES = 768 << 20
-"""Of one model's layers' answers, on disk: fewer rows where they would be more."""
-_OPEN = 64
+_MUCH = 0.2
+"""Of a layer's values that are cut off."""
 
 
 class Compare:
-    """Files: "model" (the one that is right), "other", optionally "data".
+    """Files: "model" (the one that is right), "other", optionally "data", optionally "recorded": what `record` left of "model".
 
-    params: {"rows" (32), "layers" (true), "batch_size", "seed", "preparation", "data_options", "trusted", "trusted_other"}.
+    params: {"rows" (32), "layers" (true), "edges" (true), "batch_size", "seed", "preparation", "data_options", "trusted",
+    "trusted_other", "settings", "other_settings" (how each is run; threads and device may differ only where the first is recorded)}.
     """
 
     kind = "compare"
@@ -49,11 +54,13 @@ class Compare:
         "mean_abs_diff", "max_rel_diff", "nrmse", "cosine", "sqnr_db", "top1_agreement", "top5_agreement", "nonfinite", "within"}],
         "top1_agreement", "first_divergence": {"a", "b", "cause", "cause_id", "confidence", "sentence", "fix", "layer", "group",
         "guesses"} | null, "layers": [{"a", "b", "key", "how", "orientation", "nrmse", "max_abs", "cosine", "sqnr_db", "same",
-        "clipped"}], "unmatched": {"a", "b"}, "tolerance", "precision": {"a", "b"}, "rows", "layer_rows", "source", "inputs",
-        "preprocessing", "worst_rows", "labels", "time_s": {"a", "b"}, "notes"}.
+        "clipped", "merged"}], "unmatched": {"a", "b"}, "edges": [{"case", "within", "max_abs_diff", "a", "b"}], "tolerance",
+        "precision": {"a", "b"}, "rows", "layer_rows", "source", "inputs", "preprocessing", "worst_rows", "labels",
+        "time_s": {"a", "b"}, "peak_bytes": {"a", "b"}, "ways": {"a": {"settings", "said"}, "b"}, "notes"}.
 
         Raises:
             BadInput: the inputs or outputs have nothing to do with each other.
+            BadSetting: as `way_of`.
             StethoscopeError: as `open_model`, of either.
         """
         return plain_json(_Comparison(context).run())
@@ -70,99 +77,89 @@ class _Comparison:
 
     def __init__(self, context: TaskContext) -> None:
         self._context = context
-        params = context.params
-        self._rows = max(1, int(params.get("rows") or ROWS))
-        self._batch_size = params.get("batch_size")
-        self._seed = int(params.get("seed") or 0)
+        self._batch_size = context.params.get("batch_size")
         self._folder = context.folder / "tmp" / "layers"
         self._notes: list[str] = []
 
     def run(self) -> dict[str, Any]:
         context = self._context
         context.memory.watch()
-        architecture, opened = context.open_model()
-        with ExitStack() as stack:
-            runner = stack.enter_context(opened)
-            first = Side(context.files["model"], architecture, runner)
-            given = stack.enter_context(
-                ModelRows(context, architecture, runner, dummy_rows=self._rows, seed=self._seed)
-            )
-            places, feed = given.at(range(min(self._rows, given.rows)))
-            places, feed = places[: self._rows], given.batching.part(feed, 0, self._rows)
-            context.report("run", 0.1, f"running {first.file.name}")
-            left, left_s = _timed(first, feed, self._batch_size)
-            labels = given.labels(places)
-            described = given.described(places.tolist()) if given.source != "dummy" else []
-            few = given.batching.part(feed, 0, self._layer_rows(architecture, len(places)))
-            tensors, problem = LayerTensors(self._folder), ""
-            if context.params.get("layers", True):
-                context.report("layers", 0.2, f"reading the layers of {first.file.name}")
-                tensors, problem = layers_or_reason(first, few, self._folder / "a")
-            specs, source = runner.inputs, given.source
+        first, way = self._first()
+        self._notes += first.notes
+        with opened(context, "other", way) as second:
+            return self._beside(first, second, way)
+
+    def _first(self) -> tuple[Recording, Way]:
+        """What the first model answered, and the way of the second: the process is made ready for whichever is run in it."""
+        context = self._context
+        if RECORDED in context.files:
+            way = way_of(context, "other", alone=True)
+            return Recording.load(context.files[RECORDED].path), way
+        mine = way_of(context, "model", alone=False)
+        found = recorded(context, mine, self._folder / "a")
         give_back()
-        context.report("load", 0.4, f"loading {context.files['other'].name}")
-        other_architecture, opened = context.open_model("other")
-        with opened as runner:
-            second = Side(context.files["other"], other_architecture, runner)
-            inputs = pair_inputs(specs, runner.inputs)
-            self._check_inputs(inputs, runner.inputs)
-            turned = TurnedInputs(inputs, runner.inputs)
-            context.report("run", 0.5, f"running {second.file.name}")
-            right, right_s = self._run_second(second, turned.feed(feed))
-            limits = tolerance(architecture, other_architecture)
-            outputs = self._outputs(left, right, limits)
-            verdict = verdict_of(outputs)
-            value: dict[str, Any] = {
-                "verdict": verdict,
-                "outputs": outputs,
-                "top1_agreement": min(
-                    (one["top1_agreement"] for one in outputs if one["top1_agreement"] is not None), default=None
-                ),
-                "first_divergence": None,
-                "layers": [],
-                "unmatched": {"a": [], "b": []},
-                "tolerance": {
-                    "nrmse": limits.nrmse,
-                    "top1": limits.top1,
-                    "precision": limits.precision,
-                    "floor": limits.floor,
-                },
-                "precision": {"a": precision_of(architecture), "b": precision_of(other_architecture)},
-                "rows": len(places),
-                "layer_rows": first.batching.rows(few),
-                "source": source,
-                "inputs": turned.said(),
-                "preprocessing": None,
-                "worst_rows": worst_rows(left, right, outputs, places, described),
-                "labels": scored(left, right, outputs, labels),
-                "time_s": {"a": left_s, "b": right_s},
-                "notes": self._notes,
-            }
-            context.save_partial(plain(value))
-            if context.params.get("layers", True):
-                if verdict == "different":
-                    context.report("inputs", 0.6, "trying other preprocessing")
-                    tried = tried_inputs(second, turned, feed, left, outputs)
-                    value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(feed)), second.file.name)
-                self._layers(value, first, second, tensors, turned.feed(few), problem, limits)
-            value["sentence"] = sentence(value, context.files["model"].name, context.files["other"].name)
-            return value
+        context.memory.reset()
+        return found, way_of(context, "other", alone=False)
+
+    def _beside(self, first: Recording, second: Side, way: Way) -> dict[str, Any]:
+        context, names = self._context, (self._context.files["model"].name, _named(second, way))
+        seen = SideSeen(context.files["model"], described(context.files["model"]))
+        inputs = pair_inputs(first.inputs, second.runner.inputs)
+        self._check_inputs(inputs, second.runner.inputs)
+        turned = TurnedInputs(inputs, second.runner.inputs)
+        context.report("run", 0.5, f"running {names[1]}")
+        right, right_s = self._run_second(second, turned.feed(first.feed))
+        precision = {"a": _way(first).computes(seen.architecture), "b": way.computes(second.architecture)}
+        limits = tolerance(precision["a"], precision["b"])
+        outputs = self._outputs(first.outputs, right, limits)
+        verdict = verdict_of(outputs)
+        value: dict[str, Any] = {
+            "verdict": verdict,
+            "outputs": outputs,
+            "top1_agreement": min(
+                (one["top1_agreement"] for one in outputs if one["top1_agreement"] is not None), default=None
+            ),
+            "first_divergence": None,
+            "layers": [],
+            "unmatched": {"a": [], "b": []},
+            "edges": edges(first, second, turned, outputs, limits, self._batch_size, self._notes),
+            "tolerance": {
+                "nrmse": limits.nrmse,
+                "top1": limits.top1,
+                "precision": limits.precision,
+                "floor": limits.floor,
+            },
+            "precision": precision,
+            "rows": len(first.places),
+            "layer_rows": first.layer_rows,
+            "source": first.source,
+            "inputs": turned.said(),
+            "preprocessing": None,
+            "worst_rows": worst_rows(first.outputs, right, outputs, first.places, first.described),
+            "labels": scored(first.outputs, right, outputs, first.labels),
+            "time_s": {"a": first.time_s, "b": right_s},
+            "peak_bytes": {"a": first.peak_bytes, "b": context.memory.peak_bytes()},
+            "ways": {"a": first.way, "b": way.to_json()},
+            "notes": self._notes,
+        }
+        context.save_partial(plain(value))
+        if context.params.get("layers", True):
+            if verdict == "different":
+                context.report("inputs", 0.6, "trying other preprocessing")
+                tried = tried_inputs(second, turned, first.feed, first.outputs, outputs)
+                value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
+            few = second_rows(first)
+            self._layers(value, seen, second, first.layers, turned.feed(few), first.problem, limits)
+        value["sentence"] = sentence(value, *names)
+        return value
 
     def _run_second(self, second: Side, feed: Feed) -> tuple[Feed, float]:
         try:
-            return _timed(second, feed, self._batch_size)
+            return timed(second, feed, self._batch_size)
         except BadInput as error:
             raise BadInput(
                 f"{error} These are the rows that {self._context.files['model'].name} takes: compare models that take the same inputs."
             ) from error
-
-    def _layer_rows(self, architecture: Architecture, rows: int) -> int:
-        each = sum(
-            4 * math.prod(size or _OPEN for size in layer.output_shape[1:])
-            for layer in architecture.layers
-            if layer.output_shape
-        )
-        return max(1, min(rows, LAYER_ROWS, _LAYER_BYTES // max(1, each)))
 
     def _check_inputs(self, inputs: Mapping[str, str], specs: Sequence[Any]) -> None:
         missing = [spec.name for spec in specs if spec.name not in inputs]
@@ -194,7 +191,7 @@ class _Comparison:
     def _layers(
         self,
         value: dict[str, Any],
-        first: Side,
+        first: SideSeen,
         second: Side,
         tensors: LayerTensors,
         feed: Feed,
@@ -222,16 +219,20 @@ class _Comparison:
             "a": [key for key in tensors if key not in pairs],
             "b": [key for key in others if key not in taken],
         }
-        if value["verdict"] != "different" and not _anomalous(errors, limits):
-            return
-        found = first_divergence(first.architecture, tensors, others, pairs, errors)
-        if found is not None and value["verdict"] == "different":
-            context.report("cause", 0.92, f"why {found.layer} parts")
-            value["first_divergence"] = explain(
-                found, first, second, (tensors, others), pairs, feed, matched, value["preprocessing"]
-            )
-        elif value["verdict"] == "different" and value["preprocessing"] is not None:
-            value["first_divergence"] = _at_the_input(value["preprocessing"], tensors, pairs)
+        if value["verdict"] == "different":
+            found = first_divergence(first.architecture, tensors, others, pairs, errors)
+            if found is not None:
+                context.report("cause", 0.92, f"why {found.layer} parts")
+                value["first_divergence"] = explain(
+                    found, first, second, (tensors, others), pairs, feed, matched, value["preprocessing"]
+                )
+            elif value["preprocessing"] is not None:
+                value["first_divergence"] = _at_the_input(value["preprocessing"], tensors, pairs)
+        hidden = merged(value["layers"], value["first_divergence"], first.architecture)
+        for row in value["layers"]:
+            row["merged"] = row["key"] in hidden
+        if value["verdict"] != "different":
+            self._notes += _cut_off_inside(value["layers"], second.file.name)
 
 
 def _matched(first: Architecture, second: Architecture, across: bool) -> dict[str, tuple[str, Any]]:
@@ -245,15 +246,31 @@ def _matched(first: Architecture, second: Architecture, across: bool) -> dict[st
     return found
 
 
-def _timed(side: Side, feed: Feed, batch_size: int | None) -> tuple[Feed, float]:
-    start = time.perf_counter()
-    found = side.outputs(feed, batch_size)
-    return found, time.perf_counter() - start
+def second_rows(first: Recording) -> Feed:
+    """The rows on which the first model's layers were read."""
+    return Batching.of(first.inputs).part(first.feed, 0, first.layer_rows)
 
 
-def _anomalous(errors: Sequence[Any], limits: Tolerance) -> bool:
-    """Whether a layer is off by more than anything explains although the outputs agree."""
-    return any(not one.same and one.nrmse > max(0.1, 10 * limits.nrmse) for one in errors)
+def _named(side: Side, way: Way) -> str:
+    how = said(way.settings)
+    return side.file.name if how == "as usual" else f"{side.file.name} ({how})"
+
+
+def _way(first: Recording) -> Way:
+    return Way(RunSettings.from_json(first.way.get("settings")))
+
+
+def _cut_off_inside(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    """A sentence on the layer that cuts off most, where it is much: the tolerance of integers is wide enough to hide it."""
+    much = [one for one in rows if not one["merged"] and not one["same"] and (one["clipped"] or 0.0) >= _MUCH]
+    if not much:
+        return []
+    worst = max(much, key=lambda one: one["clipped"])
+    low, high = worst["range"]
+    return [
+        f"Layer {worst['b']!r} of {name} holds {low:.3g} to {high:.3g}: {worst['clipped']:.0%} of what {worst['a']!r} answers lies beyond "
+        "and is cut off. Calibrate it with rows like these."
+    ]
 
 
 def _told(one: TensorPair, first: LayerTensors, second: LayerTensors, same: bool) -> dict[str, Any]:

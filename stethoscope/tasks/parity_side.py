@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +23,45 @@ from stethoscope.tasks.feeds import Batching
 from stethoscope.tasks.row_calls import in_calls
 from stethoscope.types import Architecture, Feed, Layer, ModelFile
 
-HELD_BYTES = 256 << 20
-"""Of layers' answers at once."""
+HELD_BYTES = 512 << 20
+"""Of layers' answers at once: what does not fit costs the model another run."""
 _OPEN = 64
 
 
-class Side:
+class SideSeen:
+    """A model that has been described and need not be open."""
+
+    def __init__(self, file: ModelFile, architecture: Architecture) -> None:
+        self.file, self.architecture = file, architecture
+        self._known: dict[str, Layer] = {layer.path: layer for layer in architecture.layers}
+        self.channels_first = architecture.format_id == "onnx"
+
+    def layer(self, path: str) -> Layer:
+        """A layer by its path."""
+        return self._known.get(path) or Layer(path, "", None, 0, 0, "")
+
+
+class Side(SideSeen):
     """An opened model."""
 
-    def __init__(self, file: ModelFile, architecture: Architecture, runner: Any) -> None:
-        self.file, self.architecture, self.runner = file, architecture, runner
+    def __init__(
+        self, file: ModelFile, architecture: Architecture, runner: Any, call: Callable[[Feed], Feed] | None = None
+    ) -> None:
+        """Wraps an opened model.
+
+        Args:
+            file: of the model.
+            architecture: of the model.
+            runner: the opened model.
+            call: how it is called for its outputs; the runner's own way for None.
+        """
+        super().__init__(file, architecture)
+        self.runner = runner
+        self._call = call or runner.predict
         self.batching = Batching.of(runner.inputs)
         lite = architecture.format_id == "tflite"
         self._scales = (input_quantisation(file), output_quantisation(file)) if lite else ({}, {})
-        self._known: dict[str, Layer] = known_layers(architecture, runner)
-        self.channels_first = architecture.format_id == "onnx"
+        self._known = known_layers(architecture, runner)
 
     def fed(self, feed: Feed) -> Feed:
         """Real numbers as this model takes them: its dtypes, its integers."""
@@ -70,7 +94,7 @@ class Side:
 
     def outputs(self, feed: Feed, batch_size: int | None = None) -> Feed:
         """Its answers to all rows, as real numbers."""
-        return dequantised(in_calls(self.runner.predict, self.fed(feed), self.batching, batch_size), self._scales[1])
+        return dequantised(in_calls(self._call, self.fed(feed), self.batching, batch_size), self._scales[1])
 
     def layers(self, feed: Feed, folder: Path) -> LayerTensors:
         """What every layer that can be seen answers to the rows, kept in `folder`."""
@@ -99,14 +123,6 @@ class Side:
         return shown | {
             key: real_values(array, self._known.get(base(key, self._known))) for key, array in found.items()
         }
-
-    def sources(self) -> Mapping[str, Sequence[str]]:
-        """What each layer reads."""
-        return {layer.path: layer.inputs for layer in self.architecture.layers}
-
-    def layer(self, path: str) -> Layer:
-        """A layer by its path."""
-        return self._known.get(path) or Layer(path, "", None, 0, 0, "")
 
     def _parts(self, wanted: Sequence[str], rows: int) -> list[list[str]]:
         """Layers in groups that are held together; one group where the model would run anew for each at too much cost."""

@@ -98,3 +98,16 @@ def test_a_comparison_is_cancelled(app, digits, exported):
         app.run()
         assert "This run was cancelled" in text(settle(app))
     assert "run-Compare" in keys(app)
+
+
+def test_a_model_is_compared_with_itself_run_in_another_way(app, digits):
+    open_page(app, "parity", digits)
+    ways = next(one for one in app.multiselect if one.key == "ways")
+    ways.set_value(["way-call-predict", "way-threads-1"]).run()
+    app.button("run-Compare").click()
+    shown = said(settle(app))
+    assert "2 of 2 models answer the same" in shown
+    assert app.query_params["ways"] == "way-call-predict,way-threads-1"
+    assert "stethoscope compare digits.keras --way call=predict --rows 32" in [one.value for one in app.code]
+    fresh = visitor("parity", **{name: app.query_params[name] for name in ("model", "job")})
+    assert "2 of 2 models answer the same" in said(fresh)

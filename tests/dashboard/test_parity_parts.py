@@ -11,7 +11,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.architecture import layer_measures
-from dashboard.deployment import parity_figures, parity_layers, parity_parting, parity_parts, parity_rows, parity_table
+from dashboard.deployment import (
+    parity_edges,
+    parity_figures,
+    parity_layers,
+    parity_parting,
+    parity_parts,
+    parity_rows,
+    parity_scores,
+    parity_table,
+    parity_ways,
+)
 from dashboard.deployment.parity_parts import Compared
 from stethoscope.jobs.state import JobState
 from stethoscope.planner.dynamic_sizes import Sizes
@@ -32,11 +42,11 @@ def row(a: str, b: str, nrmse: float | None, how: str = "name", *, same: bool = 
 
 LAYERS = [
     row("image", "in", 0.0),
-    row("conv_0", "Conv_19", 0.93, "structure", same=False),
+    row("conv_0", "Conv_19", 0.93, "structure", same=False, merged=True),
     row("norm_0", "Conv_19", 6e-8, "values"),
-    row("conv_1", "Conv_21", 1.46, "structure", same=False),
+    row("conv_1", "Conv_21", 1.46, "structure", same=False, merged=True),
     row("relu_1", "Relu", 0.063, same=False),
-    row("conv_2", "Conv_23", 1.67, "structure", same=False),
+    row("conv_2", "Conv_23", 1.67, "structure", same=False, merged=True),
     row("norm_2", "mul", 0.042, "structure"),
     row("label", "label", 0.0044),
 ]
@@ -135,9 +145,9 @@ def test_other_guesses_are_told_once_and_without_the_chosen_one():
 
 
 def test_a_change_of_accuracy_has_its_sign_and_interval():
-    assert parity_parts.change(VALUE["labels"]) == "−20.0 points"
-    assert parity_parts.interval(VALUE["labels"]) == "−30.0 points to −10.0 points"
-    assert parity_parts.interval({"metric": "mean absolute error", "low": None, "high": None}) == "not known"
+    assert parity_scores.change(VALUE["labels"]) == "−20.0 points"
+    assert parity_scores.interval(VALUE["labels"]) == "−30.0 points to −10.0 points"
+    assert parity_scores.interval({"metric": "mean absolute error", "low": None, "high": None}) == "not known"
 
 
 def test_the_command_repeats_what_was_done():
@@ -257,3 +267,28 @@ def test_a_run_that_ended_badly_says_so_and_keeps_what_was_found(workspace):
     said = text(drawn(state(partial, Status.TIMED_OUT)))
     assert "What was found before the run ended" in said
     assert "The layers were not compared" in said
+
+
+def test_edge_cases_that_differ_are_shown_with_what_both_answer():
+    found = parity_edges.table(
+        [
+            {"case": "all zeros", "within": True, "max_abs_diff": 0.0, "a": "finite", "b": "finite"},
+            {"case": "NaN", "within": False, "max_abs_diff": None, "a": "NaN", "b": "finite"},
+        ]
+    )
+    assert found["All values are"] == ["zeros", "NaN"]
+    assert found["Within tolerance"] == ["yes", "no"]
+    assert found["The other answers"] == ["finite", "finite"]
+    assert found["Largest difference"][1] == "no number"
+
+
+def test_the_ways_are_those_that_the_format_has():
+    keras, onnx = model_of("keras"), model_of("onnx")
+    assert "way-call-predict" in parity_ways.ways(keras)
+    assert list(parity_ways.ways(onnx)) == ["way-threads-1"]
+    assert parity_ways.settings_of("some-model") is None
+    assert parity_ways.title("way-threads-1") == "1 thread"
+
+
+def model_of(format_id: str) -> Architecture:
+    return Architecture(format_id, "", 0, None, (), (), ())

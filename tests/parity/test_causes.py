@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stethoscope.parity.causes import all_causes, guesses
-from stethoscope.parity.causes.case import Case, SettingChange, WeightPair
+from stethoscope.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.types import Layer
 
 A = np.random.default_rng(0).standard_normal((6, 9, 9, 5))
@@ -98,3 +98,30 @@ def test_every_cause_stays_silent_or_gives_a_share():
         guess = cause.weigh(case(A + 1e-9))
         assert guess is None or 0 <= guess.confidence <= 1
         assert cause.title
+
+
+def test_an_operator_inside_that_is_full():
+    inner = np.clip(A, -0.5, 0.5)
+    unlike = A + np.random.default_rng(2).standard_normal(A.shape)
+    full = Added("here/MatMul", inner, (-0.5, 0.5))
+    assert told(unlike, "Dense", added=(full,)) == "clipped-range"
+    probabilities = Added("here/Softmax", np.round(np.abs(np.tanh(3 * A))), (0.0, 255 / 256))
+    assert told(unlike, "Dense", added=(probabilities,)) != "clipped-range"
+
+
+def test_dropout_that_only_an_operator_of_the_second_model_shows():
+    dropped = np.where(np.random.default_rng(1).random(A.shape) < 0.3, 0, A / 0.7)
+    unlike = A + np.random.default_rng(2).standard_normal(A.shape)
+    assert told(unlike, "Dense", inputs=(A,), added=(Added("drop/SelectV2", dropped),)) == "training-mode"
+    assert told(unlike, "Dense", inputs=(A,), added=(Added("relu", np.maximum(A, 0)),)) != "training-mode"
+
+
+def test_another_scale_of_the_input_is_no_epsilon():
+    assert told(2 * A - 1, "Rescaling") == "preprocessing"
+    assert told(2 * A - 1, "BatchNormalization") == "epsilon"
+
+
+def test_a_doubled_bias_is_a_bias():
+    bias = np.random.default_rng(0).standard_normal(5)
+    assert told(A + bias * 3e-7, weights=(WeightPair("here", "bias", bias, 2 * bias),)) == "bias"
+    assert told(A + bias * 3e-7, weights=(WeightPair("here", "gamma", bias, 2 * bias),)) == "scaled-weights"

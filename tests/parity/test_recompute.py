@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stethoscope.parity.recompute import computed
+from stethoscope.parity.suspicions import suspicions
 from stethoscope.types import Layer
 
 keras = pytest.importorskip("keras")
@@ -34,6 +35,17 @@ CASES = [
     (L.Activation("swish"), ROW),
     (L.Activation("elu"), ROW),
     (L.GlobalAveragePooling2D(), PICTURE),
+    (L.GlobalMaxPooling1D(), SERIES),
+    (L.SeparableConv2D(5, 3, strides=2, padding="same", activation="relu"), PICTURE),
+    (L.Conv2DTranspose(5, 3, strides=2, padding="same"), PICTURE),
+    (L.Conv2DTranspose(5, (2, 3), strides=(3, 1), padding="valid"), PICTURE),
+    (L.Resizing(5, 11), PICTURE),
+    (L.Resizing(5, 11, interpolation="nearest"), PICTURE),
+    (L.LSTM(4, return_sequences=True), SERIES),
+    (L.LSTM(4, go_backwards=True, activation="relu", recurrent_activation="hard_sigmoid"), SERIES),
+    (L.GRU(4), SERIES),
+    (L.GRU(4, reset_after=False, return_sequences=True), SERIES),
+    (L.SimpleRNN(4, use_bias=False), SERIES),
 ]
 
 
@@ -55,7 +67,38 @@ def test_a_layer_gives_what_keras_gives(layer, shape):
     np.testing.assert_allclose(found, expected, atol=2e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("sequences", [True, False])
+def test_both_directions_give_what_keras_gives(sequences):
+    random = np.random.default_rng(0)
+    layer = L.Bidirectional(L.GRU(3, return_sequences=sequences))
+    x = random.standard_normal((2, *SERIES)).astype(np.float32)
+    layer.build(x.shape)
+    for weight in layer.weights:
+        weight.assign(random.standard_normal(weight.shape))
+    names = [f"{prefix}{name}" for prefix in ("", "backward_") for name in ("kernel", "recurrent_kernel", "bias")]
+    weights = {name: np.asarray(value, np.float64) for name, value in zip(names, layer.get_weights(), strict=True)}
+    described = Layer("both", "Bidirectional", None, 0, 0, "float32", ("x",), layer.get_config())
+    found = computed(described, [x.astype(np.float64)], weights)
+    np.testing.assert_allclose(found, np.asarray(layer(x)), atol=2e-5, rtol=1e-4)
+
+
 def test_what_is_not_known_is_not_guessed():
-    assert computed(Layer("x", "LSTM", None, 0, 0, ""), [np.zeros((1, 3, 2))], {}) is None
+    assert computed(Layer("x", "ConvLSTM2D", None, 0, 0, ""), [np.zeros((1, 3, 2))], {}) is None
     grouped = Layer("x", "Conv2D", None, 0, 0, "", (), {"groups": 2})
     assert computed(grouped, [np.zeros((1, 4, 4, 4))], {"kernel": np.zeros((3, 3, 2, 4))}) is None
+
+
+def test_every_suspicion_about_a_layer_can_be_tried():
+    random = np.random.default_rng(0)
+    for layer in (L.SeparableConv2D(5, 3), L.Conv2DTranspose(5, 3), L.DepthwiseConv2D(3), L.Conv2D(5, 3), L.LSTM(5)):
+        shape = SERIES if layer.name.startswith("lstm") else PICTURE
+        layer.build((None, *shape))
+        weights = {one.name: random.standard_normal(one.shape) for one in layer.weights}
+        described = Layer("layer", type(layer).__name__, None, 0, 0, "float32", ("x",), layer.get_config())
+        x = random.standard_normal((2, *shape))
+        found = [
+            computed(described, [x], {**weights, **one.weights}, one.settings)
+            for one in suspicions(described, weights, (3, 1, 0))
+        ]
+        assert len(found) > 10
+        assert sum(one is not None for one in found) > 0.8 * len(found)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.parity.comparison_jobs import Compared, comparison_job
+from stethoscope.parity.ways import parse_way
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 keras = pytest.importorskip("keras")
@@ -121,3 +123,35 @@ def test_models_of_other_questions_are_declined_with_the_shapes(engine, folder):
     assert result.status is Status.FAILED
     assert "[12, 5]" in result.reason
     assert "[12, 7]" in result.reason
+
+
+@pytest.mark.parametrize(
+    ("way", "verdicts", "words"),
+    [
+        ("call=predict,threads=1", ("equal", "within_tolerance"), "model.predict(x), 1 thread"),
+        ("call=compiled", ("equal", "within_tolerance"), "jit_compile=True"),
+        ("precision=mixed_bfloat16", ("within_tolerance",), "mixed_bfloat16"),
+    ],
+)
+def test_a_model_beside_itself_run_in_another_way(engine, folder, way, verdicts, words):
+    model = {"model": ModelFile.at(folder / "right.keras")}
+    first, other = Compared(model, "tensorflow"), Compared(model, "tensorflow", parse_way(way))
+    data = ModelFile.at(folder / "data.npz")
+    job = comparison_job(first, other, data, {"rows": 12}, Budget(4 << 30, 200))
+    result = engine.wait(engine.submit(job), 300)
+    assert result.status is Status.OK, result.reason
+    value = result.value
+    assert value["verdict"] in verdicts
+    assert words in value["sentence"]
+    assert value["ways"]["b"]["said"]
+    assert not value["ways"]["a"]["said"]
+    assert len(value["layers"]) >= 6
+    assert {one["case"] for one in value["edges"]} >= {"all zeros", "NaN"}
+    assert value["peak_bytes"]["a"] > 0
+
+
+def test_two_models_in_one_process_cannot_have_other_threads(engine, folder):
+    settings = parse_way("threads=1").to_json()
+    result = compared(engine, folder, "right.keras", "right.keras", other_settings=settings)
+    assert (result.status, result.error) == (Status.FAILED, "BadSetting")
+    assert "intra_threads" in result.reason

@@ -24,7 +24,7 @@ class Border:
             inner = inner.take(range(1, case.a.shape[axis] - 1), axis=axis)
         per_inner, per_all = float(inner.mean()), float(gap.mean())
         border = 1 - per_inner * inner.size / max(1e-300, float(gap.sum()))
-        owner = case.of_type("conv", "pool", "pad", "resize", "upsampl", "crop") or case.layer
+        owner = case.of_type("conv", "pool", "pad", "resiz", "upsampl", "crop") or case.layer
         if border > 0.95 and per_all > 0:
             return self._guess(
                 case, owner.path, f"{border:.0%} of the difference lies in the outermost line of pixels", 0.9

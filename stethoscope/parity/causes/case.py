@@ -36,6 +36,17 @@ class SettingChange:
 
 
 @dataclass(frozen=True)
+class Added:
+    """An operator of the second model that no layer of the first stands for."""
+
+    path: str
+    answer: Array
+    """As it lies there."""
+    value_range: tuple[float, float] | None = None
+    """What a quantised answer can stand for."""
+
+
+@dataclass(frozen=True)
 class Case:
     """The first pair of tensors that are not the same, with what is known about how they came to be."""
 
@@ -60,6 +71,8 @@ class Case:
     """What a quantised tensor of the second model can stand for."""
     step: float | None = None
     """Between two of its values."""
+    added: tuple[Added, ...] = ()
+    """Operators that only the second model has on the way from the inputs, or inside what answers for the layer."""
 
     def of_type(self, *words: str) -> Layer | None:
         """The last layer of the group whose type has one of these words in it, in lower case."""

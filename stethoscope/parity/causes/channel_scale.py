@@ -30,7 +30,18 @@ class ChannelScale:
             return None
         owner = normal or case.of_type("normalization", "norm", "scale", "mul", "conv", "dense") or case.layer
         spread = float(np.std(slopes[used])) if used.any() else 0.0
+        even = float(np.std(offsets[used])) < 1e-3 * case.rms
         alike = spread < 1e-4 and float(np.max(np.abs(offsets[used]))) < 1e-3 * case.rms
+        scaling = case.of_type("rescaling", "normalization") if normal is None else None
+        if spread < 1e-4 and even and scaling is not None and scaling is case.layer:
+            return Guess(
+                "preprocessing",
+                "Another scale of the input",
+                f"The second model's {case.layer.path!r} is the first's times {float(np.mean(slopes[used])):.6g}, plus {float(np.mean(offsets[used])):.6g}.",
+                0.9,
+                scaling.path,
+                "Give both the same scale and offset of the input.",
+            )
         if alike and abs(float(np.mean(slopes[used])) - 1) > 1e-6:
             return Guess(
                 "scale",

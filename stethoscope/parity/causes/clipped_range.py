@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.parity.causes.case import Case, Guess
+from stethoscope.parity.causes.case import Added, Case, Guess
 
 
 class ClippedRange:
@@ -14,7 +14,10 @@ class ClippedRange:
     title = "The range is clipped"
 
     def weigh(self, case: Case) -> Guess | None:
-        """Sure where the second model's values are the first's, cut off at its lowest or highest."""
+        """Sure where the second model's values are the first's, cut off at its lowest or highest; likely where an operator on the way is full."""
+        return self._cut(case) or self._full(case)
+
+    def _cut(self, case: Case) -> Guess | None:
         low, high = case.value_range or (float(case.b.min()), float(case.b.max()))
         beyond = (case.a < low - 1e-6 * case.rms) | (case.a > high + 1e-6 * case.rms)
         share = float(beyond.mean())
@@ -34,6 +37,39 @@ class ClippedRange:
             case.layer.path,
             "Find the ranges again with rows like those of use (the representative data set), or widen this tensor's.",
         )
+
+    def _full(self, case: Case) -> Guess | None:
+        """Operators that the first model does not show: many of their values are the lowest or highest there is."""
+        worst, most = None, _FULL
+        for one in case.added:
+            share = _share_at_ends(one)
+            if share > most:
+                worst, most = one, share
+        if worst is None or worst.value_range is None:
+            return None
+        low, high = worst.value_range
+        return Guess(
+            self.id, self.title,
+            f"{most:.0%} of what {worst.path!r} answers on the way to {case.layer.path!r} is {low:.4g} or {high:.4g}, the lowest and highest that it can hold.",
+            0.72, case.layer.path,
+            "Find the ranges again with rows like those of use (the representative data set), or widen this tensor's.",
+        )  # fmt: skip
+
+
+_FULL = 0.03
+"""A range that was found with rows like these ends where hardly a value is."""
+
+
+def _share_at_ends(one: Added) -> float:
+    """Of its values, but those at a bound that functions have by themselves: 0, 1 and -1."""
+    if one.value_range is None:
+        return 0.0
+    low, high = one.value_range
+    step = (high - low) / 255
+    natural = [abs(low) <= step, abs(low + 1) <= 2 * step, abs(high - 1) <= 2 * step, abs(high) <= step]
+    at_low = 0.0 if natural[0] or natural[1] else float(np.mean(one.answer <= low + step / 2))
+    at_high = 0.0 if natural[2] or natural[3] else float(np.mean(one.answer >= high - step / 2))
+    return at_low + at_high
 
 
 CAUSE = ClippedRange()

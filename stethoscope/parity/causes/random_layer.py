@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.parity.causes.case import Case, Guess
+from stethoscope.parity.causes.case import Array, Case, Guess
 
 
 class RandomLayer:
@@ -27,17 +27,28 @@ class RandomLayer:
                     (dropout or case.layer).path,
                     "Export in inference mode: call the model with training=False.",
                 )
-        gone = (case.b == 0) & (case.a != 0)
-        kept = (case.b != 0) & (case.a != 0)
-        if gone.mean() > 0.02 and kept.any():
-            ratio = case.b[kept] / case.a[kept]
-            if float(np.std(ratio)) < 1e-3 and float(np.mean(ratio)) > 1.01:
+        pairs = [
+            (case.a, case.b),
+            *((x, one.answer) for x in case.inputs for one in case.added if one.answer.shape == x.shape),
+        ]
+        for left, right in pairs:
+            told = _dropped(left, right)
+            if told is not None:
                 return Guess(
                     "training-mode", "Dropout in training mode",
-                    f"{gone.mean():.0%} of the values of {case.layer.path!r} are dropped and the others times {float(np.mean(ratio)):.3g}, as dropout does in training.",
+                    f"{told[0]:.0%} of the values of {(dropout or case.layer).path!r} are dropped and the others times {told[1]:.3g}, as dropout does in training.",
                     0.93, (dropout or case.layer).path, "Export in inference mode: call the model with training=False.",
                 )  # fmt: skip
         return None
+
+
+def _dropped(left: Array, right: Array) -> tuple[float, float] | None:
+    """(share of values that are zero only on the right, what the others are multiplied with); None where that is not how they differ."""
+    gone, kept = (right == 0) & (left != 0), (right != 0) & (left != 0)
+    if gone.mean() <= 0.02 or not kept.any():
+        return None
+    ratio = right[kept] / left[kept]
+    return (float(gone.mean()), float(ratio.mean())) if ratio.std() < 1e-3 and ratio.mean() > 1.01 else None
 
 
 CAUSE = RandomLayer()

@@ -9,7 +9,9 @@ import numpy as np
 from stethoscope.parity.activation_forms import named_function
 from stethoscope.parity.causes.case import Array, Case, Guess
 from stethoscope.parity.recompute import computed
-from stethoscope.parity.suspicions import Suspicion, suspicions
+from stethoscope.parity.recurrent import BACKWARD
+from stethoscope.parity.suspicion import Suspicion
+from stethoscope.parity.suspicions import suspicions
 from stethoscope.types import Layer
 
 _TRUE = 1e-6
@@ -69,7 +71,8 @@ class _Chain:
         for one in case.weights:
             if one.a is not None:
                 name = one.name.rsplit("/", 1)[-1].split(":")[0]
-                self.weights.setdefault(one.layer, {})[name] = np.asarray(one.a, np.float64)
+                mine = self.weights.setdefault(one.layer, {})
+                mine[f"{BACKWARD}{name}" if name in mine else name] = np.asarray(one.a, np.float64)
 
     @classmethod
     def of(cls, case: Case) -> _Chain | None:

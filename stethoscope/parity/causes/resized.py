@@ -15,7 +15,7 @@ class Resized:
 
     def weigh(self, case: Case) -> Guess | None:
         """Where the layer that parts is one that resizes, and the pixels are of the same kind."""
-        layer = case.of_type("resize", "upsampl", "upsample")
+        layer = case.of_type("resiz", "upsampl")
         if layer is None:
             return None
         nearest = [_is_nearest(one, case) for one in (case.a, case.b)]

@@ -79,6 +79,8 @@ def _of(pair: WeightPair, folded: bool, *, quantised: bool) -> Guess | None:
     if np.linalg.norm(b - scale * a) <= 1e-4 * size and abs(scale - 1) > 1e-3 and scale:
         if abs(scale + 1) < 1e-4:
             return guess("sign", "The sign is turned", "has the opposite sign.", 0.95)
+        if _is_bias(pair):
+            return guess("bias", "Another bias", f"is the same times {scale:.4g}.", 0.93)
         return guess("scaled-weights", "The weights are scaled", f"is the same times {scale:.4g}.", 0.93)
     if not b.any():
         return guess(
@@ -94,6 +96,10 @@ def _of(pair: WeightPair, folded: bool, *, quantised: bool) -> Guess | None:
     kind = "bias" if a.ndim == 1 else "weights"
     # Where several layers are one operator of the other file, their weights are folded into each other.
     return guess(kind, "The weights are others", f"differs by {apart:.1%} of its norm.", 0.3 if folded else 0.9)
+
+
+def _is_bias(pair: WeightPair) -> bool:
+    return any(word in pair.name.lower().rsplit("/", 1)[-1] for word in ("bias", "beta"))
 
 
 def _fitted(a: Array, b: Array) -> Array | None:

@@ -1,0 +1,45 @@
+"""Layers that the other model computes only together with a neighbour."""
+
+from __future__ import annotations
+
+from stethoscope.parity.merged_layers import merged
+from stethoscope.types import Architecture, Layer
+
+
+def row(a: str, b: str, nrmse: float | None, how: str = "name", *, same: bool = True) -> dict:
+    return {"key": a, "a": a, "b": b, "how": how, "nrmse": nrmse, "same": same}
+
+
+NAMES = ["image", "conv_0", "norm_0", "conv_1", "norm_1", "relu_1", "conv_2", "norm_2", "label"]
+MODEL = Architecture("keras", "", 0, 0, (), (), tuple(
+    Layer(name, "Layer", (None, 3), 0, 0, "float32", tuple(NAMES[max(0, place - 1) : place])) for place, name in enumerate(NAMES)
+))  # fmt: skip
+ROWS = [
+    row("image", "in", 0.0),
+    row("conv_0", "Conv_19", 0.93, "structure", same=False),
+    row("norm_0", "Conv_19", 6e-8, "values"),
+    row("conv_1", "Conv_21", 1.46, "structure", same=False),
+    row("relu_1", "Relu", 0.063, same=False),
+    row("conv_2", "Conv_23", 1.67, "structure", same=False),
+    row("norm_2", "mul", 0.042, "structure"),
+    row("label", "label", 0.0044),
+]
+PARTING = {
+    "a": "norm_1", "seen_at": {"a": "norm_1", "b": "Conv_21"}, "group": ["conv_1", "norm_1"], "nrmse": 0.09,
+}  # fmt: skip
+
+
+def test_a_convolution_that_took_its_normalisation_in_is_merged_and_real_differences_are_not():
+    assert merged(ROWS, PARTING, MODEL) == {"conv_0", "conv_1", "conv_2"}
+    assert merged(ROWS, None, MODEL) == {"conv_0", "conv_2"}
+
+
+def test_where_they_part_is_never_merged():
+    at_relu = {"a": "relu_1", "group": ["relu_1"]}
+    assert "relu_1" not in merged([*ROWS, row("twin", "Relu", 0.0)], at_relu, MODEL)
+    assert "relu_1" in merged([*ROWS, row("twin", "Relu", 0.0)], None, MODEL)
+
+
+def test_a_difference_that_is_no_number_is_the_largest():
+    rows = [row("conv_0", "Conv", None, same=False), row("norm_0", "Conv", 1e-7, "values")]
+    assert merged(rows, None, MODEL) == {"conv_0"}
