@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sample_models.drifting_data import digits_before, digits_brighter, predictions_log
 from sample_models.recipe import SEED
 
 _WHEN = (2024, 1, 1, 0, 0, 0)
@@ -200,6 +201,30 @@ DATA_SETS = (
         "Two colour photographs of 640×427 pixels, without labels.",
         "A temple and a flower, to look at what an image classifier sees. Licence: CC BY 2.0, attribution in the archive.",
         _photographs,
+    ),
+    DataSet(
+        "digits_before",
+        "digits_before.npz",
+        "Digits, as they were",
+        "898 handwritten digits: the reference that the brighter ones are compared with.",
+        "One half of the handwritten digits, from 0 to 1, as the digits classifiers take them.",
+        digits_before,
+    ),
+    DataSet(
+        "digits_brighter",
+        "digits_brighter.npz",
+        "Digits, half of them brighter",
+        "899 handwritten digits, every second one brightened: data that has drifted.",
+        "The other half of the handwritten digits; every second image was multiplied by 1.5, as if a lamp had been exchanged.",
+        digits_brighter,
+    ),
+    DataSet(
+        "predictions_log",
+        "predictions_log.csv",
+        "A log of predictions",
+        "2,400 made-up predictions of four weeks, with their moments, confidence and labels.",
+        "In the third week the scanner at one of three sites writes fainter, and its digits are misread more often.",
+        predictions_log,
     ),
 )
 

@@ -13,13 +13,38 @@ from stethoscope.data_study.numbers import NumberStudy
 _FORMS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%y")
 
 
+class DateReader:
+    """Reads dates and times in words; the form that has served before is tried first, so that 3/4 is read alike in every row."""
+
+    def __init__(self) -> None:
+        self._form = ""
+
+    def read(self, text: str) -> datetime | None:
+        """The moment, UTC where the text names no zone; None where it cannot be read."""
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            return self._otherwise(text.split("T", maxsplit=1)[0].split(" ", maxsplit=1)[0])
+        return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+    def _otherwise(self, day: str) -> datetime | None:
+        for form in (self._form, *_FORMS) if self._form else _FORMS:
+            try:
+                found = datetime.strptime(day, form).replace(tzinfo=UTC)
+            except ValueError:
+                continue
+            self._form = form
+            return found
+        return None
+
+
 class DateStudy:
     """A field of dates written as text."""
 
     def __init__(self) -> None:
         self._seconds = NumberStudy()
         self._missing = self._unread = 0
-        self._form = ""
+        self._reader = DateReader()
 
     def add(self, texts: Iterable[str]) -> None:
         """More values; empty ones are missing."""
@@ -28,7 +53,7 @@ class DateStudy:
             plain = text.strip()
             if not plain or plain.lower() in ("nan", "nat", "none"):
                 self._missing += 1
-            elif (moment := self._read(plain)) is None:
+            elif (moment := self._reader.read(plain)) is None:
                 self._unread += 1
             else:
                 found.append(moment.timestamp())
@@ -47,24 +72,6 @@ class DateStudy:
             "histogram": told["histogram"],
             "sampled": told.get("sampled", False),
         }
-
-    def _read(self, text: str) -> datetime | None:
-        try:
-            found = datetime.fromisoformat(text)
-        except ValueError:
-            return self._otherwise(text.split("T", maxsplit=1)[0].split(" ", maxsplit=1)[0])
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-    def _otherwise(self, day: str) -> datetime | None:
-        """The form that has served before is tried first, so that 3/4 is read alike in every row."""
-        for form in (self._form, *_FORMS) if self._form else _FORMS:
-            try:
-                found = datetime.strptime(day, form).replace(tzinfo=UTC)
-            except ValueError:
-                continue
-            self._form = form
-            return found
-        return None
 
 
 def _iso(seconds: float | None) -> str | None:

@@ -17,6 +17,12 @@ NEAR_BITS = 2
 _LUMA = np.array([0.299, 0.587, 0.114])
 
 
+def grey_of(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """A picture (height, width, channels) in grey: the luma of red, green and blue, else the mean of the channels."""
+    found: npt.NDArray[np.float64] = table[..., :3] @ _LUMA if table.shape[2] in (3, 4) else table.mean(axis=2)
+    return found
+
+
 class PictureStudy:
     """Statistics of decoded pictures, each (height, width) or (height, width, channels)."""
 
@@ -44,7 +50,7 @@ class PictureStudy:
         self._dtypes[str(picture.dtype)] += 1
         step = max(1, int(np.sqrt(height * width / 40_000)))
         few = table[::step, ::step].astype(np.float64)
-        grey = few[..., :3] @ _LUMA if channels in (3, 4) else few.mean(axis=2)
+        grey = grey_of(few)
         full = _full_scale(picture)
         bright, spread = float(grey.mean()) / full, float(grey.std()) / full
         self._brightness.add(np.array([bright]))

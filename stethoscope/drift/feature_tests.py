@@ -60,15 +60,11 @@ def _number(feature: Feature, rows: dict[str, int]) -> Tested:
     ordered = Ordered.of(reference, current)
     ks = kolmogorov_smirnov(ordered)
     bins = decile_counts(reference, current)
-    found = psi(*bins)
-    chance = psi_by_chance(len(bins[0]), len(reference), len(current))
     details = (
         _nothing()
         | rows
         | {
-            "psi": found,
-            "psi_by_chance": chance,
-            "psi_above_chance": max(0.0, found - chance),
+            **_psi(*bins),
             "wasserstein": _finite(wasserstein(reference, current)),
             "ks": {"statistic": ks.statistic, "p_value": ks.p_value},
             "reference": _moments(reference),
@@ -86,7 +82,6 @@ def _category(feature: Feature, rows: dict[str, int]) -> Tested:
     second = np.bincount(place[len(feature.reference) :], minlength=len(names))
     order = np.argsort(-(first + second), kind="stable")
     names, first, second = names[order], first[order], second[order]
-    found, chance = psi(first, second), psi_by_chance(len(names), len(feature.reference), len(feature.current))
     new = [str(name) for name, was, now in zip(names, first, second, strict=True) if not was and now]
     gone = [str(name) for name, was, now in zip(names, first, second, strict=True) if was and not now]
     shown = min(SHOWN_CATEGORIES, len(names))
@@ -94,9 +89,7 @@ def _category(feature: Feature, rows: dict[str, int]) -> Tested:
         _nothing()
         | rows
         | {
-            "psi": found,
-            "psi_by_chance": chance,
-            "psi_above_chance": max(0.0, found - chance),
+            **_psi(first, second),
             "jensen_shannon": jensen_shannon(first, second),
             "reference": {"distinct": int((first > 0).sum()), "top": str(names[first.argmax()])},
             "current": {"distinct": int((second > 0).sum()), "top": str(names[second.argmax()])},
@@ -184,6 +177,12 @@ def _changed(name: str, was: str, now: str) -> dict[str, Any]:
         "n_reference": None, "n_current": None, "smallest_detectable": None,
         "note": f"This column held {was} and holds {now} now. Look at how it is written.",
     }  # fmt: skip
+
+
+def _psi(reference: npt.NDArray[Any], current: npt.NDArray[Any]) -> dict[str, float]:
+    """The index of two sides counted over the same bins or categories, what chance alone makes of it, and what is above that."""
+    found, chance = psi(reference, current), psi_by_chance(len(reference), int(reference.sum()), int(current.sum()))
+    return {"psi": found, "psi_by_chance": chance, "psi_above_chance": max(0.0, found - chance)}
 
 
 def _moments(values: npt.NDArray[np.float64]) -> dict[str, float | None]:

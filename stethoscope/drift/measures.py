@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.data_study.pictures import grey_of
+
 Numbers = npt.NDArray[np.float64]
 
 THUMBNAIL = 8
 """Pixels along each side of the grey thumbnail that stands for a picture as a whole."""
 HASHED_WORDS = 256
-_LUMA = np.array([0.299, 0.587, 0.114])
 _MOST_PIXELS = 40_000
 _WORD = re.compile(r"\w+", re.UNICODE)
 _LETTER_OR_BLANK = re.compile(r"[^\W\d_]|\s", re.UNICODE)
@@ -34,8 +35,8 @@ def picture_measures(picture: npt.NDArray[Any]) -> tuple[dict[str, float], Numbe
     table = picture[:, :, None] if picture.ndim == 2 else picture
     height, width, channels = table.shape
     step = max(1, int(np.sqrt(height * width / _MOST_PIXELS)))
-    few = table[::step, ::step, :4].astype(np.float64) / _full_scale(picture)
-    grey = few[..., :3] @ _LUMA if channels in (3, 4) else few.mean(axis=2)
+    few = table[::step, ::step].astype(np.float64) / _full_scale(picture)
+    grey = grey_of(few)
     measures = {"brightness": float(grey.mean()), "contrast": float(grey.std())}
     if channels in (3, 4):
         high, low = few[..., :3].max(axis=2), few[..., :3].min(axis=2)

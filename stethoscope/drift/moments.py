@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.data_study.dates import DateReader
+
 _NAME = re.compile(r"(?:.*[_ -])?(?:time|timestamp|ts|date|datetime|day|when|at|created|epoch)", re.I)
 _EPOCH_S = (3e8, 4e9)
 """Seconds since 1970 from 1979 to 2096."""
-_FORMS = ("%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%y")
 _UNITS = (1.0, 1e3, 1e6, 1e9)
 
 
@@ -31,8 +32,9 @@ def as_seconds(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def seconds_of(texts: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """Dates and times in words as seconds since 1970, UTC where they name no zone; NaN where one cannot be read."""
-    reader = _Reader()
-    return np.array([reader.seconds(str(text).strip()) for text in texts], np.float64)
+    reader = DateReader()
+    found = (reader.read(str(text).strip()) for text in texts)
+    return np.array([float("nan") if moment is None else moment.timestamp() for moment in found], np.float64)
 
 
 def written(seconds: float) -> str:
@@ -45,27 +47,3 @@ def written(seconds: float) -> str:
 def _unit(values: npt.NDArray[np.float64]) -> float | None:
     low, high = float(values.min()), float(values.max())
     return next((unit for unit in _UNITS if low / unit >= _EPOCH_S[0] and high / unit <= _EPOCH_S[1]), None)
-
-
-class _Reader:
-    """The form that has served before is tried first, so that 3/4 is read alike in every row."""
-
-    def __init__(self) -> None:
-        self._form = ""
-
-    def seconds(self, text: str) -> float:
-        try:
-            found = datetime.fromisoformat(text)
-        except ValueError:
-            return self._otherwise(text.split("T", maxsplit=1)[0].split(" ", maxsplit=1)[0])
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-
-    def _otherwise(self, day: str) -> float:
-        for form in (self._form, *_FORMS) if self._form else _FORMS:
-            try:
-                moment = datetime.strptime(day, form).replace(tzinfo=UTC).timestamp()
-            except ValueError:
-                continue
-            self._form = form
-            return moment
-        return float("nan")

@@ -89,18 +89,22 @@ def history_path(monitor: Path) -> Path:
     return monitor.with_name(f"{monitor.stem}.history.jsonl")
 
 
-def remember(monitor: Path, current: str, value: Mapping[str, Any]) -> dict[str, Any]:
+def remember(
+    monitor: Path, current: str, value: Mapping[str, Any], *, when: datetime | None = None, job: str = ""
+) -> dict[str, Any]:
     """Appends one run to the history, as one line.
 
     Args:
         monitor: its file.
         current: name of the data that was compared.
         value: the answer of the command.
+        when: it ended, with its time zone; None for now.
+        job: id of the dashboard's job that gave the answer, while it is kept.
 
     Returns:
         The line: {"time", "current", "status", "verdict", "sentence", "worst", "p_value" (the smallest corrected one), "psi" (the
         largest above chance), "statistic" (the largest Kolmogorov–Smirnov distance), "auc", "accuracy", "n_reference",
-        "n_current", "alpha", "min_effect"}.
+        "n_current", "alpha", "min_effect", "job"}.
 
     Raises:
         BadSetting: the history cannot be written.
@@ -110,7 +114,7 @@ def remember(monitor: Path, current: str, value: Mapping[str, Any]) -> dict[str,
     settings, rows = value.get("settings") or {}, value.get("rows") or {}
     right = next((one for one in features if one["role"] == "correctness" and one["kind"] == "category"), None)
     line = {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "time": (when or datetime.now(UTC)).isoformat(timespec="seconds"),
         "current": current,
         "status": value.get("status"),
         "verdict": value.get("verdict"),
@@ -125,6 +129,7 @@ def remember(monitor: Path, current: str, value: Mapping[str, Any]) -> dict[str,
         "n_current": (rows.get("current") or {}).get("read"),
         "alpha": settings.get("alpha"),
         "min_effect": settings.get("min_effect"),
+        "job": job,
     }
     path = history_path(monitor)
     try:

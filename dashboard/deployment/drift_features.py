@@ -1,0 +1,252 @@
+"""The features of a comparison: a table, the most drifted first, and the chosen one on both sides."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard import cards, escape, figures, linked, render, words
+from dashboard.deployment import drift_figures
+from stethoscope.drift.feature_tests import NO_TEST, SCHEMA
+
+Row = Mapping[str, Any]
+TESTS = {
+    "anderson_darling": "Anderson–Darling", "chi_squared": "χ²", "chi_squared_permuted": "χ² (permuted)",
+    "fisher_exact": "Fisher's exact test", SCHEMA: "type of the column", NO_TEST: "none: one value only",
+}  # fmt: skip
+_ROLES = {
+    "label": "label",
+    "prediction": "prediction",
+    "confidence": "confidence",
+    "correctness": "right or wrong",
+    "missing": "missing",
+}
+_TABLE, _FEATURE = "drift-features", "feature"
+_MANY = 8
+_COLUMNS = ("name", "role", "kind", "test", "statistic", "p_value", "p_adjusted", "q_value", "psi_above_chance", "wasserstein",
+            "jensen_shannon", "effect", "significant", "drifted", "n_reference", "n_current")  # fmt: skip
+
+
+def by_key(features: Sequence[Row]) -> dict[str, Row]:
+    """The features by their names; where two have the same, the later ones are numbered."""
+    found: dict[str, Row] = {}
+    for one in features:
+        name, number = str(one["name"]), 1
+        while name in found:
+            number += 1
+            name = f"{one['name']} ({number})"
+        found[name] = one
+    return found
+
+
+def draw(features: Sequence[Row], name: str) -> None:
+    """The table with its filter, and the feature that is looked at.
+
+    Args:
+        features: of the answer, the most drifted first.
+        name: of the reference's file, for the download. Hostile.
+    """
+    if not features:
+        return
+    known = by_key(features)
+    st.markdown("**Features, the most drifted first**")
+    shown = _filtered(known)
+    keys = list(shown)
+
+    def clicked() -> None:
+        rows = st.session_state[_TABLE]["selection"]["rows"]
+        if rows and rows[0] < len(keys):
+            st.session_state[_FEATURE] = keys[rows[0]]
+
+    if shown:
+        st.dataframe(
+            table(shown), hide_index=True, height="content" if len(shown) <= _MANY else 330, key=_TABLE, on_select=clicked,
+            selection_mode="single-row", column_config=_config(), placeholder="—",
+        )  # fmt: skip
+    else:
+        st.caption("No feature has that in its name." if not st.session_state.get("drift-only") else "None of them.")
+    said, download = st.columns([4, 1], vertical_alignment="center")
+    said.caption(
+        "p is corrected for all tests together; PSI is above what chance gives so few rows. Choose a row to see both sides."
+    )
+    download.download_button(
+        "CSV", as_csv(features), f"{escape.file_name(name)}.drift.csv", "text/csv", key="drift-csv", on_click="ignore", width="stretch"
+    )  # fmt: skip
+    chosen = linked.select(
+        "Feature to look at", {key: escape.clip(key, 80) for key in known}, next(iter(known)), _FEATURE
+    )
+    one(known[chosen])
+
+
+def _filtered(known: Mapping[str, Row]) -> dict[str, Row]:
+    if len(known) <= _MANY:
+        return dict(known)
+    find, only = st.columns([3, 1], vertical_alignment="center")
+    text = find.text_input(
+        "Filter features", key="drift-find", placeholder="Filter by name", label_visibility="collapsed"
+    )
+    drifted = only.toggle("Drifted only", key="drift-only")
+    return {
+        key: row
+        for key, row in known.items()
+        if text.strip().lower() in key.lower() and (row["drifted"] or not drifted)
+    }
+
+
+def table(features: Mapping[str, Row]) -> dict[str, list[Any]]:
+    """One row for each feature; numbers stay numbers, so that a click on a column's head sorts by them."""
+    rows = list(features.values())
+    found: dict[str, list[Any]] = {
+        "Feature": [escape.clip(key) + (f" ({_ROLES[row['role']]})" if row["role"] == "label" and key != "label" else "") for key, row in features.items()],
+        "Drifted": ["yes" if row["drifted"] else "no" for row in rows],
+        "Test": [TESTS.get(row["test"], str(row["test"]).replace("_", " ")) for row in rows],
+        "Statistic": [None if row["test"] in (SCHEMA, NO_TEST) else row["statistic"] for row in rows],
+        "p, corrected": [None if row["test"] == NO_TEST else row["p_adjusted"] for row in rows],
+        "PSI": [None if row["psi"] is None else row["psi_above_chance"] for row in rows],
+        "Size": [row["effect"] if row["test"] != NO_TEST else "—" for row in rows],
+        "Could show": [smallest(row["smallest_detectable"]) for row in rows],
+    }  # fmt: skip
+    return found
+
+
+def _config() -> dict[str, Any]:
+    number = st.column_config.NumberColumn
+    return {
+        "Statistic": number(format="%.3g", width="small"),
+        "p, corrected": number(format="%.2g", width="small"),
+        "PSI": number(format="%.3g", width="small", help="Population stability index above what chance gives"),
+        "Size": st.column_config.TextColumn(
+            width="small", help="Of the PSI: below 0.1 negligible, below 0.25 small, else large"
+        ),
+        "Drifted": st.column_config.TextColumn(width="small"),
+        "Could show": st.column_config.TextColumn(help="The smallest shift that would be found four times out of five"),
+    }
+
+
+def smallest(found: Mapping[str, Any] | None) -> str:
+    """The smallest drift that so few rows show, in its unit."""
+    if found is None:
+        return "—"
+    value = words.significant(float(found["value"]), 2)
+    return f"{value} sd" if found["unit"] == "standard deviations" else f"{value} points"
+
+
+def one(row: Row) -> None:
+    """One feature: what was found, and both sides as a picture."""
+    with st.container(border=True):
+        tone: render.Tone = "bad" if row["drifted"] else "good"
+        render.verdict(tone, "Drift" if row["drifted"] else "No drift", sentence(row))
+        facts = _facts(row)
+        if facts:
+            cards.facts(facts)
+        figure = drift_figures.both_sides(row)
+        if figure is not None:
+            st.plotly_chart(
+                figure, config=figures.CONFIG, key="drift-feature-picture",
+                alt=f"{escape.clip(row['name'])}: share of the rows with each value, reference and current",
+            )  # fmt: skip
+        for key, said in (("new", "Only in the current data"), ("gone", "Only in the reference")):
+            if row.get(key):
+                st.caption(f"{said}: {', '.join(escape.code(value, 40) for value in row[key][:10])}")
+
+
+def sentence(row: Row) -> str:
+    """What became of one feature; Markdown-safe."""
+    name = escape.code(row["name"], 60)
+    if row["note"] and row["test"] in (SCHEMA, NO_TEST):
+        return f"{name}: {escape.markdown(row['note'], 200)}"
+    if row["test"] == NO_TEST:
+        return f"{name} has one value on both sides"
+    test = TESTS.get(row["test"], str(row["test"]).replace("_", " "))
+    p = f"p {p_value(row['p_adjusted'])} corrected, {test}"
+    right = _right(row)
+    if right is not None and row["significant"]:
+        return f"{name} has changed from {right[0]} to {right[1]}: a {row['effect']} drift ({p})"
+    if row["drifted"]:
+        return f"{name} has changed: a {row['effect']} drift ({p})"
+    if row["significant"]:
+        return f"{name} has changed, by less than what counts: a {row['effect']} drift ({p})"
+    return f"{name}: no drift was found ({p}); {smallest(row['smallest_detectable'])} would have been"
+
+
+def _right(row: Row) -> tuple[str, str] | None:
+    """The share of right predictions on both sides; None of other features."""
+    drawn = row.get("histogram") or {}
+    if row["role"] != "correctness" or "right" not in drawn.get("categories", ()):
+        return None
+    at = drawn["categories"].index("right")
+    first, second = (words.share(drawn[key][at], sum(drawn[key])) for key in ("reference", "current"))
+    return first, second
+
+
+def p_value(value: float) -> str:
+    """A p-value with its sign of comparison."""
+    return "< 0.0001" if value < 1e-4 else f"= {words.significant(value, 2)}"
+
+
+def _facts(row: Row) -> list[tuple[str, str, str]]:
+    found: list[tuple[str, str, str]] = []
+    sides = row.get("reference") or {}, row.get("current") or {}
+    for key, label in (
+        ("mean", "Mean"),
+        ("std", "Spread (standard deviation)"),
+        ("median", "Median"),
+        ("distinct", "Different values"),
+    ):
+        pair = [side[key] for side in sides if side.get(key) is not None]
+        if len(pair) == 2:
+            found.append((label, " → ".join(words.significant(float(value)) for value in pair), ""))
+    if row["psi"] is not None:
+        found.append(("PSI", words.significant(row["psi"]), f"by chance {words.significant(row['psi_by_chance'], 2)}"))
+    for key, label, note in (
+        ("wasserstein", "Wasserstein distance", "in standard deviations of the reference"),
+        ("jensen_shannon", "Jensen–Shannon distance", "0 alike, 1 nothing in common"),
+    ):
+        if row.get(key) is not None:
+            found.append((label, words.significant(row[key]), note))
+    if row.get("ks"):
+        found.append(
+            (
+                "Kolmogorov–Smirnov",
+                words.significant(row["ks"]["statistic"]),
+                f"p {p_value(row['ks']['p_value'])}, not corrected",
+            )
+        )
+    if row["n_reference"] is not None:
+        found.append(("Rows", f"{row['n_reference']:,} and {row['n_current']:,}", ""))
+    return found
+
+
+def made_by_model(features: Sequence[Row]) -> None:
+    """Predictions, confidence and accuracy on both sides, as small pictures."""
+    made = [row for row in features if row["role"] in ("prediction", "confidence", "correctness")]
+    drawn = [(row, figure) for row in made[:4] if (figure := drift_figures.both_sides(row, 220)) is not None]
+    if not drawn:
+        return
+    st.markdown("**Predictions and confidence**")
+    grid = st.grid(2, min_column_width=340, gap=("small", "medium"))
+    for place, (row, figure) in enumerate(drawn):
+        with grid.cell(), st.container(gap=None):
+            st.markdown(sentence(row))
+            st.plotly_chart(
+                figure, config=figures.CONFIG, key=f"drift-made-{place}", alt=f"{escape.clip(row['name'])}, reference and current"
+            )  # fmt: skip
+
+
+def as_csv(features: Sequence[Row]) -> str:
+    """All features as a table for other programs."""
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(_COLUMNS)
+    for row in features:
+        writer.writerow([_cell(row.get(key)) for key in _COLUMNS])
+    return stream.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """A spreadsheet takes what begins like a formula for one."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in tuple("=+-@\t\r") else value

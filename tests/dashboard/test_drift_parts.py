@@ -1,0 +1,160 @@
+"""What the page Drift says about comparisons and monitors, from answers of real comparisons."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard import session
+from dashboard.deployment import drift_features, drift_figures, drift_monitors, drift_parts, drift_time, drift_whole
+from stethoscope.codec import plain
+from stethoscope.drift.kept_monitors import KeptMonitor
+from stethoscope.drift.monitor import Monitor
+from stethoscope.drift.settings import DriftSettings
+from stethoscope.jobs.state import JobState
+from stethoscope.types import JobResult, Status
+from tests.dashboard.visiting import HOSTILE, text
+from tests.drift.sides import compared, side
+
+VIEW = session.View("me", None)
+
+
+def log(seed: int, wrong: float, ink: float):
+    generator = np.random.default_rng(seed)
+    labels = generator.choice(["cat", "dog"], 400)
+    missed = generator.random(400) < wrong
+    said = np.where(missed, np.where(labels == "cat", "dog", "cat"), labels)
+    return side(
+        **{HOSTILE: generator.normal(ink, 1, 400)}, site=generator.choice(["north", "south"], 400), prediction=said, label=labels,
+        confidence=generator.uniform(0.5, 1, 400), when=np.arange(400.0) + 1_700_000_000 + 400 * seed,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def value():
+    return plain(compared(log(0, 0.05, 0), log(1, 0.4, 1), subgroups=True, time="when"))
+
+
+@pytest.fixture(scope="module")
+def quiet():
+    return plain(compared(log(0, 0.05, 0), log(0, 0.05, 0), subgroups=True))
+
+
+def state(value=None, status=Status.OK, error="", **params) -> JobState:
+    result = JobResult(
+        status, value or {}, "" if value else "Expected columns that it has too, got none.", "", 1 << 20, 2.0, {}, error
+    )
+    return JobState("job-of-drift-0123", "drift", "me", "model", 0.0, {"reference_id": "r", "current_id": "c", **params}, "done", result=result)  # fmt: skip
+
+
+def drawn(shown: JobState) -> AppTest:
+    def script(shown, view):
+        from dashboard.deployment import drift_parts
+
+        drift_parts.answer(shown, view)
+
+    app = AppTest.from_function(script, default_timeout=60, kwargs={"shown": shown, "view": VIEW}).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def test_a_whole_answer_is_drawn_and_nothing_in_a_name_is_interpreted(value):
+    app = drawn(state(value))
+    said = text(app).replace("\\", "").replace("\u2060", "")
+    assert "features drifted" in said and "a classifier tries" in said.lower()
+    assert "accuracy` has changed from 9" in said and "outside of its limits in" in said
+    assert HOSTILE not in text(app)
+    titles = app.dataframe[0].value
+    assert titles["Feature"].iloc[0] == drift_features.escape.clip(value["features"][0]["name"])
+    assert titles["p, corrected"].dtype.kind == "f"
+
+
+def test_no_drift_says_what_could_have_been_shown(quiet):
+    said = text(drawn(state(quiet)))
+    assert "No drift" in said and "standard deviations" in said and "no drift was found" in said
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("BadInput", "These two do not go together"),
+        ("UnreadableFile", "This data cannot be read"),
+        ("", "This run could not finish"),
+    ],
+)
+def test_what_ended_without_an_answer_is_a_sentence(error, words):
+    assert words in text(drawn(state(status=Status.FAILED, error=error)))
+
+
+def test_the_table_has_numbers_to_sort_by_and_the_file_no_formulas(value):
+    features = [{**value["features"][0], "name": "=1+1"}, *value["features"]]
+    rows = list(csv.reader(io.StringIO(drift_features.as_csv(features))))
+    assert rows[1][0] == "'=1+1" and len(rows) == len(features) + 1
+    twice = drift_features.by_key([value["features"][0]] * 2)
+    assert len(twice) == 2 and list(twice)[1].endswith("(2)")
+    table = drift_features.table(drift_features.by_key(value["features"]))
+    assert {len(column) for column in table.values()} == {len(value["features"])}
+
+
+def test_both_sides_are_drawn_as_shares(value):
+    rows = {row["name"]: row for row in value["features"]}
+    numbers = drift_figures.both_sides(rows[HOSTILE])
+    assert [trace.name for trace in numbers.data[:2]] == ["reference", "current"] and "<img" not in numbers.to_json()
+    bars = drift_figures.both_sides(rows["accuracy"])
+    assert [trace.name for trace in bars.data] == ["reference", "current"] and sum(bars.data[0].x) == pytest.approx(100)
+    assert drift_figures.both_sides({"name": "x", "histogram": None}) is None
+
+
+def test_time_and_groups_in_words(value):
+    assert "accuracy outside of its limits in" in drift_time.sentence(value["over_time"])
+    no_labels = {**value["over_time"], "measure": None}
+    assert "no labels" in drift_time.sentence(no_labels)
+    figure = drift_figures.control_chart(value["over_time"]["stretches"], "accuracy", 0.95)
+    assert "diamond" in figure.data[2].marker.symbol
+    groups = drift_whole.groups_table([one for one in value["subgroups"]["groups"] if one["drifted"]])
+    assert any("site is" in where for where in groups["Where"])
+
+
+def test_the_command_does_the_same(value):
+    asked = state(value, alpha=0.01, min_effect="small", columns=["a", "b c"], current_id="c")
+    assert drift_parts.command(asked, value, VIEW) == (
+        "stethoscope drift rows rows --alpha 0.01 --min-effect 0.1 --columns 'a,b c'"
+    )
+    divided = {
+        **value,
+        "rows": {**value["rows"], "reference": {**value["rows"]["reference"], "name": "-log.csv (earlier half)"}},
+    }
+    assert drift_parts.command(state(value, current_id="divided"), divided, VIEW) == "stethoscope drift ./-log.csv"
+
+
+RUNS = [
+    {"time": "2026-03-01T06:00:00+00:00", "status": "ok", "verdict": "no_drift", "p_value": 0.4, "psi": 0.01, "current": "a.csv", "sentence": "None."},
+    {"time": "2026-03-02T06:00:00+00:00", "status": "failed", "verdict": None, "p_value": None, "psi": None, "current": HOSTILE, "sentence": "No file."},
+    {"time": "what?", "status": "ok", "verdict": "drift", "p_value": 1e-300, "psi": 0.4, "accuracy": 0.8, "current": "c.csv", "sentence": "x drifted."},
+]  # fmt: skip
+
+
+def test_runs_are_drawn_against_their_thresholds_with_gaps():
+    figure = drift_figures.runs_p(RUNS, 0.05)
+    line, failed = figure.data
+    assert line.y[1] is None and line.connectgaps is False and line.y[2] >= 1e-12
+    assert list(failed.x) == [1] and "did not run" in failed.customdata[0] and "<img" not in failed.customdata[0]
+    assert figure.layout.shapes[0].y0 == 0.05
+    assert drift_figures.runs_effect(RUNS, 0.25).layout.shapes[0].y0 == 0.25
+    assert drift_figures.runs_accuracy(RUNS).data[0].y[2] == 80
+    assert drift_monitors.table(RUNS)["Answer"] == ["drift", "did not run", "no drift"]
+    tones = [drift_monitors.last(RUNS[: count + 1])[0] for count in range(3)]
+    assert tones == ["good", "careful", "bad"] and drift_monitors.last([])[1] == "Not run yet"
+
+
+def test_the_command_for_a_schedule_has_whole_paths(tmp_path):
+    kept = KeptMonitor("a-monitor", "model", "me", "Mine", "", tmp_path / "with space")
+    said = shlex.split(drift_monitors.command(kept, Monitor(Path("then.parquet"), DriftSettings())))
+    assert Path(said[0]).is_absolute() and said[-4:-1] == ["drift", "--monitor", str(kept.path)]
+    assert said[-1] == "/path/to/today.parquet"
