@@ -16,6 +16,8 @@ from stethoscope.lab.studies import studies
 from stethoscope.store import Entry, store
 from stethoscope.types import Architecture, Status
 
+_STEPS_IN_A_ROW = 4
+
 
 def models(entries: Sequence[Entry], *, key: str) -> None:
     """A grid of models to open: name and one line each."""
@@ -134,8 +136,16 @@ def next_steps(entry: Entry, architecture: Architecture) -> None:
             "Whether a copy can learn a few samples by heart; if not, what blocks it.",
         ),
         ("prediction", "Run a prediction", _prediction(entry)),
+        ("memory", "Find what fits", "The largest batch within a memory limit, and what lowers the peak."),
+        (
+            "convert",
+            "Convert it",
+            "To ONNX, TFLite, SavedModel or a frozen graph, run by its runtime before it counts.",
+        ),
+        ("parity", "Compare it with another", _parity(entry)),
+        ("drift", "Watch its data", "Whether the data of today is still like the data of then."),
     ]
-    grid = st.grid(len(steps), min_column_width=230, gap="small", border=True)
+    grid = st.grid(_STEPS_IN_A_ROW, min_column_width=230, gap="small", border=True)
     for page, label, line in steps:
         with grid.cell(), st.container(gap="xsmall"):
             render.go_to(page, f"**{label}** →")
@@ -147,6 +157,14 @@ def _consistency(entry: Entry) -> str:
     if state is None or state.result is None or state.result.status is not Status.OK:
         return "Whether the same input always gives the same output; if not, the first layer that differs."
     return f"Last run, {words.ago(state.finished_s or state.created_s)}: {consistency_parts.verdict(state.result.value)[2]}"
+
+
+def _parity(entry: Entry) -> str:
+    state = analysis.last(entry, "compare")
+    if state is None or state.result is None or state.result.status is not Status.OK:
+        return "Whether the file on the phone answers as this one does; if not, the first layer that parts, and why."
+    said = escape.sentences(words.readable(str(state.result.value.get("sentence") or "")))
+    return f"Last run, {words.ago(state.finished_s or state.created_s)}: {said}"
 
 
 def _prediction(entry: Entry) -> str:
