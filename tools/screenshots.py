@@ -98,6 +98,34 @@ def planner(page: Page) -> None:
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
 
 
+def convert(page: Page) -> None:
+    """A network converted to every target, each run by its runtime."""
+    page.get_by_role("button", name="Convert to all").click()
+    expect(page.get_by_text("targets converted")).to_be_visible(timeout=240_000)
+    expect(page.get_by_text("to come")).to_have_count(0, timeout=240_000)
+
+
+def parity(page: Page) -> None:
+    """An 8-bit conversion and the model it came from, layer by layer."""
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_text("How far the layers are apart")).to_be_visible(timeout=120_000)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+def latency(page: Page) -> None:
+    """Three runtimes and batch sizes: median, p90 and p99 of a call."""
+    page.get_by_role("button", name="Take times", exact=True).click()
+    expect(page.get_by_text("Times of one call")).to_be_visible(timeout=240_000)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+def drift(page: Page) -> None:
+    """Pictures of digits, half of which have become brighter."""
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_text("Feature to look at")).to_be_visible(timeout=120_000)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
 PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "activations": ("/activations?model=sample-digits-cnn&layer=strokes", activations),
     "data": ("/data?data=sample-digit-scenes-data", data),
@@ -106,10 +134,17 @@ PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "overview": ("/?model=sample-digits-cnn", overview),
     "consistency": ("/consistency?model=sample-dropout-at-inference", consistency),
     "compare": ("/training?log=sample-training-runs&tab=compare", compare),
+    "convert": ("/convert?model=sample-digits-cnn", convert),
     "curves": ("/training?log=sample-training-runs", curves),
     "diagnosis": ("/diagnosis?model=sample-cancer-softmax-one-unit", diagnosis),
     "devices": ("/devices?model=sample-bert-small&growth=true&card-limit=4GB", devices),
+    "drift": ("/drift?model=sample-digits-cnn&reference=sample-digits-before&current=sample-digits-brighter", drift),
+    "latency": (
+        "/parity?model=sample-digits-cnn&other=sample-digits-cnn-onnx,sample-digits-cnn-int8&look=speed",
+        latency,
+    ),
     "memory": ("/memory?model=sample-memory-hungry&sizes=1%2C+4%2C+8%2C+12%2C+24&limit=1024", memory),
+    "parity": ("/parity?model=sample-digits-cnn&other=sample-digits-cnn-int8", parity),
     "planner": ("/planner?model=sample-bert-small&device=other&device-memory=84MB&devices=8&plan-batch=256", planner),
     "prediction": ("/prediction?model=sample-memory-hungry&limit=512", prediction),
 }
