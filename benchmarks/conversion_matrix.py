@@ -180,7 +180,7 @@ def _page(cells: Cells, shares: Mapping[str, float], false: Sequence[str]) -> st
         + ", ".join(f"{title} {tolerance:g}" for title, tolerance in TARGETS.values())
         + ".",
         "`1` one row in every call: with an open number of rows the runtime refuses it. `f` some operators stayed in float",
-        "(`--allow-float`). ✗ not, with the reason below.",
+        "for want of an integer kernel. ✗ not, with the reason below.",
         "",
         "Green, of the kinds that can be loaded: "
         + ", ".join(f"{TARGETS[target][0]} {share:.0%}" for target, share in shares.items())
