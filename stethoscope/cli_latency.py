@@ -21,10 +21,7 @@ from stethoscope.cli_options import (
     TrustOption,
 )
 from stethoscope.cli_sweep import numbers
-from stethoscope.formats import all_formats
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
-
-_DESCRIBE_BUDGET = Budget(memory_bytes=4 << 30, timeout_s=120)
 
 
 def latency(
@@ -89,11 +86,9 @@ def _run(models: Sequence[Path], data: Path | None, params: dict[str, Any], trus
             role = f"other-{place}" if place else "model"
             own = cli_run.input_files(model, data if place == 0 else None)
             beside = cli_run.beside_files(own)
-            described = cli_run.run_job(
-                engine, Job("describe", {"model": own["model"], **beside}, {}, _DESCRIBE_BUDGET)
-            )
+            described, worker = cli_run.describe_kind(engine, own)
             if described.status is Status.OK:
-                workers.add(all_formats()[str(described.value["format_id"])].worker)
+                workers.add(worker)
             elif len(models) == 1:
                 return described
             files |= {role: own["model"], **{f"{role}-{name}": file for name, file in beside.items()}}

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dashboard import analysis, fragments, progress
+from dashboard import analysis, progress
 from dashboard.data.data_use import DataUse
-from dashboard.deployment import convert_targets
+from dashboard.deployment import convert_targets, linked_jobs
 from dashboard.deployment.linked_jobs import LinkedJobs
 from dashboard.session import View
 from stethoscope.convert import all_converters
@@ -79,26 +79,8 @@ def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
 
 def watch(states: Mapping[str, JobState], view: View) -> None:
     """Moving lines for the conversions that are not done; when one ends, the whole page runs once more."""
-    waiting = {key: state.id for key, state in states.items() if not state.done}
-    if not waiting:
-        return
-
-    @fragments.part(run_every=progress.REFRESH_S)
-    def lines() -> None:
-        now = {key: progress.find(job_id) for key, job_id in waiting.items()}
-        if any(state is None or state.done for state in now.values()):
-            st.rerun()
-        active = {key: state for key, state in now.items() if state is not None}
-        few = len(active) <= _MOST_LINES
-        for key, state in active.items():
-            if few or state.status == "running":
-                progress.bar(state, subject=convert_targets.title(key), may_cancel=_may_cancel(state, view))
-        mine = [state for state in active.values() if _may_cancel(state, view)]
-        if not few and mine and st.button("Cancel all", key="cancel-page-all"):
-            for state in mine:
-                engine().cancel(state.id)
-
-    lines()
+    titles = {key: convert_targets.title(key) for key in states}
+    linked_jobs.watch(states, titles, view, _MOST_LINES)
 
 
 def converted(states: Mapping[str, JobState]) -> list[str]:

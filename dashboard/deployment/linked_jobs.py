@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import progress, session
+from dashboard import fragments, progress, session
 from dashboard.session import View
+from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 
 
@@ -65,3 +66,38 @@ class LinkedJobs:
     def _key(self, view: View) -> str:
         assert view.entry is not None
         return f"_run-{self.kind}-{view.entry.id}-all"
+
+
+def watch(states: Mapping[str, JobState], titles: Mapping[str, str], view: View, most_lines: int) -> None:
+    """Moving lines for the jobs that are not done; when one ends, the whole page runs once more.
+
+    Args:
+        states: by name.
+        titles: what each is called, by name. Hostile.
+        view: with a model.
+        most_lines: of more than this, those that wait have no line, and one button cancels all.
+    """
+    waiting = {key: state.id for key, state in states.items() if not state.done}
+    if not waiting:
+        return
+
+    @fragments.part(run_every=progress.REFRESH_S)
+    def lines() -> None:
+        now = {key: progress.find(job_id) for key, job_id in waiting.items()}
+        if any(state is None or state.done for state in now.values()):
+            st.rerun()
+        active = {key: state for key, state in now.items() if state is not None}
+        few = len(active) <= most_lines
+        for key, state in active.items():
+            if few or state.status == "running":
+                progress.bar(state, subject=titles.get(key, ""), may_cancel=_may_cancel(state, view))
+        mine = [state for state in active.values() if _may_cancel(state, view)]
+        if not few and mine and st.button("Cancel all", key="cancel-page-all"):
+            for state in mine:
+                engine().cancel(state.id)
+
+    lines()
+
+
+def _may_cancel(state: JobState, view: View) -> bool:
+    return state.owner == view.owner or view.mine

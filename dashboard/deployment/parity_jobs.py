@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dashboard import analysis, fragments, progress
+from dashboard import analysis, progress
 from dashboard.data.data_use import DataUse
+from dashboard.deployment import linked_jobs
 from dashboard.deployment.linked_jobs import LinkedJobs
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
@@ -93,20 +94,7 @@ def watch(states: Mapping[str, JobState], names: Mapping[str, str], view: View) 
         names: of the other models, by id. Hostile.
         view: with a model.
     """
-    waiting = {key: state.id for key, state in states.items() if not state.done}
-    if not waiting:
-        return
-
-    @fragments.part(run_every=progress.REFRESH_S)
-    def lines() -> None:
-        now = {key: progress.find(job_id) for key, job_id in waiting.items()}
-        if any(state is None or state.done for state in now.values()):
-            st.rerun()
-        for key, state in now.items():
-            if state is not None:
-                progress.bar(state, subject=names.get(key, ""), may_cancel=state.owner == view.owner or view.mine)
-
-    lines()
+    linked_jobs.watch(states, names, view, MOST)
 
 
 def _under_way(view: View) -> list[str]:

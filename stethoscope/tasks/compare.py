@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from stethoscope.architecture.matching import is_across, match
 from stethoscope.codec import plain
 from stethoscope.errors import BadInput
@@ -14,7 +12,7 @@ from stethoscope.memory.allocation import give_back
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.parity.comparison_jobs import RECORDED
 from stethoscope.parity.first_divergence import first_divergence, layer_errors, reads
-from stethoscope.parity.layer_pairs import TensorPair, pair
+from stethoscope.parity.layer_pairs import pair
 from stethoscope.parity.layer_tensors import LayerTensors
 from stethoscope.parity.merged_layers import merged
 from stethoscope.parity.output_pairs import pair_inputs, pair_outputs
@@ -27,15 +25,13 @@ from stethoscope.tasks.parity_cause import explain
 from stethoscope.tasks.parity_edges import edges
 from stethoscope.tasks.parity_inputs import TurnedInputs
 from stethoscope.tasks.parity_labels import scored
+from stethoscope.tasks.parity_layer_rows import at_the_input, cut_off_inside, layer_row
 from stethoscope.tasks.parity_outputs import compared, sentence, shapes, verdict_of, worst_rows
 from stethoscope.tasks.parity_preprocessing import cut_off, tried_inputs
 from stethoscope.tasks.parity_recorded import recorded, timed
 from stethoscope.tasks.parity_side import Side, SideSeen, layers_or_reason
 from stethoscope.tasks.parity_ways import Way, described, opened, way_of
 from stethoscope.types import Architecture, Feed
-
-_MUCH = 0.2
-"""Of a layer's values that are cut off."""
 
 
 class Compare:
@@ -148,7 +144,7 @@ class _Comparison:
                 context.report("inputs", 0.6, "trying other preprocessing")
                 tried = tried_inputs(second, turned, first.feed, first.outputs, outputs)
                 value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
-            few = second_rows(first)
+            few = _layer_feed(first)
             self._layers(value, seen, second, first.layers, turned.feed(few), first.problem, limits)
         value["sentence"] = sentence(value, *names)
         return value
@@ -213,7 +209,7 @@ class _Comparison:
         sources = reads(first.architecture, tensors)
         errors = layer_errors(tensors, others, pairs, sources, floor=limits.floor)
         same = {one.key: one.same for one in errors}
-        value["layers"] = [_told(pairs[key], tensors, others, same[key]) for key in tensors if key in pairs]
+        value["layers"] = [layer_row(pairs[key], tensors, others, same[key]) for key in tensors if key in pairs]
         taken = {one.b for one in pairs.values()}
         value["unmatched"] = {
             "a": [key for key in tensors if key not in pairs],
@@ -227,12 +223,12 @@ class _Comparison:
                     found, first, second, (tensors, others), pairs, feed, matched, value["preprocessing"]
                 )
             elif value["preprocessing"] is not None:
-                value["first_divergence"] = _at_the_input(value["preprocessing"], tensors, pairs)
+                value["first_divergence"] = at_the_input(value["preprocessing"], tensors, pairs)
         hidden = merged(value["layers"], value["first_divergence"], first.architecture)
         for row in value["layers"]:
             row["merged"] = row["key"] in hidden
         if value["verdict"] != "different":
-            self._notes += _cut_off_inside(value["layers"], second.file.name)
+            self._notes += cut_off_inside(value["layers"], second.file.name)
 
 
 def _matched(first: Architecture, second: Architecture, across: bool) -> dict[str, tuple[str, Any]]:
@@ -246,7 +242,7 @@ def _matched(first: Architecture, second: Architecture, across: bool) -> dict[st
     return found
 
 
-def second_rows(first: Recording) -> Feed:
+def _layer_feed(first: Recording) -> Feed:
     """The rows on which the first model's layers were read."""
     return Batching.of(first.inputs).part(first.feed, 0, first.layer_rows)
 
@@ -258,58 +254,6 @@ def _named(side: Side, way: Way) -> str:
 
 def _way(first: Recording) -> Way:
     return Way(RunSettings.from_json(first.way.get("settings")))
-
-
-def _cut_off_inside(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """A sentence on the layer that cuts off most, where it is much: the tolerance of integers is wide enough to hide it."""
-    much = [one for one in rows if not one["merged"] and not one["same"] and (one["clipped"] or 0.0) >= _MUCH]
-    if not much:
-        return []
-    worst = max(much, key=lambda one: one["clipped"])
-    low, high = worst["range"]
-    return [
-        f"Layer {worst['b']!r} of {name} holds {low:.3g} to {high:.3g}: {worst['clipped']:.0%} of what {worst['a']!r} answers lies beyond "
-        "and is cut off. Calibrate it with rows like these."
-    ]
-
-
-def _told(one: TensorPair, first: LayerTensors, second: LayerTensors, same: bool) -> dict[str, Any]:
-    said = one.difference.to_json()
-    told: dict[str, Any] = {
-        "key": one.a,
-        "a": first.layers[one.a],
-        "b": second.layers[one.b],
-        "how": one.how,
-        "orientation": one.orientation.said(),
-        "nrmse": said["nrmse"],
-        "max_abs": said["max_abs"],
-        "cosine": one.difference.cosine,
-        "sqnr_db": one.difference.sqnr_db,
-        "same": same,
-        "clipped": None,
-    }
-    if one.b in second.quantised:
-        low, high = second.quantised[one.b]
-        values = first.read(one.a)
-        told["clipped"] = float(np.mean((values < low) | (values > high)))
-        told["range"], told["step"] = [low, high], second.steps[one.b]
-    return told
-
-
-def _at_the_input(tried: Mapping[str, Any], tensors: LayerTensors, pairs: Mapping[str, TensorPair]) -> dict[str, Any]:
-    key = next((one for one in tensors if one in pairs), None)
-    return {
-        "a": tensors.layers[key] if key else "",
-        "b": pairs[key].b if key else "",
-        "layer": tensors.layers[key] if key else "",
-        "group": [],
-        "cause": tried["title"],
-        "cause_id": tried["cause_id"],
-        "confidence": tried["confidence"],
-        "sentence": tried["sentence"],
-        "fix": tried["fix"],
-        "guesses": [],
-    }
 
 
 TASK = Compare()
