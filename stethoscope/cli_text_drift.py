@@ -65,7 +65,9 @@ def _groups(console: Console, groups: Mapping[str, Any] | None) -> None:
 
 
 def _time(console: Console, found: Mapping[str, Any] | None) -> None:
-    if not found or not found["stretches"]:
+    if not found or not any(
+        one["value"] is not None or one.get("prediction_p_value") is not None for one in found["stretches"]
+    ):
         return
     table = Table(
         "from", "rows", found["measure"] or "labels", "95 %", "limits", "predictions", box=None, pad_edge=False

@@ -6,12 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.drift.rank_tests import TwoSample
+from stethoscope.drift.sequential import drawn_p_value
 
 Counts = npt.NDArray[np.int64]
 
 LEAST_EXPECTED = 5.0
 """Source: Cochran, "Some methods for strengthening the common χ² tests", Biometrics 10 (1954)."""
-DRAWS, _AT_ONCE = 9_999, 1_000
+DRAWS, _AT_ONCE, ENOUGH = 9_999, 250, 200
 _FEW_ROWS, _FEW_VALUES = 2_000, 256
 
 
@@ -75,14 +76,15 @@ def _chi_squared(first: Counts, second: Counts) -> TwoSample:
 def _permuted(first: Counts, second: Counts) -> TwoSample:
     both = first + second
     statistic = chi_squared_statistic(first, second)
-    generator, reached, drawn = np.random.default_rng(0), 0, 0
-    while drawn < DRAWS:
-        size = min(_AT_ONCE, DRAWS - drawn)
+    generator = np.random.default_rng(0)
+
+    def reaches(size: int) -> npt.NDArray[np.bool_]:
         draws = generator.multivariate_hypergeometric(both, int(first.sum()), size=size, method="count")
-        found = _statistics(both.astype(np.float64), draws.astype(np.float64))
-        reached += int((found >= statistic * (1 - 1e-12)).sum())
-        drawn += size
-    return TwoSample("chi_squared_permuted", statistic, (1 + reached) / (1 + drawn))
+        found: npt.NDArray[np.bool_] = _statistics(both.astype(np.float64), draws.astype(np.float64)) >= reached
+        return found
+
+    reached = statistic * (1 - 1e-12)
+    return TwoSample("chi_squared_permuted", statistic, drawn_p_value(reaches, DRAWS, _AT_ONCE, ENOUGH))
 
 
 def _rare_joined(first: Counts, second: Counts) -> tuple[Counts, Counts]:

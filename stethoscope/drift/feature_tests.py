@@ -12,8 +12,9 @@ import numpy.typing as npt
 from stethoscope.data_study.numbers import BINS
 from stethoscope.drift import smallest_shift
 from stethoscope.drift.category_tests import same_mix
-from stethoscope.drift.corrections import benjamini_hochberg, holm
+from stethoscope.drift.corrections import benjamini_hochberg
 from stethoscope.drift.effects import decile_counts, in_words, jensen_shannon, psi, psi_by_chance, wasserstein
+from stethoscope.drift.joint_correction import correct
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.rank_tests import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov
 
@@ -127,14 +128,17 @@ def judged(
     """
     counted = [one for one in found if one.counted]
     p_values = [one.answer.p_value for one in counted]
-    adjusted = dict(zip(map(id, counted), zip(holm(p_values), benjamini_hochberg(p_values), strict=True), strict=True))
+    joint = correct([one.feature for one in counted], p_values)
+    level = joint.level(alpha * weight)
+    q_values = benjamini_hochberg(p_values)
+    adjusted = dict(zip(map(id, counted), zip(joint.adjusted, q_values, strict=True), strict=True))
     made = []
     for one in found:
         p_family, q_value = adjusted.get(id(one), (1.0, 1.0))
         p_adjusted = min(1.0, float(p_family) / weight)
         details = dict(one.details)
         above = details["psi_above_chance"]
-        details["smallest_detectable"] = _smallest(one, alpha * weight / max(1, len(counted)))
+        details["smallest_detectable"] = _smallest(one, level, min_effect)
         for key in ("categories", "commonest_share", "smallest"):
             details.pop(key, None)
         significant = one.counted and bool(p_adjusted <= alpha)
@@ -159,14 +163,14 @@ def judged(
     return [_changed(*one) for one in changed] + made
 
 
-def _smallest(one: Tested, alpha: float) -> dict[str, Any] | None:
+def _smallest(one: Tested, alpha: float, min_effect: float) -> dict[str, Any] | None:
     rows = one.details["n_reference"], one.details["n_current"]
     if not one.counted:
         return None
     if one.feature.kind == "number":
-        found = smallest_shift.shift(alpha, *rows)
+        found = smallest_shift.shift(alpha, *rows, min_effect)
         return None if found is None else {"value": found, "unit": "standard deviations", "standardised": found}
-    mixed = smallest_shift.mix(alpha, *rows, one.details["categories"], one.details["commonest_share"])
+    mixed = smallest_shift.mix(alpha, *rows, one.details["categories"], one.details["commonest_share"], min_effect)
     return None if mixed is None else {"value": 100 * mixed[0], "unit": "percentage points", "standardised": mixed[1]}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,9 @@ WIDEST = 128
 MOST_VECTOR = 1_024
 """Values of a row that take part where rows are compared as wholes."""
 MEDIA = ("image", "mask", "audio", "sequence", "tokens", "array")
+_LARGEST_SINGLE = 1e38
+_MOST_DATES = 2_000
+"""Different words of a column of categories that may all be dates."""
 _MOST_TEXT = 20_000
 """Characters of one text that are looked at."""
 
@@ -134,13 +138,32 @@ class Collected:
             ["" if one is None else str(one)[:_MOST_TEXT] for one in array.reshape(len(array), -1)[:, 0]], object
         )
         found.words = words
-        if self._of.details.get("looks_like") == "date":
+        if self._of.details.get("looks_like") == "date" or _are_dates(words):
             found.moments = seconds_of(words)
         elif self._of.kind == "text":
             measures = [text_measures(text) for text in words]
             found.numbers = (
                 {name: np.array([one[name] for one in measures]) for name in measures[0]} if measures else {}
             )
+
+
+def _are_dates(words: npt.NDArray[np.object_]) -> bool:
+    """Whether every different word is a date: days that repeat are moments as well, not categories."""
+    known = dict.fromkeys(word for word in words if word)
+    if not known or len(known) > _MOST_DATES or not all(word[:1].isdigit() for word in known):
+        return False
+    return bool(np.isfinite(seconds_of(list(known))).all())
+
+
+def number_word(value: float) -> str:
+    """A number as the name of a category: as short as it can be without becoming that of another number."""
+    if math.isnan(value):
+        return ""
+    short = f"{value:g}"
+    if float(short) == value:
+        return short
+    single = np.float32(value) if abs(value) < _LARGEST_SINGLE else np.float32(np.inf)
+    return str(single if float(single) == value else value).removesuffix(".0")
 
 
 def _columns(table: Numbers) -> dict[str, Numbers]:
@@ -183,4 +206,4 @@ def _class_name(number: float, classes: tuple[str, ...]) -> str:
     if not np.isfinite(number):
         return ""
     whole = int(number)
-    return classes[whole] if whole == number and 0 <= whole < len(classes) else f"{number:g}"
+    return classes[whole] if whole == number and 0 <= whole < len(classes) else number_word(number)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.drift.sequential import drawn_p_value
+
 Matrix = npt.NDArray[np.float64]
 
 MOST_ROWS = 1_000
@@ -64,14 +66,9 @@ def _p_value(
     permutations: int,
     generator: np.random.Generator,
 ) -> float:
-    """Source: Besag and Clifford, "Sequential Monte Carlo p-values", Biometrika 78 (1991): exact although it ends early."""
-    reached = drawn = 0
-    while drawn < permutations:
-        count = min(_AT_ONCE, permutations - drawn)
+    def reaches(count: int) -> npt.NDArray[np.bool_]:
         drawings = generator.permuted(np.tile(weights, (count, 1)), axis=1)
-        above = np.einsum("ij,ij->i", drawings @ kernel, drawings) >= statistic
-        if reached + int(above.sum()) >= ENOUGH:
-            last = int(np.flatnonzero(above)[ENOUGH - reached - 1])
-            return ENOUGH / (drawn + last + 1)
-        reached, drawn = reached + int(above.sum()), drawn + count
-    return (1 + reached) / (1 + drawn)
+        found: npt.NDArray[np.bool_] = np.einsum("ij,ij->i", drawings @ kernel, drawings) >= statistic
+        return found
+
+    return drawn_p_value(reaches, permutations, _AT_ONCE, ENOUGH)

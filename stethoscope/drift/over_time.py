@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from stethoscope.drift.corrections import holm
 from stethoscope.drift.feature_tests import tested
-from stethoscope.drift.field_columns import Field
+from stethoscope.drift.field_columns import Field, number_word
 from stethoscope.drift.log_columns import LogColumns
 from stethoscope.drift.moments import as_seconds, written
 from stethoscope.drift.pairing import Feature
@@ -23,8 +23,8 @@ LEAST_ROWS = 30
 """Of one stretch."""
 REFERENCE_STRETCHES, CURRENT_STRETCHES = 6, 14
 _MOST_FEATURES = 30
-_LIMIT = 3.0
-"""Standard deviations from the reference at which a control chart alarms. Source: Shewhart (1931)."""
+_OUTSIDE = 0.00135
+"""Chance to be beyond a control limit on one side: that of three standard deviations. Source: Shewhart (1931)."""
 _Z = 1.959964
 
 
@@ -145,16 +145,15 @@ def _as_words(one: Field) -> npt.NDArray[Any] | None:
     values = one.numbers.get("")
     if values is None:
         return None
-    return np.array(["" if not np.isfinite(value) else f"{value:g}" for value in values], object)
+    return np.array([number_word(value) if np.isfinite(value) else "" for value in values], object)
 
 
-def _centre(known: tuple[str, npt.NDArray[Any], npt.NDArray[np.int64]] | None) -> tuple[float, float] | None:
-    """Mean and spread of one row's correctness in the reference."""
+def _centre(known: tuple[str, npt.NDArray[Any], npt.NDArray[np.int64]] | None) -> tuple[float, float, int] | None:
+    """Mean and spread of one row's correctness in the reference, and of how many rows."""
     if known is None:
         return None
     values = known[1].astype(np.float64)
-    mean = float(values.mean())
-    return mean, math.sqrt(mean * (1 - mean)) if known[0] == "category" else float(values.std())
+    return float(values.mean()), float(values.std()), len(values)
 
 
 def _stretches(moments: npt.NDArray[np.float64], most: int) -> list[npt.NDArray[np.int64]]:
@@ -167,7 +166,7 @@ def _stretches(moments: npt.NDArray[np.float64], most: int) -> list[npt.NDArray[
 def _judged_rows(
     known: tuple[str, npt.NDArray[Any], npt.NDArray[np.int64]] | None,
     rows: npt.NDArray[np.int64],
-    centre: tuple[float, float] | None,
+    centre: tuple[float, float, int] | None,
 ) -> dict[str, Any]:
     nothing = dict.fromkeys(("value", "low", "high", "lower_limit", "upper_limit"), None)
     if known is None or centre is None:
@@ -179,17 +178,38 @@ def _judged_rows(
     value = float(values.mean())
     share = known[0] == "category"
     low, high = wilson(value, count) if share else _interval(values)
-    width = _LIMIT * centre[1] / math.sqrt(count)
-    lower, upper = max(0.0, centre[0] - width), centre[0] + width
+    lower, upper = _limits_of_share(*centre, count) if share else _limits_of_mean(*centre, count)
     return {
         "n_labelled": count,
         "value": value,
         "low": low,
         "high": high,
         "lower_limit": lower,
-        "upper_limit": min(1.0, upper) if share else upper,
+        "upper_limit": upper,
         "out_of_control": bool(value < lower or value > upper),
     }
+
+
+def _limits_of_share(mean: float, _spread: float, known: int, count: int) -> tuple[float, float]:
+    """What of `count` more rows is right no less and no more often, were they like the `known` ones.
+
+    Exact where nearly all are right, and as wide as so few known rows leave them.
+
+    Source: the beta-binomial predictive distribution with Jeffreys' prior; Brown, Cai and DasGupta, Statistical Science 16 (2001).
+    """
+    from scipy.stats import betabinom
+
+    right = mean * known
+    made = betabinom(count, right + 0.5, known - right + 0.5)
+    return float(made.ppf(_OUTSIDE)) / count, float(made.isf(_OUTSIDE)) / count
+
+
+def _limits_of_mean(mean: float, spread: float, known: int, count: int) -> tuple[float, float]:
+    """The same of a mean of `count` quantities. Source: Student's prediction interval of a mean."""
+    from scipy.stats import t
+
+    width = float(t.isf(_OUTSIDE, max(1, known - 1))) * spread * math.sqrt(1 / count + 1 / known)
+    return max(0.0, mean - width), mean + width
 
 
 def wilson(share: float, count: int) -> tuple[float, float]:

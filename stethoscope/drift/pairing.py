@@ -10,9 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.drift.field_columns import Field
+from stethoscope.drift.field_columns import Field, number_word
 from stethoscope.drift.log_columns import LogColumns
 from stethoscope.drift.measures import unknown_shares, words_of
+from stethoscope.drift.moments import seconds_of
 from stethoscope.drift.reading import Side
 
 Numbers = npt.NDArray[np.float64]
@@ -23,6 +24,7 @@ FEW_VALUES = 5
 """Different numbers up to which a column is one of categories."""
 _MOST_CATEGORIES = 1_000
 _LONGEST = 120
+_MOMENTS = "moments"
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,11 @@ class Feature:
     current_rows: npt.NDArray[np.int64] = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
     note: str = ""
 
+    @property
+    def rows_known(self) -> bool:
+        """Whether it is known which row each value is of."""
+        return len(self.reference_rows) == len(self.reference) and len(self.current_rows) == len(self.current)
+
 
 @dataclass(frozen=True)
 class Paired:
@@ -52,6 +59,8 @@ class Paired:
     only_current: tuple[str, ...]
     changed_types: tuple[tuple[str, str, str], ...]
     """(field, what it was, what it is): numbers that became words, or the other way round."""
+    moments: tuple[str, ...] = ()
+    """Fields of moments, which always move on: only whether they are missing is compared."""
 
 
 def paired(reference: Side, current: Side, log: LogColumns, seed: int = 0) -> Paired:
@@ -62,13 +71,18 @@ def paired(reference: Side, current: Side, log: LogColumns, seed: int = 0) -> Pa
     """
     common = [name for name in reference.fields if name in current.fields]
     features: list[Feature] = []
-    changed = []
+    changed, moments = [], []
     for name in common:
         first, second = reference.fields[name], current.fields[name]
-        if name == log.time or first.moments is not None:
+        if name == log.time:
             continue
         role = log.role(name) or ("label" if first.role == "target" else "feature")
-        was, now = _type(first), _type(second)
+        was, now = _types(first, second)
+        if was == now == _MOMENTS:
+            moments.append(name)
+            gaps = [np.isnan(one.moments) for one in (first, second) if one.moments is not None]
+            features += _missing(name, name, gaps[0], gaps[1])
+            continue
         if was != now and was and now:
             changed.append((name, was, now))
             continue
@@ -80,11 +94,29 @@ def paired(reference: Side, current: Side, log: LogColumns, seed: int = 0) -> Pa
         tuple(name for name in reference.fields if name not in current.fields),
         tuple(name for name in current.fields if name not in reference.fields),
         tuple(changed),
+        tuple(moments),
     )
 
 
+def _types(first: Field, second: Field) -> tuple[str, str]:
+    """Both types; words beside moments are moments too where at least half of them can be read, numbers beside them are numbers."""
+    was, now = _type(first), _type(second)
+    if _MOMENTS not in (was, now) or was == now:
+        return was, now
+    other = second if was == _MOMENTS else first
+    if other.words is not None:
+        read = seconds_of(other.words)
+        if np.isfinite(read).sum() >= sum(map(bool, other.words)) / 2:
+            other.moments = read
+    elif "numbers" in (was, now) and "" in first.numbers and "" in second.numbers:
+        return "numbers", "numbers"
+    return _type(first), _type(second)
+
+
 def _type(one: Field) -> str:
-    """Numbers or words; "" where there is no value by which to tell."""
+    """Moments, numbers or words; "" where there is no value by which to tell."""
+    if one.moments is not None and np.isfinite(one.moments).any():
+        return _MOMENTS
     if one.words is not None:
         return "words" if any(one.words) else ""
     return "numbers" if any(np.isfinite(values).any() for values in one.numbers.values()) else ""
@@ -114,7 +146,8 @@ def _numbers(shown: str, field_name: str, role: FeatureRole, first: Numbers, sec
     distinct = np.unique(np.concatenate(values)) if len(values[0]) + len(values[1]) else np.zeros(0)
     count = sum(map(len, values))
     if len(distinct) <= min(FEW_VALUES, count // 4) or (role == "label" and _classes(distinct)):
-        words = [np.array([f"{value:g}" for value in side], object) for side in values]
+        known = np.array([number_word(value) for value in distinct], object)
+        words = [known[np.searchsorted(distinct, side)] for side in values]
         yield Feature(shown, "category", role, words[0], words[1], field_name, *rows)
     else:
         yield Feature(shown, "number", role, values[0], values[1], field_name, *rows)
@@ -174,7 +207,7 @@ def _as_words(one: Field) -> npt.NDArray[Any]:
     if one.words is not None:
         return one.words
     values = one.numbers.get("", np.zeros(0))
-    return np.array(["" if np.isnan(value) else f"{value:g}" for value in values], object)
+    return np.array([number_word(value) for value in values], object)
 
 
 def _texts(first: Field, second: Field, role: FeatureRole, seed: int) -> Iterator[Feature]:

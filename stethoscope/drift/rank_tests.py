@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.drift.sequential import drawn_p_value
 from stethoscope.drift.weighted_chi_squares import tail
 
 Numbers = npt.NDArray[np.float64]
@@ -15,7 +16,7 @@ Counts = npt.NDArray[np.int64]
 
 FEW = 20
 """Rows of the smaller side below which the distribution of the statistic is drawn instead of computed."""
-DRAWS = 4_999
+DRAWS, _AT_ONCE, ENOUGH = 4_999, 250, 200
 _MOST_VALUES = 64
 """Different values up to which the weights of the limit are computed one by one."""
 _MOST_DRAWN, _QUICKER_COUNTED = 512, 2_000
@@ -126,11 +127,12 @@ def _drawn(ordered: Ordered, statistic: float) -> float:
     first, _, both = ordered.rows
     generator = np.random.default_rng(0)
     method: Literal["count", "marginals"] = "count" if both <= _QUICKER_COUNTED else "marginals"
-    reached = 0
-    for _ in range(-(-DRAWS // 500)):
-        draws = generator.multivariate_hypergeometric(ordered.pooled, first, size=500, method=method)
-        reached += int((_statistic(ordered.pooled, draws) >= statistic * (1 - 1e-12)).sum())
-    return (1 + reached) / (1 + 500 * -(-DRAWS // 500))
+
+    def reaches(size: int) -> npt.NDArray[np.bool_]:
+        draws = generator.multivariate_hypergeometric(ordered.pooled, first, size=size, method=method)
+        return _statistic(ordered.pooled, draws) >= statistic * (1 - 1e-12)
+
+    return drawn_p_value(reaches, DRAWS, _AT_ONCE, ENOUGH)
 
 
 def _merged(ordered: Ordered, most: int) -> Ordered:

@@ -10,6 +10,7 @@ from stethoscope.drift.corrections import holm
 from stethoscope.drift.domain_classifier import told_apart
 from stethoscope.drift.effects import as_auc, in_words
 from stethoscope.drift.feature_tests import SCHEMA, judged, tested
+from stethoscope.drift.field_columns import Field
 from stethoscope.drift.log_columns import LogColumns, log_columns
 from stethoscope.drift.mean_embedding import MOST_PERMUTATIONS, PERMUTATIONS, discrepancy
 from stethoscope.drift.model_views import ModelViews
@@ -111,9 +112,21 @@ def _whole(
     # Trainings and products this small are slower in several threads, which mostly wait for each other.
     with threadpool_limits(1):
         for of, points in clouds:
-            if points is not None:
+            if (
+                points is not None
+                and of == "data"
+                and len(set(points.fields)) == 1
+                and _plain(reference.fields[points.fields[0]])
+            ):
+                made.append({"of": of, "test": "none", "note": "One column only: its own test says it all."})
+            elif points is not None:
                 made += _tests_of(of, points, settings, 2 * len(clouds), report)
     return made
+
+
+def _plain(one: Field) -> bool:
+    """Whether the field is one column of numbers or categories, and not measured in several ways."""
+    return one.kind != "text" and (one.words is not None or set(one.numbers) == {""})
 
 
 def _tests_of(of: str, points: Points, settings: DriftSettings, tests: int, report: Report) -> list[dict[str, Any]]:
@@ -198,6 +211,9 @@ def _answer(
     notes = [*reference.notes, *current.notes, *(model.notes if model is not None else ())]
     notes += [f"{name!r} is in the reference only; it is not compared." for name in pair.only_reference[:10]]
     notes += [f"{name!r} is in the current data only; it is not compared." for name in pair.only_current[:10]]
+    if pair.moments:
+        names = ", ".join(repr(name) for name in pair.moments[:10])
+        notes.append(f"{names}: moments always move on; of them only the share that is missing is compared.")
     if groups and not fired and any(one["drifted"] for one in groups["groups"]):
         worst = groups["groups"][0]
         notes.append(
@@ -264,6 +280,11 @@ def _sentence(
 
 
 def _nothing_common(reference: Side, current: Side, pair: Paired) -> str:
+    if pair.moments and not pair.only_reference:
+        return (
+            f"{current.name}: expected columns of values to compare, got moments only ({', '.join(pair.moments[:8])}). Add the "
+            "columns that belong to them."
+        )
     had = ", ".join(pair.only_reference[:8]) or "none"
     has = ", ".join(pair.only_current[:8]) or "none"
     return f"{current.name}: expected columns that {reference.name} has too ({had}), got {has}. Rename them, or choose other files."

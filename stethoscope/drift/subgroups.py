@@ -75,7 +75,7 @@ def worst_groups(
 def _groups(
     features: Sequence[Feature], rows: tuple[int, int]
 ) -> Iterator[tuple[Feature, str, tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]]:
-    kinds = [one for one in features if one.role in ("feature", "label", "prediction") and _places_known(one)]
+    kinds = [one for one in features if one.role in ("feature", "label", "prediction") and one.rows_known]
     ordered = sorted(kinds, key=lambda one: one.kind != "category")[:_MOST_FIELDS]
     for one in ordered:
         names = _named(one)
@@ -91,10 +91,6 @@ def _groups(
             )
             if min(mask.sum() for mask in masks) >= LEAST_ROWS:
                 yield one, str(value), (masks[0], masks[1])
-
-
-def _places_known(one: Feature) -> bool:
-    return len(one.reference_rows) == len(one.reference) and len(one.current_rows) == len(one.current)
 
 
 def _named(one: Feature) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.str_]] | None:

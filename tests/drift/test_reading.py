@@ -133,3 +133,12 @@ def test_moments(text, expected):
     assert written(float(seconds_of([text])[0])) == expected
     assert np.isnan(seconds_of(["soon", ""])).all()
     np.testing.assert_allclose(as_seconds(np.array([1.7e12, np.nan, 1.8e12])), [1.7e9, np.nan, 1.8e9])
+
+
+def test_days_that_repeat_are_moments_and_only_their_gaps_are_compared(tmp_path):
+    for name, year in (("then", 2024), ("now", 2025)):
+        lines = [f"{row % 7 / 2},{year}-03-{row % 5 + 1:02d}" for row in range(150)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["amount,day", *lines]))
+    found = compared(read(tmp_path / "then.csv"), read(tmp_path / "now.csv"), time="none")
+    assert list(named(found)) == ["amount"] and found["verdict"] == "no_drift"
+    assert "'day': moments always move on" in " ".join(found["notes"])

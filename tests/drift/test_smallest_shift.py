@@ -43,3 +43,10 @@ def _moved(shares, points):
 def test_nothing_can_be_shown():
     assert shift(0.05, 0, 10) is None
     assert mix(0.05, 3, 3, 2, 0.5) is None and mix(0.05, 10, 10, 1, 1.0) is None
+
+
+def test_what_must_also_be_large_enough_to_count():
+    """With a least size that size decides, however many rows there are: a shift of half a standard deviation has a PSI near 0.25."""
+    assert shift(0.05, 50_000, 50_000, 0.25) == pytest.approx(0.5, abs=0.05) and shift(0.05, 50_000, 50_000) < 0.03
+    assert shift(0.05, 50, 50, 0.01) >= shift(0.05, 50, 50)
+    assert mix(0.05, 50_000, 50_000, 3, 0.5, 0.1)[1] == pytest.approx(0.1**0.5, abs=0.02)

@@ -166,3 +166,18 @@ def test_settings_that_make_no_sense(value):
         DriftSettings.from_json(value)
     kept = DriftSettings.from_json({"min_effect": "large", "columns": ["a"]})
     assert DriftSettings.from_json(kept.to_json()) == kept and kept.min_effect == 0.25
+
+
+def test_codes_that_agree_in_six_digits_are_different_categories():
+    codes = 20_240_101.0 + np.arange(4)
+    generator = np.random.default_rng(0)
+    sides = [side(code=generator.choice(codes, 300, p=[share, 0.3, 0.2, 0.5 - share])) for share in (0.45, 0.2)]
+    found = by_name(compared(*sides))["code"]
+    assert found["drifted"] and found["histogram"]["categories"][0] in {f"{code:.0f}" for code in codes}
+
+
+def test_one_column_has_the_whole_level_for_itself():
+    generator = np.random.default_rng(0)
+    found = compared(*(side(kind=generator.choice(list("abc"), 200)) for _ in range(2)))
+    assert [one["test"] for one in found["whole"]] == ["none"]
+    assert found["features"][0]["p_adjusted"] == found["features"][0]["p_value"]
