@@ -48,7 +48,10 @@ def convert(
     ] = False,
     allow_float: Annotated[
         bool,
-        typer.Option("--allow-float", help="Full int8: operators refused for want of an integer kernel stay in float."),
+        typer.Option(
+            "--allow-float",
+            help="Full int8: tells the converter that float operators are welcome; it seldom changes the file.",
+        ),
     ] = False,
     calibration_rows: Annotated[int, typer.Option(min=1, help="Rows by which ranges are found.")] = 100,
     rows: Annotated[int, typer.Option(min=1, help="Rows on which both are compared.")] = 8,

@@ -18,7 +18,7 @@ from stethoscope.types import Architecture
 _PLAIN = Options()
 _TOGGLES: Mapping[str, tuple[str, str]] = {
     "integer_ends": ("Integer inputs and outputs", "For accelerators that have no floats at all"),
-    "allow_float": ("Allow float operators", "What has no integer kernel stays in float instead of being an error"),
+    "allow_float": ("Allow float operators", "Tells the converter that they are welcome; it seldom changes the file"),
 }
 
 

@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from stethoscope.convert import spectra
 from stethoscope.convert.graph_rewriting import Last, Writer, rewrite
 
 
 def repair(definition: Any) -> None:
     """Changes a GraphDef in place; function bodies too."""
     rewrite(definition, _RECIPES)
+
+
+def has_sign_bits(definition: Any) -> bool:
+    """Whether a GraphDef may look at the bits of floats for their sign."""
+    bodies = (definition.node, *(body.node_def for body in definition.library.function))
+    return any(node.op == "BitwiseAnd" for nodes in bodies for node in nodes)
+
+
+def repair_sign_bits(definition: Any) -> None:
+    """Changes a GraphDef in place so that it compares floats where it looked at their bits: LiteRT cannot, and Keras' argmax does."""
+    rewrite(definition, {"BitwiseAnd": _sign_bit})
 
 
 def _erfc(one: Writer) -> Last:
@@ -70,7 +82,23 @@ def _bucketize(one: Writer) -> Last:
     return "Sum", [counted, one.constant(-1, index)], {"T": index, "Tidx": index, "keep_dims": False}
 
 
-_RECIPES: dict[str, Callable[[Writer], Last]] = {
+def _sign_bit(one: Writer) -> Last | None:
+    """The sign of a float by its bits, with which Keras' argmax tells −0 from 0: negative, or with a negative reciprocal."""
+    import tensorflow as tf
+
+    float32 = tf.float32.as_datatype_enum
+    bits, mask = (one.behind(name) for name in one.inputs)
+    if bits is None or mask is None or (bits.op, mask.op) != ("Bitcast", "Const") or bits.attr["T"].type != float32:
+        return None
+    if one.kind != tf.int32.as_datatype_enum or not (tf.make_ndarray(mask.attr["value"].tensor) == tf.int32.min).all():
+        return None
+    x, nothing = bits.input[0], one.constant(0.0, float32)
+    negative = one.add("Less", [x, nothing], T=float32)
+    below = one.add("Less", [one.add("Reciprocal", [x], T=float32), nothing], T=float32)
+    return "SelectV2", [one.add("LogicalOr", [negative, below]), one.constant(tf.int32.min), one.constant(0)], {}
+
+
+_RECIPES: dict[str, Callable[[Writer], Last | None]] = {
     "Erfc": _erfc,
     "Expm1": _expm1,
     "Log1p": _log1p,
@@ -80,6 +108,10 @@ _RECIPES: dict[str, Callable[[Writer], Last]] = {
     "MulNoNan": _mul_no_nan,
     "EuclideanNorm": _norm,
     "Bucketize": _bucketize,
+    "BitwiseAnd": _sign_bit,
+    "Real": spectra.real,
+    "Imag": spectra.imaginary,
+    "ComplexAbs": spectra.magnitude,
     "Inv": lambda one: ("Reciprocal", one.inputs, {}),
     "PreventGradient": lambda one: ("Identity", one.inputs, {}),
 }

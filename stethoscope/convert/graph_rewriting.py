@@ -99,6 +99,14 @@ class Writer:
         made.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(np.asarray(values), dtype=dtype))
         return self._output(made)
 
+    def behind(self, name: str) -> Any:
+        """The operator that a value comes from, past those that only pass it on; None for an input of the graph."""
+        by_name = {node.name: node for node in self.nodes}
+        found = by_name.get(name.partition(":")[0])
+        while found is not None and found.op == "Identity":
+            found = by_name.get(found.input[0].partition(":")[0])
+        return found
+
     def _output(self, made: Any) -> str:
         return f"{made.name}:{_first_output(made.op)}:0" if self.inside else str(made.name)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stethoscope.convert import apart_weights, graph_repairs, onnx_refusals, tflite_operators
+from stethoscope.convert import apart_weights, float32_graphs, graph_repairs, onnx_refusals, tflite_operators
 from stethoscope.convert.converter import CannotConvert, Made, Source
 from stethoscope.convert.onnx_code import onnx_code
 from stethoscope.convert.options import Options
@@ -41,6 +41,9 @@ class ToOnnx:
             return self._from_tflite(source, options, path, report)
         report("trace", 0.05, "tracing the model")
         frozen = freeze(trace(source, options.batch_size), source.file.name)
+        others = float32_graphs.other_floats(frozen.definition, float32_graphs.FOR_ONNX)
+        if others:
+            float32_graphs.in_float32(frozen.definition, others)
         graph_repairs.repair(frozen.definition)
         apart = apart_weights.take_apart(frozen.definition)
         report("convert", 0.2, f"translating {len(frozen.definition.node):,} operators")
@@ -49,8 +52,11 @@ class ToOnnx:
         onnx_refusals.raise_for_missing(told, model, source, options.opset)
         report("write", 0.7, "writing the file")
         beside = apart_weights.write(model, apart, apart_weights.put_back(model, apart), path)
-        note = "Its weights lie in a second file beside it, because one file of ONNX ends at 2 GB."
-        return Made(path, (note,) if beside else ())
+        notes = [float32_graphs.note(others)] if others else []
+        notes += (
+            ["Its weights lie in a second file beside it, because one file of ONNX ends at 2 GB."] if beside else []
+        )
+        return Made(path, tuple(notes))
 
     def _from_tflite(self, source: Source, options: Options, path: Path, report: Reporter) -> Made:
         import tf2onnx

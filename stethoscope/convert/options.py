@@ -24,7 +24,7 @@ class Options:
     integer_ends: bool = False
     """Full int8: inputs and outputs are integers too, for accelerators without floats."""
     allow_float: bool = False
-    """Full int8: operators without an integer kernel stay in float instead of being an error."""
+    """Full int8: TensorFlow's converter is told that float operators are welcome; it leaves some in float without that, too."""
     calibration_rows: int = 100
     """Rows of the data by which ranges are found."""
 

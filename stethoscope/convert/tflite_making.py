@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stethoscope.convert import tflite_refusals
+from stethoscope.convert import float32_graphs, graph_repairs, tflite_refusals
 from stethoscope.convert.converter import CannotConvert, Made, Source, Unsupported
 from stethoscope.convert.correspondence import fed_as
 from stethoscope.convert.float_operators import float_operators
@@ -87,12 +88,7 @@ class ToTFLite:
             note = _FIXED_NOTE.format(rows=attempt.options.batch_size, operators=_blamed(refused))
             return replace(made, notes=(*made.notes, note))
         assert refused is not None
-        if isinstance(refused, CannotConvert):
-            raise refused
-        raise CannotConvert(
-            f"{source.file.name}: what TensorFlow made of it does not run. {refused}",
-            tflite_refusals.named_in(str(refused), source, self.title),
-        ) from refused
+        raise refused
 
     def code(self, architecture: Architecture, options: Options) -> str:
         """TensorFlow's own converter."""
@@ -151,10 +147,14 @@ class _Attempt:
             output_order=tuple(original[name] for name in names),
         )
         self.report("try", 0.8, "running it in LiteRT")
-        _, opened = open_made(self.path, self.path.parent)
-        with opened as runner:
-            runner.predict(_one_call(self.source, made, runner, file))
-        notes = [*in_floats]
+        try:
+            _, opened = open_made(self.path, self.path.parent)
+            with opened as runner:
+                runner.predict(_one_call(self.source, made, runner, file))
+        except CannotRun as error:
+            raise tflite_refusals.not_run(error, self.source, self.precision.title, self.path) from error
+        others = _other_floats(traced)
+        notes = [float32_graphs.note(others), *in_floats] if others else [*in_floats]
         if self.precision.calibrated and self.source.calibration.source == "dummy":
             notes.append(
                 "Its ranges were found with random input. Give rows of your own data: with these, real values may be clipped."
@@ -223,8 +223,21 @@ class _Attempt:
 
         folder = self.path.parent / f"for_tflite_{self.options.batch_size or 'any'}"
         name = self.source.file.name
-        save_traced(traced if traced.writes else with_constants(traced, name, self.precision.change), folder, name)
+        changes = self._changes(traced)
+        change = functools.partial(_all_of, changes) if changes else None
+        save_traced(traced if traced.writes else with_constants(traced, name, change), folder, name)
         return tf.lite.TFLiteConverter.from_saved_model(str(folder))
+
+    def _changes(self, traced: TracedModel) -> list[Callable[[Any], None]]:
+        """What is done to the graph, in this order; none to a model that keeps its variables, whose dtypes are their own."""
+        if traced.writes:
+            return []
+        changes: list[Callable[[Any], None]] = []
+        if others := _other_floats(traced):
+            changes.append(functools.partial(float32_graphs.in_float32, dtypes=others))
+        if graph_repairs.has_sign_bits(traced.function.graph.as_graph_def()):
+            changes.append(graph_repairs.repair_sign_bits)
+        return [*changes, *([self.precision.change] if self.precision.change else [])]
 
     def _rows(self, names: Sequence[str]) -> Iterator[Any]:
         specs = self.source.runner.inputs
@@ -235,7 +248,19 @@ class _Attempt:
             ordered = [feed[spec.name] for spec in specs]
             seen += len(ordered[0]) if ordered and ordered[0].ndim else 1
             self.report("calibrate", None, f"row {seen:,}")
-            yield dict(zip(names, ordered, strict=True))
+            yield dict(zip(names, map(float32_graphs.values, ordered), strict=True))
+
+
+def _other_floats(traced: TracedModel) -> list[str]:
+    """Dtypes of the model that LiteRT has few kernels for."""
+    if traced.writes:
+        return []
+    return float32_graphs.other_floats(traced.function.graph.as_graph_def(), float32_graphs.FOR_TFLITE)
+
+
+def _all_of(changes: Sequence[Callable[[Any], None]], definition: Any) -> None:
+    for change in changes:
+        change(definition)
 
 
 def _blamed(error: StethoscopeError) -> str:

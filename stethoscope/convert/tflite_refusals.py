@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from stethoscope.convert.converter import CannotConvert, Source, Unsupported
+from stethoscope.convert.litert_nodes import nodes_named
 from stethoscope.convert.origins import Origins
 from stethoscope.convert.traced import TracedModel
 from stethoscope.convert.ways_round import way_round
+from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
 
-ALLOW_FLOAT = "Allow float operators (--allow-float): what has no integer kernel is then computed in floats."
 _OPERATOR = re.compile(r"'tf\.(\w+)' op|tf\.(\w+) \{|\b(?:tf|tfl)\.(\w+)\b")
 _NO_KERNEL = re.compile(r"quantization (?:to 16x8-bit )?not yet supported for op: '?(\w+)", re.I)
 _PLACE = re.compile(r'loc\("([^"]+)"')
@@ -35,6 +37,22 @@ def refused(error: Exception, source: Source, title: str, traced: TracedModel) -
     return CannotConvert(
         f"{source.file.name}: TensorFlow cannot convert it to {title}: {gist(error)}. Give it a fixed number of rows (batch size 1), or "
         "choose another precision."
+    )
+
+
+def not_run(error: CannotRun, source: Source, title: str, path: Path) -> CannotConvert:
+    """LiteRT's error on the file at `path`, which TensorFlow made, as ours."""
+    said = str(error).removeprefix(f"{path.name}: ")
+    found = [
+        Unsupported(operator, layer, said, way_round(operator, title))
+        for operator, layer in nodes_named(str(error), path, Origins(source.architecture))
+    ]
+    first = next((one for one in found if one.layer), found[0] if found else None)
+    at = f" at {first.operator}{f' (layer {first.layer})' if first.layer else ''}" if first else ""
+    advice = f" {first.way_round}" if first else ""
+    return CannotConvert(
+        f"{source.file.name}: TensorFlow made a file, and LiteRT does not run it{at}: {said.rstrip('.')}.{advice}",
+        found,
     )
 
 

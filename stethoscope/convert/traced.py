@@ -10,6 +10,7 @@ from typing import Any
 
 from stethoscope.convert.converter import CannotConvert, Source, Unsupported
 from stethoscope.convert.origins import Origins
+from stethoscope.convert.ways_round import way_round
 from stethoscope.framework_errors import gist
 from stethoscope.types import TensorSpec
 
@@ -18,6 +19,7 @@ _WRITES = re.compile(
     r"^(?:Assign|ScatterUpdate|Resource(?:Scatter|Apply)|StatefulRandom|StatefulUniform|StatefulStandardNormal|Rng)"
 )
 _STATE = "It changes a variable in every call: build the copy for deployment without that (no dropout in inference, stateful=False)."
+_LOOKUPS = re.compile(r"LookupTable(?!Import|Export)|String|StaticRegex|RegexReplace|Unicode|Substr")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class TracedModel:
     """(name in the function, the source's name)."""
     writes: tuple[Unsupported, ...] = ()
     """Operators that change a variable in every call."""
+    lookups: tuple[Unsupported, ...] = ()
+    """Operators that look values up in a table, or make of texts what is looked up."""
 
     @property
     def output_tensors(self) -> dict[str, str]:
@@ -87,7 +91,8 @@ def trace(source: Source, batch_size: int | None = None) -> TracedModel:
         getattr(runner, "trackable", None),
         tuple(zip(names, specs, strict=True)),
         tuple(found.items()),
-        _writes(function, source),
+        _operators(function, source, _WRITES, _STATE),
+        _operators(function, source, _LOOKUPS),
     )
 
 
@@ -112,6 +117,7 @@ def freeze(traced: TracedModel, name: str) -> FrozenModel:
             func=traced.function, lower_control_flow=False, aggressive_inlining=True
         )
         definition, _ = convert_to_constants._replace_variables_by_constants(data)
+    _raise_for_tables(traced, name, sum(node.op == "Placeholder" for node in definition.node))
     own = len(traced.function.inputs) - len(traced.function.captured_inputs)
     tensors = [tensor.name for tensor in traced.function.inputs[:own]]
     by_name = traced.output_tensors
@@ -139,7 +145,10 @@ def with_constants(traced: TracedModel, name: str, change: Callable[[Any], None]
     _raise_for_writes(traced, name)
     with _explained(name):
         frozen = convert_variables_to_constants_v2(traced.function, lower_control_flow=False)
-        call = frozen if change is None else _changed(frozen, change)
+        _raise_for_tables(traced, name, len(frozen.inputs))
+        call, dtypes = (
+            (frozen, [tensor.dtype for tensor in frozen.inputs]) if change is None else _changed(frozen, change)
+        )
     names = sorted(name for name, _ in traced.outputs)
 
     def model(*tensors: Any) -> dict[str, Any]:
@@ -148,14 +157,14 @@ def with_constants(traced: TracedModel, name: str, change: Callable[[Any], None]
         return dict(zip(names, flat, strict=True))
 
     signature = [
-        tf.TensorSpec(spec.shape, tf.as_dtype(spec.dtype or "float32"), name=name) for name, spec in traced.inputs
+        tf.TensorSpec(spec.shape, dtype, name=name) for (name, spec), dtype in zip(traced.inputs, dtypes, strict=True)
     ]
     function = tf.function(model, input_signature=signature, autograph=False).get_concrete_function()
     return TracedModel(function, None, traced.inputs, traced.outputs)
 
 
-def _changed(function: Any, change: Callable[[Any], None]) -> Callable[..., Any]:
-    """A function of constants whose graph is another."""
+def _changed(function: Any, change: Callable[[Any], None]) -> tuple[Callable[..., Any], list[Any]]:
+    """A function of constants whose graph is another, and the dtypes of its inputs."""
     import tensorflow as tf
 
     definition = function.graph.as_graph_def()
@@ -166,21 +175,35 @@ def _changed(function: Any, change: Callable[[Any], None]) -> Callable[..., Any]
         fed = dict(zip(inputs, tensors, strict=True))
         return tf.graph_util.import_graph_def(definition, input_map=fed, return_elements=outputs, name="")
 
-    return call
+    kinds = {node.name: node.attr["dtype"].type for node in definition.node if node.op == "Placeholder"}
+    return call, [tf.as_dtype(kinds[name.partition(":")[0]]) for name in inputs]
 
 
-def _writes(function: Any, source: Source) -> tuple[Unsupported, ...]:
+def _operators(function: Any, source: Source, wanted: re.Pattern[str], advice: str = "") -> tuple[Unsupported, ...]:
+    """The operators of some types with their layers."""
     origins = Origins(source.architecture)
     definition = function.graph.as_graph_def()
     bodies = [definition.node, *(one.node_def for one in definition.library.function)]
     found = {
-        (node.op, layer): Unsupported(node.op, layer, way_round=_STATE)
+        (node.op, layer): Unsupported(node.op, layer, way_round=advice or way_round(node.op, "this target"))
         for nodes in bodies
         for node in nodes
-        if _WRITES.match(node.op)
+        if wanted.match(node.op)
         for layer in [origins.layer(node.name)]
     }
     return tuple(found.values())
+
+
+def _raise_for_tables(traced: TracedModel, name: str, inputs: int) -> None:
+    """Raises where the graph without variables still takes more than the model's own inputs: tables, which live outside of it."""
+    if inputs <= len(traced.inputs):
+        return
+    first = next((one for one in traced.lookups if one.operator.startswith("LookupTable")), None)
+    where = f"layer {first.layer}" if first and first.layer else "it"
+    advice = way_round("LookupTableFindV2", "this target")
+    raise CannotConvert(
+        f"{name}: {where} looks values up in a table, which this target cannot hold. {advice}", traced.lookups
+    )
 
 
 def _raise_for_writes(traced: TracedModel, name: str) -> None:

@@ -159,7 +159,7 @@ class _Conversion:
                 after, after_s, after_peak = self._measured(runner, fed, self._ends_of(file, described, made, names))
                 estimated = self._estimated(described, runner, rows)
         except (CannotRun, StethoscopeError) as error:
-            raise refused(error, source, file.name) from error
+            raise refused(error, source, file.path) from error
         outputs = differences(self._file.name, before, after, names)
         biggest = [one["max_abs_diff"] for one in outputs]
         agreements = [one["top1_agreement"] for one in outputs if one["top1_agreement"] is not None]
