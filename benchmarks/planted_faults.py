@@ -42,7 +42,8 @@ def _swap(axis: int) -> Callable[[list[np.ndarray], np.random.Generator], list[n
     return apply
 
 
-def _zero_channel(values: list[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
+def zero_channel(values: list[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
+    """A change of weights: zeros for one output."""
     channel = int(random.integers(values[0].shape[-1]))
     return [
         np.concatenate(
@@ -52,18 +53,21 @@ def _zero_channel(values: list[np.ndarray], random: np.random.Generator) -> list
     ]
 
 
-def _first(
+def first_changed(
     change: Callable[[np.ndarray], np.ndarray],
 ) -> Callable[[list[np.ndarray], np.random.Generator], list[np.ndarray]]:
+    """A change of weights: of the first of a layer's."""
     return lambda values, _: [change(values[0]), *values[1:]]
 
 
-def _no_bias(values: list[np.ndarray], _: np.random.Generator) -> list[np.ndarray]:
+def no_bias(values: list[np.ndarray], _: np.random.Generator) -> list[np.ndarray]:
+    """A change of weights: zeros for the last of a layer's."""
     return [*values[:-1], 0 * values[-1]]
 
 
 def plants(random: np.random.Generator) -> list[tuple[str, Plant]]:
     """(family, plant) of every kind, each at a layer drawn at random from those that can have it."""
+    from benchmarks.planted_layer_faults import of_decoder, of_signal
 
     def one(*names: str) -> str:
         return str(random.choice(names))
@@ -81,45 +85,47 @@ def plants(random: np.random.Generator) -> list[tuple[str, Plant]]:
         ("vision", Plant("padding", one(*convolutions), {"shift": True}, causes=("padding",))),
         ("vision", Plant("channels of a kernel swapped", one(*convolutions), weights=_swap(-1), causes=("swapped-channels",))),
         ("vision", Plant("input channels swapped", "stem", weights=_swap(2), causes=("swapped-channels", "preprocessing", "weights"))),
-        ("vision", Plant("a zeroed channel", one(*convolutions), weights=_zero_channel, causes=("zeroed-channel",))),
-        ("vision", Plant("a transposed kernel", one(*convolutions), weights=_first(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
-        ("vision", Plant("a flipped kernel", one(*convolutions), weights=_first(lambda k: k[::-1, ::-1]), causes=("flipped-kernel", "transposed-kernel", "weights"))),
+        ("vision", Plant("a zeroed channel", one(*convolutions), weights=zero_channel, causes=("zeroed-channel",))),
+        ("vision", Plant("a transposed kernel", one(*convolutions), weights=first_changed(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
+        ("vision", Plant("a flipped kernel", one(*convolutions), weights=first_changed(lambda k: k[::-1, ::-1]), causes=("flipped-kernel", "transposed-kernel", "weights"))),
         ("vision", Plant("resize mode", "up", {"interpolation": "nearest"}, causes=("resize-mode",))),
         ("vision", Plant("average instead of maximum", one("block1_pool", "block2_pool", "late_pool"), {"layer": "AveragePooling2D"}, causes=("pooling", "setting", "padding"))),
         ("vision", Plant("leaky ReLU", one(*relus), {"layer": "LeakyReLU", "negative_slope": 0.2}, causes=("activation", "setting"))),
         ("vision", Plant("no activation", one(*relus), {"activation": "linear"}, causes=("activation",))),
         ("vision", Plant("swish as ReLU", one("block1_act", "block2_act"), {"activation": "relu"}, causes=("activation",))),
         ("vision", Plant("a clipped range", one(*relus), {"layer": "ReLU", "max_value": 0.5}, causes=("clipped-range", "activation", "setting"))),
-        ("vision", Plant("depthwise kernel transposed", one("block1_depthwise", "block2_depthwise"), weights=_first(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
+        ("vision", Plant("depthwise kernel transposed", one("block1_depthwise", "block2_depthwise"), weights=first_changed(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
         ("vision", Plant("depthwise dilation", one("block1_depthwise", "block2_depthwise"), {"dilation_rate": 2}, causes=("dilation", "padding"))),
         ("vision", Plant("order of Flatten", "flat", {"channels_first": True}, causes=("layout",))),
         ("vision", Plant("dropout in training mode", "drop", {"training": True}, causes=("training-mode",), formats=_RANDOM)),
         ("vision", Plant("preprocessing outside", "scaling", {"off": True}, causes=("preprocessing",))),
-        ("vision", Plant("bias missing", one("stem", "late_conv", "hidden"), weights=_no_bias, causes=("bias", "weights"))),
-        ("vision", Plant("a scaled kernel", one(*convolutions, "hidden"), weights=_first(lambda k: 1.1 * k), causes=("scaled-weights", "weights", "scale"))),
+        ("vision", Plant("bias missing", one("stem", "late_conv", "hidden"), weights=no_bias, causes=("bias", "weights"))),
+        ("vision", Plant("a scaled kernel", one(*convolutions, "hidden"), weights=first_changed(lambda k: 1.1 * k), causes=("scaled-weights", "weights", "scale"))),
         ("vision", Plant("wrong weights", one(*convolutions), weights=lambda v, r: [v[0] + 0.05 * r.standard_normal(v[0].shape), *v[1:]], causes=weights)),
         ("vision", Plant("softmax as sigmoid", "classes", {"activation": "sigmoid"}, causes=("activation",))),
         ("vision", Plant("hidden without ReLU", "hidden", {"activation": "linear"}, causes=("activation",))),
         ("encoder", Plant("form of GELU", one("gelu1", "gelu2"), {"approximate": True}, causes=("gelu-form",), formats=("onnx", "tflite", "saved_model"))),
         ("encoder", Plant("epsilon of LayerNormalization", one("norm1a", "norm1b", "norm2a", "norm2b", "norm"), {"epsilon": 0.05}, causes=("epsilon",))),
         ("encoder", Plant("dropout in training mode", one("drop1", "drop2"), {"training": True}, causes=("training-mode",), formats=_RANDOM)),
-        ("encoder", Plant("a zeroed unit", one(*denses), weights=_zero_channel, causes=("zeroed-channel",))),
+        ("encoder", Plant("a zeroed unit", one(*denses), weights=zero_channel, causes=("zeroed-channel",))),
         ("encoder", Plant("units swapped", one(*denses), weights=_swap(-1), causes=("swapped-channels",))),
-        ("encoder", Plant("a transposed matrix", "embed", weights=_first(lambda k: k.T), causes=("transposed-kernel",))),
-        ("encoder", Plant("bias missing", one(*denses), weights=_no_bias, causes=("bias", "weights"))),
+        ("encoder", Plant("a transposed matrix", "embed", weights=first_changed(lambda k: k.T), causes=("transposed-kernel",))),
+        ("encoder", Plant("bias missing", one(*denses), weights=no_bias, causes=("bias", "weights"))),
         ("encoder", Plant("wrong weights", one(*denses), weights=lambda v, r: [v[0] + 0.05 * r.standard_normal(v[0].shape), *v[1:]], causes=weights)),
-        ("encoder", Plant("sign of a matrix", one(*denses), weights=_first(lambda k: -k), causes=("sign", "scaled-weights"))),
-        ("encoder", Plant("wrong scale of LayerNormalization", one("norm1a", "norm1b", "norm2a", "norm2b"), weights=_first(lambda g: 1.3 * g), causes=("scaled-weights", "scale", "weights", "epsilon"))),
+        ("encoder", Plant("sign of a matrix", one(*denses), weights=first_changed(lambda k: -k), causes=("sign", "scaled-weights"))),
+        ("encoder", Plant("wrong scale of LayerNormalization", one("norm1a", "norm1b", "norm2a", "norm2b"), weights=first_changed(lambda g: 1.3 * g), causes=("scaled-weights", "scale", "weights", "epsilon"))),
         ("encoder", Plant("attention looks back only", one("attention1", "attention2"), {"use_causal_mask": True}, causes=("mask",))),
-        ("encoder", Plant("wrong weights of a query", one("attention1", "attention2"), weights=_first(lambda k: 2 * k[::-1]), causes=weights)),
+        ("encoder", Plant("wrong weights of a query", one("attention1", "attention2"), weights=first_changed(lambda k: 2 * k[::-1]), causes=weights)),
         *_of_series(one, weights),
         *_of_mobile(one, weights),
+        *of_decoder(one, weights),
+        *of_signal(one, weights),
     ]  # fmt: skip
 
 
 def _of_series(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[str, Plant]]:
     recurrent = ("lstm", "both", "gru")
-    noise = _first(lambda k: k + 0.2 * np.random.default_rng(5).standard_normal(k.shape))
+    noise = first_changed(lambda k: k + 0.2 * np.random.default_rng(5).standard_normal(k.shape))
     return [
         ("series", Plant("state of a recurrent layer with another activation", one("lstm", "gru"), {"activation": "relu"}, causes=("activation",))),
         ("series", Plant("gates with another activation", one("lstm", "gru"), {"recurrent_activation": "hard_sigmoid"}, causes=("activation",))),
@@ -128,7 +134,7 @@ def _of_series(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[
         ("series", Plant("recurrent kernel missing", one("lstm", "gru"), weights=lambda v, _: [v[0], 0 * v[1], *v[2:]], causes=weights)),
         ("series", Plant("recurrent kernel transposed", one("lstm", "gru"), weights=_turned_state, causes=("transposed-kernel",))),
         ("series", Plant("bias of the forget gate", "lstm", weights=_forget, causes=("bias", "weights"))),
-        ("series", Plant("bias missing in a recurrent layer", one(*recurrent), weights=_no_bias, causes=("bias", "weights"))),
+        ("series", Plant("bias missing in a recurrent layer", one(*recurrent), weights=no_bias, causes=("bias", "weights"))),
         ("series", Plant("a zeroed unit of a recurrent layer", one("lstm", "gru"), weights=_zero_unit, causes=("zeroed-channel",))),
         ("series", Plant("steps backwards", one("lstm", "gru"), {"go_backwards": True}, causes=("direction",))),
         ("series", Plant("wrong weights in a recurrent layer", one(*recurrent), weights=noise, causes=weights)),
@@ -145,15 +151,15 @@ def _of_mobile(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[
         ("mobile", Plant("epsilon of GroupNormalization", "group", {"epsilon": 0.1}, causes=("epsilon",))),
         ("mobile", Plant("maximum instead of average", "average", {"layer": "MaxPooling2D"}, causes=("pooling", "setting", "padding"))),
         ("mobile", Plant("global maximum instead of average", "pooled", {"layer": "GlobalMaxPooling2D"}, causes=("pooling", "setting"))),
-        ("mobile", Plant("a flipped transposed convolution", "grow", weights=_first(lambda k: k[::-1, ::-1]), causes=("flipped-kernel", "transposed-kernel", "weights"))),
-        ("mobile", Plant("a transposed kernel of a transposed convolution", "grow", weights=_first(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
-        ("mobile", Plant("a zeroed channel of a separable convolution", "separable", weights=lambda v, r: [v[0], *_zero_channel(v[1:], r)], causes=("zeroed-channel",))),
-        ("mobile", Plant("depthwise kernel of a separable convolution transposed", "separable", weights=_first(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
+        ("mobile", Plant("a flipped transposed convolution", "grow", weights=first_changed(lambda k: k[::-1, ::-1]), causes=("flipped-kernel", "transposed-kernel", "weights"))),
+        ("mobile", Plant("a transposed kernel of a transposed convolution", "grow", weights=first_changed(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
+        ("mobile", Plant("a zeroed channel of a separable convolution", "separable", weights=lambda v, r: [v[0], *zero_channel(v[1:], r)], causes=("zeroed-channel",))),
+        ("mobile", Plant("depthwise kernel of a separable convolution transposed", "separable", weights=first_changed(lambda k: k.transpose(1, 0, 2, 3)), causes=("transposed-kernel",))),
         ("mobile", Plant("resize mode of Resizing", "resized", {"interpolation": "nearest"}, causes=("resize-mode",))),
-        ("mobile", Plant("BGR for RGB", "stem", weights=_first(lambda k: k[:, :, ::-1]), causes=("preprocessing", "swapped-channels", "weights"))),
+        ("mobile", Plant("BGR for RGB", "stem", weights=first_changed(lambda k: k[:, :, ::-1]), causes=("preprocessing", "swapped-channels", "weights"))),
         ("mobile", Plant("another scale of the input", "scaling", {"scale": 1 / 127.5, "offset": -1.0}, causes=("preprocessing", "scale", "setting"))),
         ("mobile", Plant("parts joined in the other order", "joined", {"reverse": True}, causes=("swapped-channels", "layout"))),
-        ("mobile", Plant("slope of PReLU", "prelu", weights=_first(lambda a: 0 * a), causes=("activation", "weights"))),
+        ("mobile", Plant("slope of PReLU", "prelu", weights=first_changed(lambda a: 0 * a), causes=("activation", "weights"))),
         ("mobile", Plant("bias doubled", one("stem", "down", "grow"), weights=lambda v, _: [*v[:-1], 2 * v[-1]], causes=("bias", "weights"))),
     ]  # fmt: skip
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.planted_decoder import WORDS, decoder, written_out_weights
 from benchmarks.planted_faults import Plant
+from benchmarks.planted_signal import signal, volume
 
 
 class Builder:
@@ -183,6 +185,9 @@ FAMILIES: dict[str, Callable[[Builder], Any]] = {
     "encoder": encoder,
     "series": series,
     "mobile": mobile,
+    "decoder": decoder,
+    "signal": signal,
+    "volume": volume,
 }
 
 
@@ -203,7 +208,7 @@ def pair(family: str, plant: Plant | None, seed: int) -> tuple[Any, Any]:
             layer.set_weights(values)
     for layer in wrong.layers:
         try:
-            values = right.get_layer(layer.name).get_weights()
+            values = written_out_weights(right, layer)
         except ValueError:
             continue
         if plant is not None and plant.layer == layer.name and plant.weights is not None:
@@ -221,16 +226,22 @@ def _like_trained(path: str, shape: Any, value: np.ndarray, random: np.random.Ge
         return (0.1 * random.standard_normal(shape)).astype(np.float32)
     if name == "alpha":
         return random.uniform(0.1, 0.4, shape).astype(np.float32)
-    if name == "gamma":
+    if name == "scale" and not shape:
+        return np.float32(random.uniform(0.2, 0.4))
+    if name in ("gamma", "scale"):
         return random.uniform(0.7, 1.3, shape).astype(np.float32)
     return value
 
 
 def rows(random: np.random.Generator) -> dict[str, np.ndarray]:
     """16 rows for each family."""
+    later = random.spawn(1)[0]
     return {
         "vision": (255 * random.random((16, 32, 32, 3))).astype(np.float32),
         "encoder": random.standard_normal((16, 12, 32)).astype(np.float32),
         "series": random.standard_normal((16, 20, 6)).astype(np.float32),
         "mobile": (255 * random.random((16, 24, 24, 3))).astype(np.float32),
+        "decoder": later.integers(0, WORDS, (16, 10)).astype(np.int32),
+        "signal": later.standard_normal((16, 16, 12)).astype(np.float32),
+        "volume": later.standard_normal((16, 5, 6, 7, 2)).astype(np.float32),
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,14 @@ FORMS: tuple[tuple[str, str, Callable[[Array], Array]], ...] = (
     ("hard-sigmoid-2", "a hard sigmoid with slope 0.2", lambda x: np.clip(0.2 * x + 0.5, 0, 1)),
     ("tanh", "tanh", np.tanh),
     ("softplus", "softplus", lambda x: np.logaddexp(0, x)),
+    (
+        "selu",
+        "SELU",
+        lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
+    ),
+    ("softsign", "softsign", lambda x: x / (1 + np.abs(x))),
+    ("mish", "Mish", lambda x: x * np.tanh(np.logaddexp(0, x))),
+    ("exponential", "an exponential", lambda x: np.exp(np.minimum(x, 80))),
     ("linear", "nothing (no activation)", lambda x: x),
 )
 
@@ -49,7 +58,9 @@ FORMS: tuple[tuple[str, str, Callable[[Array], Array]], ...] = (
 _BY_NAME: dict[str, Callable[[Array], Array]] = {name: function for name, _, function in FORMS} | {
     "gelu": FORMS[0][2],
     "swish": {name: function for name, _, function in FORMS}["silu"],
+    "hard-swish": {name: function for name, _, function in FORMS}["hard-silu"],
     "leakyrelu": {name: function for name, _, function in FORMS}["leaky-0.3"],
+    "leaky-relu": {name: function for name, _, function in FORMS}["leaky-0.2"],
 }
 _NOTHING = ("dropout", "identity", "activityregularization", "gaussiannoise", "linear")
 
@@ -61,23 +72,68 @@ def named_function(name: str) -> Callable[[Array], Array] | None:
     return _BY_NAME.get(name.replace("_", "-"))
 
 
-def _softmax(x: Array) -> Array:
-    made = np.exp(x - x.max(axis=-1, keepdims=True))
-    found: Array = made / made.sum(axis=-1, keepdims=True)
+def _softmax(x: Array, axis: Any = -1) -> Array:
+    axes = tuple(axis) if isinstance(axis, list | tuple) else int(axis)
+    made = np.exp(x - x.max(axis=axes, keepdims=True))
+    found: Array = made / made.sum(axis=axes, keepdims=True)
     return found
 
 
-def function_of(layer: Layer) -> Callable[[Array], Array] | None:
-    """What an activation layer does to each value; None where it is no such layer, or one we do not know."""
-    kind = layer.type.lower().replace("_", "")
+def sloped(inputs: Sequence[Array], weights: Mapping[str, Array], _settings: Mapping[str, Any]) -> Array:
+    """PReLU: a slope below zero that was learned, "alpha", shared by axes of size 1.
+
+    Raises:
+        KeyError: without "alpha".
+    """
+    return np.where(inputs[0] > 0, inputs[0], weights["alpha"] * inputs[0])
+
+
+def function_of(layer: Layer, changed: Mapping[str, Any] | None = None) -> Callable[[Array], Array] | None:
+    """What an activation layer does to each value; None where it is no such layer, or one we do not know.
+
+    Args:
+        layer: with its config.
+        changed: settings that stand for those of the config.
+    """
+    kind, settings = layer.type.lower().replace("_", ""), {**layer.config, **(changed or {})}
     if any(word in kind for word in _NOTHING):
         return lambda x: x
-    told = str(layer.config.get("activation", kind)).lower()
-    if kind == "relu" and (layer.config.get("max_value") is not None or layer.config.get("negative_slope")):
-        high, slope = layer.config.get("max_value"), float(layer.config.get("negative_slope") or 0)
-        return lambda x: np.minimum(np.where(x > 0, x, slope * x), np.inf if high is None else float(high))
-    if kind == "leakyrelu":
-        given = layer.config.get("negative_slope", layer.config.get("alpha", 0.3))
-        leak = float(given) if isinstance(given, int | float) else 0.3
-        return lambda x: np.where(x > 0, x, leak * x)
+    if kind in _SETTABLE:
+        return _SETTABLE[kind](settings)
+    told = str(settings.get("activation", kind)).lower()
     return named_function(told if kind == "activation" else kind)
+
+
+def _number(settings: Mapping[str, Any], names: Sequence[str], usual: float) -> float:
+    told = next((settings[name] for name in names if settings.get(name) is not None), usual)
+    return float(told) if isinstance(told, int | float) else usual
+
+
+def _relu(settings: Mapping[str, Any]) -> Callable[[Array], Array]:
+    high, low = _number(settings, ("max_value",), np.inf), _number(settings, ("threshold",), 0.0)
+    slope = _number(settings, ("negative_slope",), 0.0)
+    return lambda x: np.where(x >= low, np.minimum(x, high), slope * (x - low))
+
+
+def _leaky(settings: Mapping[str, Any]) -> Callable[[Array], Array]:
+    slope = _number(settings, ("negative_slope", "alpha"), 0.3)
+    return lambda x: np.where(x > 0, x, slope * x)
+
+
+def _elu(settings: Mapping[str, Any]) -> Callable[[Array], Array]:
+    alpha = _number(settings, ("alpha",), 1.0)
+    return lambda x: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+
+
+def _threshold(settings: Mapping[str, Any]) -> Callable[[Array], Array]:
+    theta = _number(settings, ("theta",), 1.0)
+    return lambda x: np.where(x > theta, x, 0)
+
+
+_SETTABLE: dict[str, Callable[[Mapping[str, Any]], Callable[[Array], Array]]] = {
+    "relu": _relu,
+    "leakyrelu": _leaky,
+    "elu": _elu,
+    "thresholdedrelu": _threshold,
+    "softmax": lambda settings: lambda x: _softmax(x, settings.get("axis", -1)),
+}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.formats.keras_model.keras_layer_config import readable_config
 from stethoscope.parity.recompute import computed
 from stethoscope.parity.suspicions import suspicions
 from stethoscope.types import Layer
 
 keras = pytest.importorskip("keras")
 L = keras.layers
-PICTURE, ROW, SERIES = (9, 8, 4), (6,), (7, 5)
+PICTURE, ROW, SERIES, VOLUME = (9, 8, 4), (6,), (7, 5), (4, 5, 6, 4)
 
 CASES = [
     (L.Conv2D(5, 3, padding="same"), PICTURE),
@@ -46,6 +47,60 @@ CASES = [
     (L.GRU(4), SERIES),
     (L.GRU(4, reset_after=False, return_sequences=True), SERIES),
     (L.SimpleRNN(4, use_bias=False), SERIES),
+    (L.Conv1D(5, 3, padding="causal", dilation_rate=2), SERIES),
+    (L.Conv2D(6, 3, groups=2, padding="same", activation="relu"), PICTURE),
+    (L.Conv3D(3, (2, 3, 2), padding="same"), VOLUME),
+    (L.DepthwiseConv1D(3, depth_multiplier=2, padding="same"), SERIES),
+    (L.SeparableConv1D(6, 3, depth_multiplier=2, padding="same"), SERIES),
+    (L.Conv1DTranspose(4, 3, strides=2, padding="same"), SERIES),
+    (L.Conv1DTranspose(4, 4, strides=3), SERIES),
+    (L.Conv1DTranspose(4, 3, strides=2, output_padding=1, padding="same"), SERIES),
+    (L.Conv2DTranspose(4, 3, strides=2, output_padding=1), PICTURE),
+    (L.Conv3DTranspose(3, (2, 3, 2), strides=2, padding="same"), VOLUME),
+    (L.MaxPooling3D(2), VOLUME),
+    (L.AveragePooling3D(2, padding="same"), VOLUME),
+    (L.GlobalAveragePooling3D(), VOLUME),
+    (L.GlobalMaxPooling3D(), VOLUME),
+    (L.BatchNormalization(axis=1), PICTURE),
+    (L.LayerNormalization(axis=[1, 2]), SERIES),
+    (L.LayerNormalization(axis=1, center=False), PICTURE),
+    (L.GroupNormalization(2), PICTURE),
+    (L.GroupNormalization(-1, scale=False), PICTURE),
+    (L.UnitNormalization(), SERIES),
+    (L.UnitNormalization(axis=[1, 2]), SERIES),
+    (L.RMSNormalization(), SERIES),
+    (L.Normalization(mean=[1.0, 2, 3, 4, 5], variance=[0.5, 1, 2, 3, 4]), SERIES),
+    (L.Normalization(mean=1.5, variance=2.0, axis=None, invert=True), SERIES),
+    (L.PReLU(), SERIES),
+    (L.PReLU(shared_axes=[1, 2]), PICTURE),
+    (L.ELU(0.4), ROW),
+    (L.ReLU(max_value=2.0, negative_slope=0.1, threshold=0.3), ROW),
+    (L.Softmax(axis=1), SERIES),
+    (L.Activation("leaky_relu"), ROW),
+    (L.Activation("selu"), ROW),
+    (L.Activation("mish"), ROW),
+    (L.Permute((2, 1)), SERIES),
+    (L.Reshape((4, -1)), PICTURE),
+    (L.RepeatVector(3), ROW),
+    (L.Cropping1D((1, 2)), SERIES),
+    (L.Cropping2D(((1, 0), (2, 1))), PICTURE),
+    (L.Cropping3D(1), VOLUME),
+    (L.ZeroPadding1D((2, 1)), SERIES),
+    (L.ZeroPadding3D(((1, 0), (2, 1), (0, 1))), VOLUME),
+    (L.UpSampling1D(3), SERIES),
+    (L.UpSampling3D((2, 1, 3)), VOLUME),
+    (L.UpSampling2D(3, interpolation="bicubic"), PICTURE),
+    (L.Resizing(5, 11, interpolation="bicubic"), PICTURE),
+]
+
+MERGED = [
+    L.Subtract(),
+    L.Maximum(),
+    L.Minimum(),
+    L.Average(),
+    L.Dot(axes=2),
+    L.Dot(axes=(1, 1), normalize=True),
+    L.Concatenate(axis=1),
 ]
 
 
@@ -57,14 +112,31 @@ def test_a_layer_gives_what_keras_gives(layer, shape):
     for weight in layer.weights:
         weight.assign(random.uniform(0.2, 1.0, weight.shape))
     expected = np.asarray(layer(x))
-    config = {
-        key: value for key, value in layer.get_config().items() if isinstance(value, str | int | float | list | tuple)
-    }
-    described = Layer("layer", type(layer).__name__, None, 0, 0, "float32", ("x",), config)
+    described = Layer("layer", type(layer).__name__, None, 0, 0, "float32", ("x",), readable_config(layer.get_config()))
     weights = {weight.name: np.asarray(weight, np.float64) for weight in layer.weights}
     found = computed(described, [x.astype(np.float64)], weights)
     assert found is not None
     np.testing.assert_allclose(found, expected, atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("layer", MERGED, ids=lambda one: one.name)
+def test_a_merge_gives_what_keras_gives(layer):
+    random = np.random.default_rng(0)
+    arrays = [random.standard_normal((3, 7, 5)) for _ in range(2)]
+    described = Layer(
+        "layer", type(layer).__name__, None, 0, 0, "float32", ("x", "y"), readable_config(layer.get_config())
+    )
+    found = computed(described, arrays, {})
+    np.testing.assert_allclose(found, np.asarray(layer([one.astype(np.float32) for one in arrays])), atol=1e-5)
+
+
+def test_embedding_gives_what_keras_gives():
+    layer = L.Embedding(9, 4)
+    tokens = np.random.default_rng(0).integers(0, 9, (3, 5))
+    expected = np.asarray(layer(tokens))
+    weights = {"embeddings": np.asarray(layer.weights[0], np.float64)}
+    described = Layer("layer", "Embedding", None, 0, 0, "float32", ("x",), readable_config(layer.get_config()))
+    np.testing.assert_allclose(computed(described, [tokens.astype(np.float64)], weights), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("sequences", [True, False])
@@ -84,8 +156,8 @@ def test_both_directions_give_what_keras_gives(sequences):
 
 def test_what_is_not_known_is_not_guessed():
     assert computed(Layer("x", "ConvLSTM2D", None, 0, 0, ""), [np.zeros((1, 3, 2))], {}) is None
-    grouped = Layer("x", "Conv2D", None, 0, 0, "", (), {"groups": 2})
-    assert computed(grouped, [np.zeros((1, 4, 4, 4))], {"kernel": np.zeros((3, 3, 2, 4))}) is None
+    gated = Layer("x", "MultiHeadAttention", None, 0, 0, "", (), {"use_gate": True})
+    assert computed(gated, [np.zeros((1, 4, 4))], {"query_kernel": np.zeros((4, 2, 2))}) is None
 
 
 def test_every_suspicion_about_a_layer_can_be_tried():

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from stethoscope.parity.activation_forms import named_function
+from stethoscope.parity.attention import MANY_HEADED, SIMPLE, attention_weight, call_settings
 from stethoscope.parity.causes.case import Array, Case, Guess
+from stethoscope.parity.layer_rule import Settings
 from stethoscope.parity.recompute import computed
 from stethoscope.parity.recurrent import BACKWARD
 from stethoscope.parity.suspicion import Suspicion
@@ -19,6 +21,8 @@ _TRUE = 1e-6
 _GOOD = 0.02
 _MOST = 4 << 20
 """Values of the answer; fewer rows are looked at where there are more."""
+_MOST_PAIRS = 1 << 18
+"""Pairs of places that attention is tried on."""
 
 
 class Recomputed:
@@ -38,7 +42,7 @@ class Recomputed:
         for layer in chain.layers:
             if not chain.is_known(layer):
                 continue
-            for one in suspicions(layer, chain.weights.get(layer.path, {}), worst):
+            for one in suspicions(layer, chain.weights.get(layer.path, {}), worst, chain.told[layer.path]):
                 made = chain.answer(layer.path, one)
                 if made is None or made.shape != chain.b.shape:
                     continue
@@ -68,11 +72,15 @@ class _Chain:
         self.gap = float(np.sum(np.square(case.b[:rows] - case.a[:rows]))) or 1e-300
         self._known = {path: array[:rows] for path, array in case.answers.items()}
         self.weights: dict[str, dict[str, Array]] = {}
+        kinds = {layer.path: layer.type for layer in case.group}
         for one in case.weights:
             if one.a is not None:
-                name = one.name.rsplit("/", 1)[-1].split(":")[0]
+                attends = kinds.get(one.layer) in _ATTENTION
+                name = attention_weight(one.name) if attends else one.name.rsplit("/", 1)[-1].split(":")[0]
                 mine = self.weights.setdefault(one.layer, {})
                 mine[f"{BACKWARD}{name}" if name in mine else name] = np.asarray(one.a, np.float64)
+        self.told: dict[str, Settings] = {layer.path: self._told(layer) for layer in self.layers}
+        """What the call of each layer was told, as far as it shows in the layer's own answer."""
 
     @classmethod
     def of(cls, case: Case) -> _Chain | None:
@@ -82,6 +90,8 @@ class _Chain:
         rows = len(case.a)
         if not any(layer.type == "BatchNormalization" for layer in case.group):
             rows = max(1, min(rows, _MOST // max(1, case.a[:1].size)))
+        if any(layer.type in _ATTENTION for layer in case.group):
+            rows = max(1, min(rows, _MOST_PAIRS // case.a.shape[1] ** 2))
         return cls(case, rows)
 
     def is_known(self, layer: Layer) -> bool:
@@ -103,8 +113,8 @@ class _Chain:
             begun = begun or layer.path == changed
             if not begun:
                 continue
-            inputs = [made[source] for source in layer.inputs if source in made]
-            if not inputs or len(inputs) < len(layer.inputs):
+            inputs = _read(layer, made)
+            if not inputs:
                 return None
             last = self._one(layer, inputs, suspicion if layer.path == changed else None)
             if last is None:
@@ -114,12 +124,36 @@ class _Chain:
 
     def _one(self, layer: Layer, inputs: list[Array], suspicion: Suspicion | None) -> Array | None:
         weights: Mapping[str, Array] = self.weights.get(layer.path, {})
+        told = self.told[layer.path]
         if suspicion is None:
-            return computed(layer, inputs, weights)
+            return computed(layer, inputs, weights, told)
         if suspicion.form:
             function = named_function(suspicion.form)
             return None if function is None else function(inputs[0])
-        return computed(layer, inputs, {**weights, **suspicion.weights}, suspicion.settings)
+        return computed(layer, inputs, {**weights, **suspicion.weights}, {**told, **suspicion.settings})
+
+    def _told(self, layer: Layer) -> Settings:
+        inputs, answer = _read(layer, self._known), self._known.get(layer.path)
+        ways = call_settings(layer.type, len(inputs))
+        if answer is None or len(ways) == 1:
+            return ways[0]
+        weights, size = self.weights.get(layer.path, {}), float(np.sum(np.square(answer))) or 1e-300
+        for way in ways:
+            made = computed(layer, inputs, weights, way)
+            if made is not None and made.shape == answer.shape and np.sum(np.square(made - answer)) <= _TRUE * size:
+                return way
+        return ways[0]
+
+
+_ATTENTION = (*MANY_HEADED, *SIMPLE)
+
+
+def _read(layer: Layer, answers: Mapping[str, Array]) -> list[Array]:
+    """What a layer reads, in the order of its call, twice what it reads twice; nothing where some of it is not known."""
+    operands = [one.path for one in layer.operands if one.path] if layer.calls == 1 else []
+    sources = operands if set(operands) == set(layer.inputs) else layer.inputs
+    found = [answers[source] for source in sources if source in answers]
+    return found if len(found) == len(sources) else []
 
 
 CAUSE = Recomputed()
