@@ -84,7 +84,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
         if go.button("Compare", type="primary", key="run-Compare", disabled=not may, width="stretch"):
             asked = [(Other(one.id, one), read[one.id]) for one in others]
             asked += [(Other(one, view.entry, parity_ways.settings_of(one)), architecture) for one in ways]
-            parity_jobs.begin([parity_jobs.job(view, architecture, *one, params, data) for one in asked], view)
+            parity_jobs.begin(parity_jobs.jobs(view, architecture, asked, params, data), view)
     answers(view, architecture, others)
 
 

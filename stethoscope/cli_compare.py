@@ -22,7 +22,7 @@ from stethoscope.cli_options import (
 )
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.types import Budget, Job, JobResult, Status
+from stethoscope.types import Budget, JobResult, Status
 
 _EMPTY: dict[str, Any] = {"verdict": None, "outputs": [], "top1_agreement": None, "first_divergence": None}
 _LIGHT = (".onnx", ".tflite")
@@ -113,13 +113,17 @@ def _run(
         described, worker = cli_run.describe_kind(engine, files)
         if described.status is not Status.OK:
             return [described] * len(others)
-        left, jobs, ends = Compared(files, worker), dict[int, Job](), dict[int, JobResult]()
+        left, ends = Compared(files, worker), dict[int, JobResult]()
+        right = dict[int, Compared]()
         for place, (one, own) in enumerate(zip(others, given, strict=True)):
             described, worker = cli_run.describe_kind(engine, own)
             if described.status is not Status.OK:
                 ends[place] = described
                 continue
-            jobs[place] = comparison_job(left, Compared(own, worker, one.settings), rows, params, limits)
+            right[place] = Compared(own, worker, one.settings, str(described.value["format_id"]))
+        jobs = {
+            place: comparison_job(left, one, rows, params, limits, list(right.values())) for place, one in right.items()
+        }
         ends |= dict(zip(jobs, cli_run.run_jobs(engine, list(jobs.values())), strict=True))
     return [ends[place] for place in range(len(others))]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -35,40 +35,45 @@ class Other:
     settings: RunSettings | None = None
 
 
-def job(
+def jobs(
     view: View,
     architecture: Architecture,
-    other: Other,
-    there: Architecture,
+    others: Sequence[tuple[Other, Architecture]],
     params: Mapping[str, Any],
     data: DataUse | None,
-) -> Job:
-    """The job that compares the model in view, which is the one that is right, with another.
+) -> list[Job]:
+    """The jobs that compare the model in view, which is the one that is right, with others.
 
     Args:
         view: with a model.
         architecture: of that model.
-        other: what should answer the same.
-        there: the architecture of its model.
+        others: what should answer the same, and the architecture of its model.
         params: "rows", "layers", "edges", "batch_size", "seed".
         data: rows to compare on, None for random ones.
     """
     assert view.entry is not None
     first = Compared({"model": view.entry.file}, analysis.worker_kind(architecture.format_id))
-    second = Compared({"model": other.entry.file}, analysis.worker_kind(there.format_id), other.settings)
+    right = [
+        Compared({"model": other.entry.file}, analysis.worker_kind(there.format_id), other.settings, there.format_id)
+        for other, there in others
+    ]
     prepared: dict[str, Any] = {} if data is None else {**data.params(), "data_id": data.entry.id}
-    asked = {
-        **params, **prepared, "other_id": other.key, "trusted": view.entry.trusted, "trusted_other": other.entry.trusted,
-    }  # fmt: skip
     limits = Budget(int(settings().job_memory_bytes), settings().job_timeout_s)
-    return comparison_job(first, second, None if data is None else data.file, asked, limits)
+    rows = None if data is None else data.file
+    found = []
+    for (other, _), one in zip(others, right, strict=True):
+        asked = {
+            **params, **prepared, "other_id": other.key, "trusted": view.entry.trusted, "trusted_other": other.entry.trusted,
+        }  # fmt: skip
+        found.append(comparison_job(first, one, rows, asked, limits, right))
+    return found
 
 
-def begin(jobs: Iterable[Job], view: View) -> None:
+def begin(asked: Iterable[Job], view: View) -> None:
     """Submits jobs, puts them into the address in place of earlier ones with the same others, and draws the page anew."""
     assert view.entry is not None
     known = {key: state.id for key, state in shown(view, quiet=True).items()}
-    for one in jobs:
+    for one in asked:
         other = str(one.params["other_id"])
         known.pop(other, None)
         known[other] = progress.start(one, owner=view.owner, entry_id=view.entry.id)

@@ -33,7 +33,7 @@ _VERDICTS: Mapping[str, tuple[render.Tone, str]] = {
     "different": ("bad", "Different"),
 }
 _MATCHED = {"name": "by name", "structure": "by structure", "values": "by their values"}
-_PARTS = " They part at "
+_PARTS = (" They part at ", " But a range is too narrow: ")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ def verdict(value: Mapping[str, Any]) -> tuple[render.Tone, str, str]:
     if not said:
         return tone, label, "The layers were not compared; the outputs were."
     if value.get("first_divergence"):
-        said = said.partition(_PARTS)[0]
+        for words_before in _PARTS:
+            said = said.partition(words_before)[0]
     return tone, label, escape.sentences(parity_parting.percent(words.readable(said)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ def match(first: Architecture, second: Architecture) -> tuple[Match, ...]:
 
     Names count first: given ones where the kind is the same, numbered ones (dense_3) where the layer looks the same too. Then
     structure, from strict to loose: looks with three, two, one or no rounds of neighbours, kind and parameters, kind alone; each
-    between the layers that are matched already, in execution order. What is left is matched by name if the kind fits.
+    between the layers that are matched already, in execution order. What is left is matched by name if the kind fits. Of operators,
+    those that answer for the model, and those that stand alone between the same neighbours, are each other whatever their kinds.
     """
     across = is_across(first, second)
     pairing = _Pairing(first, second)
@@ -46,6 +48,9 @@ def match(first: Architecture, second: Architecture) -> tuple[Match, ...]:
     pairing.by_look(coarse_look, coarse_look)
     pairing.by_path(lambda a, b: True)
     pairing.by_look(kind_word, kind_word, between_only=True)
+    if across or not first.format_id.startswith("keras"):
+        pairing.by_answer(first, second)
+        pairing.by_neighbours()
     return tuple(Match(layer.path, *pairing.found[layer.path]) for layer in first.layers if layer.path in pairing.found)
 
 
@@ -116,6 +121,33 @@ class _Pairing:
             for at, to in aligned([look_a(a) for a in left], [look_b(b) for b in right]):
                 self._join(left[at], right[to], "structure")
 
+    def by_answer(self, first: Architecture, second: Architecture) -> None:
+        """The layers that answer for the models, where there are as many in both and just one of each is left."""
+        ends_a, ends_b = _ends(first), _ends(second)
+        left = [layer for layer in self._a if layer.path in ends_a and layer.path not in self.found]
+        right = [layer for layer in self._b if layer.path in ends_b and layer.path not in self._taken]
+        if len(ends_a) == len(ends_b) and len(left) == len(right) == 1 and _one_size(left[0], right[0]):
+            self._join(left[0], right[0], "structure")
+
+    def by_neighbours(self) -> None:
+        """A free layer, and the only free one of its size that reads what its partner would read."""
+        readers: dict[str, list[Layer]] = {}
+        for layer in self._b:
+            for source in layer.inputs:
+                readers.setdefault(source, []).append(layer)
+        for a in self._a:
+            if a.path in self.found or a.parameters:
+                continue
+            partners = [self.found[source][0] for source in a.inputs if source in self.found]
+            fitting = {
+                b.path: b
+                for partner in partners
+                for b in readers.get(partner, ())
+                if b.path not in self._taken and not b.parameters and _one_size(a, b)
+            }
+            if len(fitting) == 1:
+                self._join(a, next(iter(fitting.values())), "structure")
+
     def _unique(self, look_a: Callable[[Layer], str], look_b: Callable[[Layer], str]) -> None:
         left = self._free(self._a, self.found.__contains__)
         right = self._free(self._b, self._taken.__contains__)
@@ -136,3 +168,19 @@ class _Pairing:
                 self._free(self._a[from_a + 1 : to_a], self.found.__contains__),
                 self._free(self._b[from_b + 1 : to_b], self._taken.__contains__),
             )
+
+
+def _ends(architecture: Architecture) -> set[str]:
+    """Paths of the layers that yield the outputs: as the file says, else those that nothing reads."""
+    read = {source for layer in architecture.layers for source in layer.inputs}
+    return set(architecture.output_layers) or {
+        layer.path for layer in architecture.layers if layer.inputs and layer.path not in read
+    }
+
+
+def _one_size(a: Layer, b: Layer) -> bool:
+    """Whether both answer as many values for a row; True where a file does not say."""
+    if not a.output_shape or not b.output_shape:
+        return True
+    sizes = [math.prod(one or 1 for one in layer.output_shape[1:]) for layer in (a, b) if layer.output_shape]
+    return sizes[0] == sizes[1]

@@ -110,3 +110,18 @@ def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float
     least_b = -np.partition(-rows_b, k - 1, axis=-1)[:, k - 1]
     # Entries of b that are as large as its k-th belong to its k largest too: rounded probabilities are often alike.
     return float(np.mean(np.take_along_axis(rows_b, top_a, axis=-1).min(axis=-1) >= least_b))
+
+
+def decided_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], margin: float) -> float | None:
+    """As `top_agreement` with k = 1, but a row counts as agreeing where a itself hardly prefers its class to the one that b names.
+
+    Args:
+        a: of the model that is right.
+        b: of the other.
+        margin: what a may prefer its class by, as a share of the root mean square of a.
+    """
+    if top_agreement(a, b) is None:
+        return None
+    rows_a, rows_b = (one.reshape(-1, one.shape[-1]).astype(np.float64) for one in (a, b))
+    named = np.take_along_axis(rows_a, rows_b.argmax(axis=-1)[:, None], axis=-1)[:, 0]
+    return float(np.mean(rows_a.max(axis=-1) - named <= margin * np.sqrt(np.mean(np.square(rows_a)))))

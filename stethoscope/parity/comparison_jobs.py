@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from stethoscope.types import Budget, Job, ModelFile, WorkerKind
 
 RECORDED = "recorded"
 """The role in which the task `compare` gets what `record` left of the first model."""
+AGAINST = "against-"
+"""What begins the roles in which the task `record` gets models that the first is compared with."""
 _OF_THE_FIRST = (
     "rows", "layers", "edges", "batch_size", "seed", "preparation", "data_options", "trusted",
 )  # fmt: skip
@@ -26,10 +28,16 @@ class Compared:
     """The kind of worker that its format needs."""
     settings: RunSettings | None = None
     """None for the usual way."""
+    format_id: str = ""
 
 
 def comparison_job(
-    first: Compared, other: Compared, data: ModelFile | None, params: Mapping[str, Any], budget: Budget
+    first: Compared,
+    other: Compared,
+    data: ModelFile | None,
+    params: Mapping[str, Any],
+    budget: Budget,
+    beside: Sequence[Compared] = (),
 ) -> Job:
     """The job that compares two models; the recording of the first comes before it, once for all comparisons with it.
 
@@ -39,11 +47,17 @@ def comparison_job(
         data: rows to compare on; None for random ones.
         params: of the task `compare`.
         budget: of either job.
+        beside: all others that are compared in the same breath: the random rows suit every one of them.
     """
     asked = {name: params[name] for name in _OF_THE_FIRST if name in params}
     if first.settings is not None:
         asked["settings"] = first.settings.to_json()
     files = dict(first.files) | ({"data": data} if data is not None else {})
+    if data is None:
+        integers = dict.fromkeys(one.files["model"] for one in (other, *beside) if one.format_id == "tflite")
+        files |= {
+            f"{AGAINST}{place}": file for place, file in enumerate(sorted(integers, key=lambda one: str(one.path)))
+        }
     record = Job("record", files, asked, budget, first.worker)
     more = dict(params)
     if first.settings is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,7 @@ def layer_errors(
     sources: Mapping[str, Sequence[str]],
     *,
     floor: float,
+    excused: Collection[str] = (),
 ) -> list[LayerError]:
     """The difference of every paired tensor in order, and whether what went into it explains it.
 
@@ -65,6 +67,7 @@ def layer_errors(
         pairs: by key.
         sources: the layers that each layer reads.
         floor: the share that the precision of both alone may make.
+        excused: layers whose difference is put right by those that read them.
     """
     found: list[LayerError] = []
     by_layer: dict[str, float] = {}
@@ -85,6 +88,10 @@ def layer_errors(
             alone,
             (_QUANTISED_JUMP if quantised else JUMP) * math.hypot(went_in, 2 * noise),
         )
+        if layer in excused:
+            found.append(LayerError(key, layer, off, True, False))
+            by_layer[layer] = 0.0
+            continue
         same = off <= allowed
         found.append(LayerError(key, layer, off, same, off <= alone))
         if same or layer not in by_layer:
@@ -108,11 +115,12 @@ def first_divergence(
     good = {one.layer for one in errors if one.same}
     bad = [one for one in errors if not one.same]
     bad_layers = {one.layer for one in bad}
-    later = _agree_later(errors, sources)
+    tells = _telling(first)
+    later = _agree_later([one for one in errors if one.exact and tells(one.key)], sources)
     worst = {one.layer: one.nrmse for one in bad}
     healed = {layer for layer, off in later.items() if off <= _HEALED * worst.get(layer, math.inf)}
     for one in bad:
-        if one.layer in healed:
+        if one.layer in healed or not tells(one.key):
             continue
         end = _end(one, pairs, sources, first, second)
         fused = {first.layers[key] for key, paired in pairs.items() if paired.b == end.pair.b} | set(end.inside)
@@ -219,10 +227,24 @@ class _Before:
         return found
 
 
+def _telling(tensors: LayerTensors) -> Callable[[str], bool]:
+    """Whether a tensor has other values for other rows: a shape or a constant agrees, or does not, whatever goes in."""
+    sizes = Counter(tensors.read(key).shape[0] for key in tensors)
+    rows = next((size for size, _ in sizes.most_common(1)), 1)
+
+    def tells(key: str) -> bool:
+        if tensors.moments[key].std == 0:
+            return False
+        values = tensors.read(key)
+        return rows < 2 or (values.shape[0] >= rows and not bool((values == values[:1]).all()))
+
+    return tells
+
+
 def _agree_later(errors: Sequence[LayerError], sources: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """For each layer, the least difference among the layers that come after it and agree as well as the precision lets them."""
+    """For each layer, the least difference among the layers that come after it, of those that are told to agree."""
     found: dict[str, float] = {}
-    for one in sorted((one for one in errors if one.exact), key=lambda one: one.nrmse):
+    for one in sorted(errors, key=lambda one: one.nrmse):
         waiting = list(sources.get(one.layer, ()))
         while waiting:
             layer = waiting.pop()

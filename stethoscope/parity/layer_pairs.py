@@ -59,7 +59,7 @@ def pair(
     found: dict[str, TensorPair] = {}
     kept: dict[Moments, str] = {}
     places = {key: place for place, key in enumerate(second)}
-    index, named = _Index(second), _Names(second)
+    index, named = _Index(second), _Names(second, first)
     at = 0.0
     ratio = len(second) / max(1, len(first))
     for key in first:
@@ -150,18 +150,37 @@ class _Index:
 class _Names:
     """Tensors of the second model by the names of layers that are left in theirs ("model/dense_1/MatMul;model/dense_1/BiasAdd")."""
 
-    def __init__(self, tensors: LayerTensors) -> None:
+    def __init__(self, tensors: LayerTensors, first: LayerTensors) -> None:
         self._keys: dict[str, list[str]] = {}
-        for key in tensors:
-            for part in dict.fromkeys(_PARTS.split(key)):
-                for name in dict.fromkeys((part, _NUMBER.sub("", part))):
-                    if name:
-                        self._keys.setdefault(name, []).append(key)
+        self._parts = {key: _names_in(key) for key in tensors}
+        for key, parts in self._parts.items():
+            for name in parts:
+                self._keys.setdefault(name, []).append(key)
+        self._layers = Counter(_NUMBER.sub("", _last(layer)) for layer in set(first.layers.values()))
 
     def of(self, layer: str) -> list[str]:
-        """The last few tensors that carry a layer's name: what it answers comes after what it computes on the way."""
-        found = self._keys.get(layer.rsplit("/", 1)[-1], [])
+        """The last few tensors that carry a layer's name: what it answers comes after what it computes on the way.
+
+        An operator's path ends in what it does ("model/dense_1/Add"): one of the same end counts only where more of the path is the
+        same, and those with most in common come first.
+        """
+        last = _last(layer)
+        found = self._keys.get(last, [])
+        if self._layers[_NUMBER.sub("", last)] > 1 and "/" in layer:
+            mine = _names_in(layer)
+            alike = {key: len(mine & self._parts[key]) for key in self._keys.get(_NUMBER.sub("", last), found)}
+            scope = _NUMBER.sub("", _last(re.split("[;:]", layer)[0].rpartition("/")[0]))
+            found = sorted((key for key in alike if scope in self._parts[key]), key=lambda key: alike[key])
         return found[: -1 - _MOST_NAMED : -1]
+
+
+def _last(layer: str) -> str:
+    return layer.rsplit("/", 1)[-1]
+
+
+def _names_in(path: str) -> set[str]:
+    parts = [part for part in _PARTS.split(path) if part]
+    return {*parts, *(_NUMBER.sub("", part) for part in parts)}
 
 
 def _compared(a: str, b: str, first: LayerTensors, second: LayerTensors, how: How) -> TensorPair | None:

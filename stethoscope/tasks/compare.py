@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from stethoscope.architecture.matching import is_across, match
@@ -11,7 +12,8 @@ from stethoscope.errors import BadInput
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.parity.comparison_jobs import RECORDED
-from stethoscope.parity.first_divergence import first_divergence, layer_errors, reads
+from stethoscope.parity.cut_range import first_cut
+from stethoscope.parity.first_divergence import Divergence, LayerError, first_divergence, layer_errors, reads
 from stethoscope.parity.layer_pairs import pair
 from stethoscope.parity.layer_tensors import LayerTensors
 from stethoscope.parity.merged_layers import merged
@@ -21,17 +23,19 @@ from stethoscope.parity.recording import Recording
 from stethoscope.parity.ways import said
 from stethoscope.task import TaskContext
 from stethoscope.tasks.feeds import Batching
-from stethoscope.tasks.parity_cause import explain
+from stethoscope.tasks.parity_cause import explain, is_tried, may_be_folded
 from stethoscope.tasks.parity_edges import edges
 from stethoscope.tasks.parity_inputs import TurnedInputs
 from stethoscope.tasks.parity_labels import scored
-from stethoscope.tasks.parity_layer_rows import at_the_input, cut_off_inside, layer_row
+from stethoscope.tasks.parity_layer_rows import at_the_cut, at_the_input, layer_row
 from stethoscope.tasks.parity_outputs import compared, sentence, shapes, verdict_of, worst_rows
 from stethoscope.tasks.parity_preprocessing import cut_off, tried_inputs
 from stethoscope.tasks.parity_recorded import recorded, timed
 from stethoscope.tasks.parity_side import Side, SideSeen, layers_or_reason
 from stethoscope.tasks.parity_ways import Way, described, opened, way_of
 from stethoscope.types import Architecture, Feed
+
+_Part = Callable[[Sequence[LayerError]], Divergence | None]
 
 
 class Compare:
@@ -140,10 +144,11 @@ class _Comparison:
         }
         context.save_partial(plain(value))
         if context.params.get("layers", True):
+            tried = None
             if verdict == "different":
                 context.report("inputs", 0.6, "trying other preprocessing")
                 tried = tried_inputs(second, turned, first.feed, first.outputs, outputs)
-                value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
+            value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
             few = _layer_feed(first)
             self._layers(value, seen, second, first.layers, turned.feed(few), first.problem, limits)
         value["sentence"] = sentence(value, *names)
@@ -215,20 +220,43 @@ class _Comparison:
             "a": [key for key in tensors if key not in pairs],
             "b": [key for key in others if key not in taken],
         }
+        folded = ""
         if value["verdict"] == "different":
-            found = first_divergence(first.architecture, tensors, others, pairs, errors)
-            if found is not None:
-                context.report("cause", 0.92, f"why {found.layer} parts")
-                value["first_divergence"] = explain(
-                    found, first, second, (tensors, others), pairs, feed, matched, value["preprocessing"]
-                )
-            elif value["preprocessing"] is not None:
-                value["first_divergence"] = at_the_input(value["preprocessing"], tensors, pairs)
+            why = partial(
+                explain, first=first, second=second, tensors=(tensors, others), pairs=pairs, feed=feed, matched=matched,
+                preprocessing=value["preprocessing"],
+            )  # fmt: skip
+            part = partial(first_divergence, first.architecture, tensors, others, pairs)
+            errors_but = partial(layer_errors, tensors, others, pairs, sources, floor=limits.floor)
+            value["first_divergence"], folded = self._parting(part, errors_but, why, across)
+        if value["first_divergence"] is None and value["preprocessing"] is not None:
+            value["first_divergence"] = at_the_input(value["preprocessing"], tensors, pairs)
+        if value["verdict"] == "within_tolerance" and value["first_divergence"] is None:
+            cut = first_cut(tensors, others, pairs)
+            value["first_divergence"] = None if cut is None else at_the_cut(cut, tensors, others, second.file.name)
         hidden = merged(value["layers"], value["first_divergence"], first.architecture)
         for row in value["layers"]:
-            row["merged"] = row["key"] in hidden
-        if value["verdict"] != "different":
-            self._notes += cut_off_inside(value["layers"], second.file.name)
+            row["merged"] = row["key"] in hidden or row["a"] == folded
+
+    def _parting(
+        self,
+        part: _Part,
+        errors: Callable[..., list[LayerError]],
+        why: Callable[[Divergence], dict[str, Any]],
+        across: bool,
+    ) -> tuple[dict[str, Any] | None, str]:
+        """(where they part and why, the layer before it whose factors lie in that layer's weights: "" for none)."""
+        found = part(errors())
+        if found is None:
+            return None, ""
+        self._context.report("cause", 0.92, f"why {found.layer} parts")
+        told = why(found)
+        if across and may_be_folded(told):
+            after = part(errors(excused={found.layer}))
+            later = None if after is None else why(after)
+            if later is not None and is_tried(later):
+                return later, found.layer
+        return told, ""
 
 
 def _matched(first: Architecture, second: Architecture, across: bool) -> dict[str, tuple[str, Any]]:

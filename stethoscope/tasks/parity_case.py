@@ -11,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.layer_changes import changes
+from stethoscope.architecture.layer_looks import kind_word
 from stethoscope.architecture.matching import is_across
 from stethoscope.errors import StethoscopeError
 from stethoscope.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.parity.first_divergence import Divergence
 from stethoscope.parity.layer_pairs import TensorPair, turned
 from stethoscope.parity.layer_tensors import LayerTensors
+from stethoscope.parity.stored_order import as_keras_lies
+from stethoscope.planner.layer_kinds import Kind, kind_of
 from stethoscope.tasks.parity_side import Side, SideSeen
-from stethoscope.types import Feed
+from stethoscope.types import Feed, Layer
 from stethoscope.weights.stored import StoredWeight, opened
 
 _PARTS, _NUMBER = re.compile(r"[/;:]+"), re.compile(r"_\d+$")
@@ -126,17 +129,35 @@ def _settings(
     found: Divergence, first: SideSeen, second: Side, matched: Mapping[str, tuple[str, str]], partner: str
 ) -> tuple[SettingChange, ...]:
     if is_across(first.architecture, second.architecture):
-        return ()
+        return _other_kind(found, first.layer(found.layer), second.layer(partner))
     partners = {a: b for a, (b, _) in matched.items()}
     told = []
     for path in reversed(found.group):
         other = partners.get(path) or (partner if path == found.layer else "")
+        mine = first.layer(path)
+        if not other and kind_of(mine.type, mine.parameters) is Kind.ACTIVATION:
+            told.append(SettingChange(path, "type", mine.type, "Identity"))
         if not other:
             continue
         for change in changes(first.layer(path), second.layer(other), partners, across=False):
             if change.what in ("config", "type"):
                 told.append(SettingChange(path, change.field, change.a, change.b))
     return tuple(told)
+
+
+def _other_kind(found: Divergence, mine: Layer, other: Layer) -> tuple[SettingChange, ...]:
+    """Operators that do nothing else are told apart by their kind, in whatever language: mean and maximum, ReLU and sigmoid."""
+    kinds = [{"logistic": "sigmoid"}.get(kind, kind) for kind in (kind_word(mine), kind_word(other))]
+    alone = [
+        kind in _POOLS or kind_of(layer.type, layer.parameters) is Kind.ACTIVATION
+        for kind, layer in zip(kinds, (mine, other), strict=True)
+    ]
+    if kinds[0] == kinds[1] or not all(alone) or (kinds[0] in _POOLS) != (kinds[1] in _POOLS):
+        return ()
+    return (SettingChange(found.layer, "type", kinds[0], kinds[1]),)
+
+
+_POOLS = ("reducemean", "reducemax", "max pooling", "average pooling")
 
 
 def _weights(
@@ -157,9 +178,12 @@ def _weights(
             theirs = [one for one in held[1].get(other, ()) if not one.unreadable and one.count <= _MOST_VALUES]
             for one in mine:
                 counterpart = _counterpart(one, theirs)
+                left = as_keras_lies(_read(one), first.layer(path), first.architecture.format_id)
+                right = None
                 if counterpart is not None:
                     theirs.remove(counterpart)
-                told.append(WeightPair(path, one.name, _read(one), None if counterpart is None else _read(counterpart)))
+                    right = as_keras_lies(_read(counterpart), second.layer(other), second.architecture.format_id)
+                told.append(WeightPair(path, one.name, left, right))
     return tuple(told)
 
 

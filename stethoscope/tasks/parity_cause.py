@@ -9,7 +9,8 @@ from typing import Any, Literal
 from stethoscope.parity.causes import guesses
 from stethoscope.parity.first_divergence import Divergence
 from stethoscope.parity.layer_pairs import TensorPair
-from stethoscope.parity.layer_tensors import LayerTensors
+from stethoscope.parity.layer_tensors import LayerTensors, near
+from stethoscope.parity.normalization_suspicions import FACTORS_MISSING
 from stethoscope.tasks.parity_case import carried_names, gathered, only_in_second
 from stethoscope.tasks.parity_side import Side, SideSeen
 from stethoscope.types import Feed
@@ -57,7 +58,7 @@ def explain(
     layer = best["layer"] if best["layer"] in found.group else found.layer
     if preprocessing is not None:
         layer = found.group[0]
-    if best["confidence"] < _TRIED and (extra := _added_to(found, added)):
+    if best["confidence"] < _TRIED and (extra := _added_to(found, added, tensors)):
         layer = extra
     partner = matched.get(layer, ("", ""))[0] if layer != found.layer else tensors[1].layers[found.pair.b]
     return {
@@ -83,13 +84,39 @@ _TRIED = 0.97
 """So sure we are only of what was tried on the layer's own input."""
 
 
-def _added_to(found: Divergence, added: Sequence[str]) -> str:
+def is_tried(told: Mapping[str, Any]) -> bool:
+    """Whether the cause was tried on the layer's own input, and gave what the other model answers."""
+    return bool(told["confidence"] >= _TRIED)
+
+
+def may_be_folded(told: Mapping[str, Any]) -> bool:
+    """Whether the factors that a layer lacks may lie in the weights of the layer that reads it: converters put them there."""
+    return is_tried(told) and told["cause_id"] == "weights" and str(told["cause"]) in FACTORS_MISSING
+
+
+def _added_to(found: Divergence, added: Sequence[str], tensors: tuple[LayerTensors, LayerTensors]) -> str:
     """The layer that goes into the group and whose name an operator carries that only the second model has after it; "" without one.
 
-    The layer's own operator is the same in both: what was added to it (a bound, a second activation) is not.
+    The layer's own operator is the same in both: what was added to it (a bound, a second activation) is not. Operators that only
+    turn or reshape what went in do not count.
     """
+    moments = [tensors[0].moments[key] for path in found.known for key in tensors[0].keys_of(path)[:1]]
+    added = [
+        path
+        for path in added
+        if not any(near(one, tensors[1].moments[key], 1e-3) for key in tensors[1].keys_of(path)[:1] for one in moments)
+    ]
     names = {path.rsplit("/", 1)[-1]: path for path in found.known}
+    mine = _scopes(tensors[1].layers[found.pair.b])
+    scopes = {scope: path for path in found.known for scope in _scopes(path) - mine}
     for path in added:
         for name in carried_names(path) & names.keys():
             return names[name]
+        for scope in _scopes(path) & scopes.keys():
+            return scopes[scope]
     return ""
+
+
+def _scopes(path: str) -> set[str]:
+    """Of an operator's path, the layers that it was made of ("model/act" of "model/act/Relu"); none for a layer of its own name."""
+    return {part.rsplit("/", 1)[0] for part in path.split(";") if "/" in part}

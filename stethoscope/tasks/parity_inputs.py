@@ -23,7 +23,9 @@ class TurnedInputs:
             array, spec = feed[original], self._specs[name]
             wanted = spec.shape
             if wanted is not None and len(wanted) == array.ndim and not _fits(array.shape, wanted):
-                turned = next((one for one in candidates(_filled(wanted, array.shape), array.shape) if one.order), None)
+                turned = next(
+                    (one for one in candidates(_filled(wanted, array.shape), array.shape) if not one.is_plain), None
+                )
                 if turned is not None:
                     self._orders[name] = turned
                     array = turned.apply(array, _filled(wanted, array.shape))

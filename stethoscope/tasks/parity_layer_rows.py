@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from stethoscope.parity.cut_range import CutRange
 from stethoscope.parity.layer_pairs import TensorPair
 from stethoscope.parity.layer_tensors import LayerTensors
-
-_MUCH = 0.2
-"""Of a layer's values that are cut off."""
-
-
-def cut_off_inside(rows: Sequence[Mapping[str, Any]], name: str) -> list[str]:
-    """A sentence on the layer that cuts off most, where it is much: the tolerance of integers is wide enough to hide it."""
-    much = [one for one in rows if not one["merged"] and not one["same"] and (one["clipped"] or 0.0) >= _MUCH]
-    if not much:
-        return []
-    worst = max(much, key=lambda one: one["clipped"])
-    low, high = worst["range"]
-    return [
-        f"Layer {worst['b']!r} of {name} holds {low:.3g} to {high:.3g}: {worst['clipped']:.0%} of what {worst['a']!r} answers lies beyond "
-        "and is cut off. Calibrate it with rows like these."
-    ]
 
 
 def layer_row(one: TensorPair, first: LayerTensors, second: LayerTensors, same: bool) -> dict[str, Any]:
@@ -64,5 +49,28 @@ def at_the_input(tried: Mapping[str, Any], tensors: LayerTensors, pairs: Mapping
         "confidence": tried["confidence"],
         "sentence": tried["sentence"],
         "fix": tried["fix"],
+        "guesses": [],
+    }
+
+
+def at_the_cut(cut: CutRange, first: LayerTensors, second: LayerTensors, name: str) -> dict[str, Any]:
+    """The "first_divergence" of models whose outputs are within tolerance although a layer cuts off what it should hold."""
+    layer, there = first.layers[cut.pair.a], second.layers[cut.pair.b]
+    told = (
+        f"{layer!r} of {name} holds {cut.low:.3g} to {cut.high:.3g}: {cut.share:.1%} of what it should answer lies beyond and is cut off, "
+        f"which explains {1 - cut.left:.0%} of its difference."
+    )
+    return {
+        "a": layer,
+        "b": there,
+        "layer": layer,
+        "seen_at": {"a": layer, "b": there},
+        "group": [layer],
+        "cause": "The range is clipped",
+        "cause_id": "clipped-range",
+        "confidence": 0.92 if cut.left < 0.1 else 0.75,
+        "sentence": told,
+        "fix": "Find the ranges again with rows like those of use (the representative data set), or widen this tensor's.",
+        "nrmse": cut.pair.difference.to_json()["nrmse"],
         "guesses": [],
     }

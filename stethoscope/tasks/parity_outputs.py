@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.parity.array_difference import array_difference, top_agreement
+from stethoscope.parity.array_difference import array_difference, decided_agreement, top_agreement
 from stethoscope.parity.orientation import orient
 from stethoscope.parity.precision import Tolerance
 from stethoscope.types import Feed
 
 _WORST = 12
+_UNDECIDED = 1 / 3
+"""Of the tolerance: a class that is preferred by less may turn into another by rounding alone."""
 
 
 def compared(
@@ -34,7 +36,8 @@ def compared(
     found = array_difference(left, turned[1])
     top1, top5 = top_agreement(left, turned[1]), top_agreement(left, turned[1], 5)
     near = found.nrmse <= limits.nrmse or found.max_abs <= 1e-6
-    classes = limits.top1 is None or top1 is None or top1 >= limits.top1
+    decided = decided_agreement(left, turned[1], _UNDECIDED * limits.nrmse)
+    classes = limits.top1 is None or decided is None or decided >= limits.top1
     said = found.to_json()
     return told | {
         "max_abs_diff": said["max_abs"],
@@ -125,7 +128,8 @@ def sentence(value: Mapping[str, Any], a: str, b: str) -> str:
     if value["verdict"] == "equal":
         return f"{b} answers as {a} does, to the bit, on {value['rows']} rows."
     if value["verdict"] == "within_tolerance":
-        return f"{b} answers as {a} does: off {far}, within what {value['tolerance']['precision']} makes of it{agreed}."
+        cut = f" But a range is too narrow: {found['sentence']}" if (found := value["first_divergence"]) else ""
+        return f"{b} answers as {a} does: off {far}, within what {value['tolerance']['precision']} makes of it{agreed}.{cut}"
     found = value["first_divergence"]
     where = f" They part at {found['layer']}: {found['sentence']}" if found else " No single layer explains it."
     return f"{b} answers otherwise than {a}: off {far}{agreed}.{where}"

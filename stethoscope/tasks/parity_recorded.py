@@ -13,6 +13,7 @@ from stethoscope.parity.layer_tensors import LayerTensors
 from stethoscope.parity.recording import Recording
 from stethoscope.task import TaskContext
 from stethoscope.tasks.dummy import draws
+from stethoscope.tasks.parity_ranges import within_ranges
 from stethoscope.tasks.parity_side import Side, layers_or_reason
 from stethoscope.tasks.parity_ways import Way, opened
 from stethoscope.types import Architecture, Feed
@@ -43,6 +44,9 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             labels = given.labels(places)
             described = given.described(places.tolist()) if given.source != "dummy" else []
             source = given.source
+        said = list[str]()
+        if source == "dummy":
+            feed, said = within_ranges(context, side.architecture, feed, int(params.get("seed") or 0))
         context.report("run", 0.25, f"running {name}")
         outputs, time_s = timed(side, feed, each)
         few = side.batching.part(feed, 0, _layer_rows(side.architecture, len(places)))
@@ -63,6 +67,7 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             described=described,
             time_s=time_s,
             way=way.to_json(),
+            notes=said,
         )
         if params.get("edges", True):
             context.report("edges", 0.9, f"{name} on edge cases")

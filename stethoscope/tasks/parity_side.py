@@ -12,6 +12,7 @@ import numpy as np
 from stethoscope.activations.reach import base, fed_by, known_layers, reachable
 from stethoscope.activations.real_values import real_values
 from stethoscope.errors import StethoscopeError
+from stethoscope.formats.tflite_model.input_ranges import input_ranges
 from stethoscope.formats.tflite_model.quantised_ends import (
     dequantised,
     input_quantisation,
@@ -61,6 +62,7 @@ class Side(SideSeen):
         self.batching = Batching.of(runner.inputs)
         lite = architecture.format_id == "tflite"
         self._scales = (input_quantisation(file), output_quantisation(file)) if lite else ({}, {})
+        self._held = input_ranges(file) if lite else {}
         self._known = known_layers(architecture, runner)
 
     def fed(self, feed: Feed) -> Feed:
@@ -76,20 +78,14 @@ class Side(SideSeen):
     def clipped(self, feed: Feed) -> dict[str, tuple[float, float, float]]:
         """(lowest, highest value that it holds, share of the feed beyond) of each quantised input that cuts values off."""
         found = {}
-        for spec in self.runner.inputs:
-            array = feed[spec.name]
-            if (
-                spec.name not in self._scales[0]
-                or array.dtype.kind != "f"
-                or spec.dtype not in ("int8", "uint8", "int16")
-            ):
+        for name, (low, high) in self._held.items():
+            array = feed.get(name)
+            if array is None or array.dtype.kind != "f":
                 continue
-            scale, zero = self._scales[0][spec.name]
-            ends = np.iinfo(spec.dtype)
-            low, high = scale * (ends.min - zero), scale * (ends.max - zero)
-            share = float(np.mean((array < low - scale) | (array > high + scale)))
+            step = (high - low) / 255
+            share = float(np.mean((array < low - step) | (array > high + step)))
             if share > 0:
-                found[spec.name] = (low, high, share)
+                found[name] = (low, high, share)
         return found
 
     def outputs(self, feed: Feed, batch_size: int | None = None) -> Feed:

@@ -92,3 +92,19 @@ def test_five_thousand_operators_are_aligned():
 def test_each_layer_is_matched_at_most_once():
     found = match(long_chain(60, "a"), long_chain(40, "b"))
     assert len({item.a for item in found}) == len({item.b for item in found}) == len(found)
+
+
+def operators(*layers: tuple[str, str, tuple[str, ...]]) -> Architecture:
+    made = tuple(Layer(path, kind, (None, 8), 0, 0, "float32", inputs) for path, kind, inputs in layers)
+    return Architecture("onnx", "", 0, None, (TensorSpec("x", (None, 8), "float32"),), (), made)
+
+
+def test_operators_of_other_kinds_in_the_same_place_are_each_other():
+    first = operators(
+        ("x", "Input", ()), ("mid", "Relu", ("x",)), ("late", "Neg", ("mid",)), ("end", "Softmax", ("late",))
+    )
+    second = operators(
+        ("x", "Input", ()), ("m", "LeakyRelu", ("x",)), ("late", "Neg", ("m",)), ("e", "Sigmoid", ("late",))
+    )
+    found = {item.a: item.b for item in match(first, second)}
+    assert (found["mid"], found["end"]) == ("m", "e")

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from stethoscope.parity.array_difference import array_difference, top_agreement
+from stethoscope.parity.array_difference import array_difference, decided_agreement, top_agreement
 
 
 def test_the_measures_are_those_of_the_whole_array():
@@ -49,3 +49,12 @@ def test_classes_agree_where_the_largest_entries_are_the_same():
     assert top_agreement(a, np.array([[0.4, 0.6, 0.0], [0.5, 0.1, 0.4]]), 2) == 0.0
     assert top_agreement(a[:, :1], b[:, :1]) is None
     assert top_agreement(a, b, 5) is None
+
+
+def test_a_class_that_is_hardly_preferred_may_turn():
+    a = np.array([[0.50, 0.49, 0.01], [0.90, 0.05, 0.05], [0.1, 0.8, 0.1]])
+    b = np.array([[0.49, 0.50, 0.01], [0.05, 0.90, 0.05], [0.1, 0.8, 0.1]])
+    assert top_agreement(a, b) == pytest.approx(1 / 3)
+    assert decided_agreement(a, b, 0.1) == pytest.approx(2 / 3)
+    assert decided_agreement(a, b, 0.0) == pytest.approx(1 / 3)
+    assert decided_agreement(a[:, :1], b[:, :1], 0.1) is None

@@ -125,3 +125,37 @@ def test_a_doubled_bias_is_a_bias():
     bias = np.random.default_rng(0).standard_normal(5)
     assert told(A + bias * 3e-7, weights=(WeightPair("here", "bias", bias, 2 * bias),)) == "bias"
     assert told(A + bias * 3e-7, weights=(WeightPair("here", "gamma", bias, 2 * bias),)) == "scaled-weights"
+
+
+def test_a_bound_that_only_the_second_model_has():
+    unlike = A + np.random.default_rng(2).standard_normal(A.shape)
+    cut = Added("act/Minimum", np.minimum(np.maximum(A, 0), 0.4))
+    assert told(unlike, "Conv", inputs=(np.maximum(A, 0),), added=(cut,)) == "clipped-range"
+    assert told(unlike, "Conv", inputs=(A,), added=(Added("act/Relu", np.maximum(A, 0)),)) != "clipped-range"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cause"),
+    [
+        ("Softmax", "Sigmoid", "activation"),
+        ("Relu", "Identity", "activation"),
+        ("Mean", "Max", "pooling"),
+        ("Add", "Mul", "setting"),
+    ],
+)
+def test_another_kind_of_operator(first, second, cause):
+    unlike = A + np.random.default_rng(2).standard_normal(A.shape)
+    assert told(unlike, first, settings=(SettingChange("here", "type", first, second),)) == cause
+
+
+def test_a_kernel_with_a_normalisation_folded_in_is_still_transposed():
+    random = np.random.default_rng(0)
+    kernel, factor = random.standard_normal((3, 3, 4, 5)), random.uniform(0.5, 2, 5)
+    layers = (Layer("here", "Conv2D", None, 0, 0, ""), Layer("bn", "Mul", None, 0, 0, ""))
+    unlike = A + random.standard_normal(A.shape)
+    for change, cause in (
+        (lambda k: k.swapaxes(0, 1), "transposed-kernel"),
+        (lambda k: k[::-1, ::-1], "flipped-kernel"),
+    ):
+        weights = (WeightPair("here", "kernel", kernel, change(kernel) * factor),)
+        assert guesses(Case(A, unlike, layers[1], layers, weights=weights))[0].cause == cause

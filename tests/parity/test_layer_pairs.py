@@ -38,3 +38,15 @@ def test_cubes_that_differ_lie_as_the_others_do(tmp_path):
     second = tensors(tmp_path / "b", here=np.moveaxis(x, -1, 1), cube=np.moveaxis(other, -1, 1))
     found = pair(first, second, {"cube": ("cube", "name")}, 1e-6)
     assert found["cube"].orientation == found["here"].orientation
+
+
+def test_an_operator_is_told_by_its_whole_path_not_by_what_it_does(tmp_path):
+    random = np.random.default_rng(0)
+    one, two, other = (random.standard_normal((2, 5)).astype(np.float32) for _ in range(3))
+    first = tensors(tmp_path / "a", **{"m/unit1/Add": one, "m/unit2/Add": two})
+    second = tensors(tmp_path / "b", **{"m_1/unit1_1/Add": other, "m_1/unit2_1/Add": two})
+    found = pair(first, second, {}, 1e-6)
+    assert {key: item.b for key, item in found.items()} == {
+        "m/unit1/Add": "m_1/unit1_1/Add",
+        "m/unit2/Add": "m_1/unit2_1/Add",
+    }

@@ -155,3 +155,40 @@ def test_two_models_in_one_process_cannot_have_other_threads(engine, folder):
     result = compared(engine, folder, "right.keras", "right.keras", other_settings=settings)
     assert (result.status, result.error) == (Status.FAILED, "BadSetting")
     assert "intra_threads" in result.reason
+
+
+def in_int8(folder, share=1.0):
+    """The right model in int8, with float ends; ranges found with `share` of the pixels' values."""
+    import tensorflow as tf
+
+    path = folder / f"int8_{share}.tflite"
+    if not path.exists():
+        rows = np.load(folder / "data.npz")["x"] * np.float32(share)
+        converter = tf.lite.TFLiteConverter.from_keras_model(keras.saving.load_model(folder / "right.keras"))
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        converter.representative_dataset = lambda: ([row[None]] for row in rows)
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+        path.write_bytes(converter.convert())
+    return path
+
+
+@pytest.mark.parametrize(("a", "b"), [("right.keras", None), (None, "right.keras")])
+def test_random_rows_lie_within_what_integers_hold(engine, folder, a, b):
+    integers = in_int8(folder)
+    first, other = (
+        Compared({"model": ModelFile.at(folder / one if one else integers)}, "tensorflow", None, "keras" if one else "tflite")
+        for one in (a, b)
+    )  # fmt: skip
+    job = comparison_job(first, other, None, {"rows": 12, "edges": False}, Budget(4 << 30, 200))
+    result = engine.wait(engine.submit(job), 300)
+    assert result.status is Status.OK, result.reason
+    assert result.value["verdict"] == "within_tolerance", result.value["sentence"]
+    assert result.value["first_divergence"] is None
+    assert any("255" in note for note in result.value["notes"]), result.value["notes"]
+
+
+def test_an_input_that_is_cut_off_is_named(engine, folder):
+    result = compared(engine, folder, "right.keras", in_int8(folder, 0.3).name)
+    assert result.status is Status.OK, result.reason
+    assert result.value["first_divergence"]["cause_id"] == "clipped-range"
+    assert "of these values lie beyond" in result.value["first_divergence"]["sentence"]

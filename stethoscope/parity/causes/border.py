@@ -45,6 +45,9 @@ class Border:
             thick = _thick_border(gap, axes)
             if thick > 0.95:
                 return self._guess(case, owner.path, f"{thick:.0%} of the difference lies near the border", 0.75)
+        pads = [one.path for one in case.added if one.path.rsplit("/", 1)[-1].lower().startswith(("pad", "zero_pad"))]
+        if pads and case.of_type("conv", "pool") is not None:
+            return self._guess(case, owner.path, f"the second model pads first ({pads[0]!r}), the first does not", 0.6)
         return None
 
     def _guess(self, case: Case, layer: str, told: str, confidence: float) -> Guess:

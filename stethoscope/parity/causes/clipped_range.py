@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.parity.causes.case import Added, Case, Guess
+from stethoscope.parity.orientation import orient
 
 
 class ClippedRange:
@@ -15,7 +16,7 @@ class ClippedRange:
 
     def weigh(self, case: Case) -> Guess | None:
         """Sure where the second model's values are the first's, cut off at its lowest or highest; likely where an operator on the way is full."""
-        return self._cut(case) or self._full(case)
+        return self._cut(case) or self._cut_before(case) or self._full(case)
 
     def _cut(self, case: Case) -> Guess | None:
         low, high = case.value_range or (float(case.b.min()), float(case.b.max()))
@@ -37,6 +38,23 @@ class ClippedRange:
             case.layer.path,
             "Find the ranges again with rows like those of use (the representative data set), or widen this tensor's.",
         )
+
+    def _cut_before(self, case: Case) -> Guess | None:
+        """An operator that only the second model has: what goes in is the same, and comes out with its ends cut off."""
+        for one in case.added:
+            low, high = float(one.answer.min()), float(one.answer.max())
+            for x in case.inputs:
+                turned = orient(x, one.answer) if x.size == one.answer.size else None
+                beyond = float(np.mean(x > high))
+                if turned is None or beyond < 1e-3 or low >= high:
+                    continue
+                if float(np.abs(np.clip(x, low, high) - turned[1]).max()) <= 1e-5 * max(abs(low), abs(high)):
+                    return Guess(
+                        self.id, self.title,
+                        f"{one.path!r}, which only the second model has, ends at {low:.4g} and {high:.4g}: {beyond:.2%} of what goes in is cut off.",
+                        0.93, case.layer.path, "Take the bound out of the second model, or put it into both.",
+                    )  # fmt: skip
+        return None
 
     def _full(self, case: Case) -> Guess | None:
         """Operators that the first model does not show: many of their values are the lowest or highest there is."""

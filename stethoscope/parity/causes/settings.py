@@ -36,6 +36,13 @@ _MEANS: tuple[tuple[str, str, str], ...] = (
     ("dtype", "precision", "another precision"),
     ("quantization", "clipped-range", "another range of quantisation"),
 )
+_FAMILIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("pooling", "another kind of pooling", ("mean", "max", "average", "pool")),
+    ("resize-mode", "another way of resizing", ("resize", "upsampl")),
+    ("activation", "another activation", (
+        "relu", "elu", "sigmoid", "softmax", "tanh", "swish", "silu", "gelu", "softplus", "softsign", "identity", "linear", "logistic", "clip",
+    )),
+)  # fmt: skip
 _SAYS_NOTHING = (
     "momentum",
     "name",
@@ -65,16 +72,26 @@ class Settings:
                 ((cause, title) for word, cause, title in _MEANS if word in change.field.lower()),
                 ("setting", "another setting"),
             )
+            if change.field == "type":
+                cause, title = _by_types(str(change.a), str(change.b))
             kind = next((layer.type for layer in case.group if layer.path == change.layer), case.layer.type)
             return Guess(
                 cause,
                 f"{title[:1].upper()}{title[1:]} ({kind})",
                 f"{kind} {change.layer!r} has {change.field} {_short(change.a)} in the first model and {_short(change.b)} in the second.",
-                0.97,
+                0.95 if change.field == "type" else 0.97,
                 change.layer,
                 f"Give both the same {change.field}, and export again.",
             )
         return None
+
+
+def _by_types(a: str, b: str) -> tuple[str, str]:
+    """(cause, title) of two layers of other types in the same place."""
+    for cause, title, words in _FAMILIES:
+        if all(any(word in kind.lower() for word in words) for kind in (a, b)):
+            return cause, title
+    return "setting", "another kind of layer"
 
 
 def _short(value: object) -> str:

@@ -10,6 +10,8 @@ from stethoscope.parity.causes.case import Array, Case, Guess, WeightPair
 
 _SAME = 1e-5
 _QUANTISED = 0.03
+_FOLDED = ("norm", "mul", "rescal", "rsqrt", "sub", "div")
+"""Layers that a converter computes within the weights of their neighbours."""
 
 
 class Weights:
@@ -20,10 +22,9 @@ class Weights:
 
     def weigh(self, case: Case) -> Guess | None:
         """The tensor that differs most decides, the kernel before the bias."""
+        folded = len(case.group) > 1 and case.of_type(*_FOLDED) is not None
         found = [
-            guess
-            for one in case.weights
-            if (guess := _of(one, len(case.group) > 1, quantised=case.step is not None)) is not None
+            guess for one in case.weights if (guess := _of(one, folded, quantised=case.step is not None)) is not None
         ]
         return max(found, key=lambda guess: guess.confidence, default=None)
 
@@ -75,7 +76,9 @@ def _of(pair: WeightPair, folded: bool, *, quantised: bool) -> Guess | None:
         return guess(
             "flipped-kernel", "The kernel is flipped", f"is the same read backwards along axis {flipped}.", 0.95
         )
-    scale = float((a * b).sum() / (a * a).sum()) if a.any() else 0.0
+    if folded and a.ndim >= 2 and (within := _moved_within_channels(a, b)):
+        return guess(*within, 0.85)
+    scale = float((a * b).sum() / (a * a).sum()) if a.any() and a.size > 1 else 0.0
     if np.linalg.norm(b - scale * a) <= 1e-4 * size and abs(scale - 1) > 1e-3 and scale:
         if abs(scale + 1) < 1e-4:
             return guess("sign", "The sign is turned", "has the opposite sign.", 0.95)
@@ -95,7 +98,27 @@ def _of(pair: WeightPair, folded: bool, *, quantised: bool) -> Guess | None:
         )
     kind = "bias" if a.ndim == 1 else "weights"
     # Where several layers are one operator of the other file, their weights are folded into each other.
-    return guess(kind, "The weights are others", f"differs by {apart:.1%} of its norm.", 0.3 if folded else 0.9)
+    return guess(
+        kind, "The weights are others", f"differs by {apart:.1%} of its norm.", 0.3 if folded or a.size < 2 else 0.9
+    )
+
+
+def _moved_within_channels(a: Array, b: Array) -> tuple[str, str, str] | None:
+    """(cause, title, what is said) where each output's kernel is the first's, moved and times its own factor (a normalisation folded in)."""
+    left, right = (one / np.maximum(np.linalg.norm(one.reshape(-1, one.shape[-1]), axis=0), 1e-30) for one in (a, b))
+    if np.linalg.norm(left - right) <= 1e-3 * np.linalg.norm(left):
+        return None
+    if swapped := _transposed(left, right):
+        return (
+            "transposed-kernel", "The kernel is transposed",
+            f"is the same with axes {swapped[0]} and {swapped[1]} swapped, but for a factor of each channel.",
+        )  # fmt: skip
+    if (flipped := _flipped(left, right)) is not None:
+        return (
+            "flipped-kernel", "The kernel is flipped",
+            f"is the same read backwards along axis {flipped}, but for a factor of each channel.",
+        )  # fmt: skip
+    return None
 
 
 def _is_bias(pair: WeightPair) -> bool:
@@ -174,6 +197,8 @@ def _flipped(a: Array, b: Array) -> int | None:
     for axis in range(a.ndim):
         if a.shape[axis] > 1 and np.linalg.norm(np.flip(a, axis) - b) <= 1e-4 * size:
             return axis
+    if a.ndim >= 4 and np.linalg.norm(np.flip(a, (0, 1)) - b) <= 1e-4 * size:
+        return 0
     return None
 
 

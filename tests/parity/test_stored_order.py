@@ -1,0 +1,30 @@
+"""How kernels lie in files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stethoscope.parity.stored_order import as_keras_lies
+from stethoscope.types import Layer
+
+
+@pytest.mark.parametrize(
+    ("kind", "format_id", "config", "stored", "expected"),
+    [
+        ("FULLY_CONNECTED", "tflite", {}, (5, 4), (4, 5)),
+        ("CONV_2D", "tflite", {}, (8, 3, 2, 4), (3, 2, 4, 8)),
+        ("DEPTHWISE_CONV_2D", "tflite", {}, (1, 3, 2, 4), (3, 2, 4, 1)),
+        ("TRANSPOSE_CONV", "tflite", {}, (8, 3, 2, 4), (3, 2, 8, 4)),
+        ("Conv", "onnx", {}, (8, 4, 3, 2), (3, 2, 4, 8)),
+        ("Conv", "onnx", {"group": 8}, (8, 1, 3, 2), (3, 2, 8, 1)),
+        ("ConvTranspose", "onnx", {}, (4, 8, 3, 2), (3, 2, 8, 4)),
+        ("Gemm", "onnx", {"transB": 1}, (5, 4), (4, 5)),
+        ("MatMul", "onnx", {}, (4, 5), (4, 5)),
+        ("Conv2D", "keras", {}, (3, 2, 4, 8), (3, 2, 4, 8)),
+    ],
+)
+def test_kernels_lie_as_in_keras(kind, format_id, config, stored, expected):
+    assert (
+        as_keras_lies(np.zeros(stored), Layer("here", kind, None, 0, 0, "", config=config), format_id).shape == expected
+    )
