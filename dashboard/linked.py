@@ -22,9 +22,7 @@ def select(
         about: behind the question mark.
         disabled: whether it only shows.
     """
-    if st.session_state.get(key) not in titles:
-        asked = session.recalled(key)
-        st.session_state[key] = asked if asked in titles else default
+    _put(titles, default, key)
     chosen = st.selectbox(
         label, list(titles), format_func=lambda one: titles.get(one, one), key=key, help=about, disabled=disabled
     )
@@ -60,12 +58,19 @@ def segments(label: str, titles: Mapping[str, str], default: str, key: str) -> s
         default: the id chosen at first.
         key: of the widget and in the address.
     """
-    if st.session_state.get(key) not in titles:
-        asked = session.recalled(key)
-        st.session_state[key] = asked if asked in titles else default
+    _put(titles, default, key)
     asked = st.segmented_control(
         label, list(titles), format_func=lambda one: titles.get(one, one), key=key, required=True, label_visibility="collapsed"
     )  # fmt: skip
     chosen = asked if asked in titles else default
     session.remember(key, None if chosen == default else chosen)
     return str(chosen)
+
+
+def _put(titles: Mapping[str, str], default: str, key: str) -> None:
+    """Says what is chosen, in every run: one that was cut short may not have told the browser."""
+    chosen = st.session_state.get(key)
+    if chosen not in titles:
+        asked = session.recalled(key)
+        chosen = asked if asked in titles else default
+    st.session_state[key] = chosen

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import analysis, escape, navigation, render, session, words
+from dashboard import analysis, escape, navigation, removal, render, session, words
 from dashboard.behaviour import consistency_parts
+from dashboard.deployment import drift_kept
 from dashboard.session import View
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.service import diagnoses
 from stethoscope.findings import Severity
-from stethoscope.lab.studies import studies
 from stethoscope.store import Entry, store
 from stethoscope.types import Architecture, Status
 
@@ -79,12 +79,14 @@ def _ask_to_remove(entry_id: str | None = None) -> None:
 
 @st.dialog("Remove this model?", on_dismiss=_ask_to_remove)
 def _confirm_removal(entry: Entry, owner: str) -> None:
-    st.markdown(f"{escape.code(entry.name)} and links to it stop working for everyone. This cannot be undone.")
+    watching = len(drift_kept.shelf().going_with(entry))
+    also = ""
+    if watching:
+        also = f" {words.plural(watching, 'drift monitor')} of it, with the data kept there, {'goes' if watching == 1 else 'go'} too."
+    st.markdown(f"{escape.code(entry.name)} and links to it stop working for everyone.{also} This cannot be undone.")
     yes, no = st.columns(2)
     if yes.button("Remove", key="remove-yes", type="primary", width="stretch"):
-        store().remove(entry.id, owner)
-        diagnoses().forget(entry.id)
-        studies().forget(entry.id)
+        removal.remove(entry, owner)
         _ask_to_remove()
         session.forget()
         st.rerun()

@@ -7,19 +7,16 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, recipes, render, run_panel, runs, session
+from dashboard import cards, described, recipes, render, run_limits, run_panel, runs, session
 from dashboard.behaviour import prediction_parts
 from dashboard.data import data_choice
-from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
 
 PAGE = {"title": "Prediction", "section": "Behaviour", "url_path": "prediction", "icon": ""}
-MIB = 1 << 20
 
 
 def settings(fixed: int | None, *, own_data: bool) -> tuple[dict[str, Any], int, DeltaGenerator]:
     """The run's parameters, its memory limit in bytes, and where the button goes."""
-    most = int(configured().job_memory_bytes) // MIB
     row = st.grid(5, min_column_width=150, vertical_alignment="bottom")
     samples, batch, limit, more, go = (row.cell() for _ in range(5))
     params: dict[str, Any] = {
@@ -39,15 +36,13 @@ def settings(fixed: int | None, *, own_data: bool) -> tuple[dict[str, Any], int,
         if fixed is None
         else batch.number_input("Batch size", value=fixed, key="batch-fixed", disabled=True),
     }
-    chosen = limit.number_input(
-        "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
-        help="What the run may add to its process; going over ends the run, and nothing else",
-    )  # fmt: skip
+    with limit:
+        limit_bytes = run_limits.memory_limit()
     with more.popover("More", width="stretch"):
         params["seed"] = st.number_input(
             "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable"
         )
-    return params, int(chosen) * MIB, go
+    return params, limit_bytes, go
 
 
 def ready(view: session.View, architecture: Architecture) -> None:

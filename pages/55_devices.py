@@ -6,18 +6,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard import cards, described, recipes, render, run_panel, runs, session, settings_form
+from dashboard import cards, described, recipes, render, run_limits, run_panel, runs, session, settings_form
 from dashboard.behaviour import prediction_parts
 from dashboard.cost import devices_parts, placement_inputs
 from stethoscope.devices import this_machine
 from stethoscope.formats import all_formats
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.settings import settings as configured
 from stethoscope.types import Architecture, Job
 
 VIEWS = ("Run with settings", "Train here, predict there", "One device against several")
 PAGE = {"title": "Devices", "section": "Cost", "url_path": "devices", "icon": ""}
-MIB = 1 << 20
 
 
 def ready(view: session.View, architecture: Architecture) -> None:
@@ -34,24 +32,24 @@ def ready(view: session.View, architecture: Architecture) -> None:
         placement_inputs.page(view, architecture, several=chosen_view == VIEWS[2], allowed=allowed)
         return
     tensorflow = all_formats()[architecture.format_id].worker == "tensorflow"
-    most = int(configured().job_memory_bytes) // MIB
+    most_bytes = run_limits.most_bytes()
     with st.container(border=True):
         row = st.grid(3, min_column_width=150, vertical_alignment="bottom")
         batch = row.cell().number_input("Batch size", 1, 100_000, 32, key="batch", bind="query-params")
-        limit = row.cell().number_input(
-            "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
-            help="What the run may add to its process; holds on the CPU too",
-        )  # fmt: skip
+        with row.cell():
+            limit_bytes = run_limits.memory_limit()
         go = row.cell()
         chosen = settings_form.draw(int(batch), architecture)
     if chosen is None:
         return
     machine = this_machine()
-    hindering = settings_form.objections(chosen, machine, tensorflow=tensorflow, most_mebibytes=most)
+    hindering = settings_form.objections(
+        chosen, machine, tensorflow=tensorflow, most_mebibytes=most_bytes // run_limits.MIB
+    )
 
     def job() -> Job:
         params = {"samples": int(batch), "batch_size": int(batch), "seed": 0, "settings": chosen.to_json()}
-        return runs.predict(entry, architecture, params, int(limit) * MIB, None)
+        return runs.predict(entry, architecture, params, limit_bytes, None)
 
     runnable = not architecture.runnable and allowed and not hindering
     with go:
@@ -60,10 +58,10 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if state is not None:
         ran = RunSettings.from_json(state.params.get("settings") or {})
         st.caption(f"Ran with {settings_form.in_words(ran)}.")
-        prediction_parts.answer(state, *recipes.of_run(entry.name, architecture, state, int(limit) * MIB))
+        prediction_parts.answer(state, *recipes.of_run(entry.name, architecture, state, limit_bytes))
     if tensorflow:
         st.markdown("**These settings as code**")
-        limited = replace(chosen, memory_limit_bytes=int(limit) * MIB if limit < most else None)
+        limited = replace(chosen, memory_limit_bytes=limit_bytes if limit_bytes < most_bytes else None)
         devices_parts.code(entry.name, architecture, limited, machine)
 
 

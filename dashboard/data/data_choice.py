@@ -115,15 +115,13 @@ def _use_earlier() -> None:
 
 def _preparation_line(use: DataUse, data_id: str) -> None:
     """The steps in one line, and where to change them."""
-    said, link = st.columns([4, 1], vertical_alignment="center")
     steps = use.preparation.words()
     text = f"{words.plural(len(steps), 'step')}: {', '.join(steps)}" if steps else "Fed as it is"
     labels = f" · labels: {use.target}" if use.target else ""
-    said.caption(escape.markdown(text + labels, 300))
-    with link:
-        render.go_to(
-            "data", "Prepare it" if not steps else "Change", width="stretch", data=data_id, tab="fit", **_address()
-        )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(escape.markdown(text + labels, 300), width="content")
+        label = "Change" if steps else "Prepare it"
+        render.go_to("data", label, width="content", data=data_id, tab="fit", **_address())
 
 
 def make_it_fit(result: JobResult) -> None:

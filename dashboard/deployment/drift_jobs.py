@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import streamlit as st
-
-from dashboard import analysis, progress, session
+from dashboard import analysis, progress
 from dashboard.deployment.drift_sides import SPLIT, Sides
+from dashboard.deployment.linked_jobs import LinkedJobs
 from dashboard.session import View
 from stethoscope.drift.monitor import Monitor
 from stethoscope.jobs.state import JobState
@@ -17,6 +16,7 @@ from stethoscope.store import Entry
 from stethoscope.types import Architecture, Budget, Job, ModelFile, WorkerKind
 
 KIND: Final = "drift"
+_ONE: Final = "answer"
 _GONE = "The comparison in this link is not kept any more. Compare again to see the same."
 
 
@@ -78,32 +78,18 @@ def begin(one: Job, view: View) -> str:
     monitor_id = str(one.params.get("monitor_id") or "")
     data_id = str(one.params.get("reference_id") or one.params.get("current_id"))
     job_id = progress.start(one, owner=view.owner, entry_id=data_id if view.entry is None else view.entry.id)
-    st.session_state[_key(view, monitor_id)] = job_id
-    session.remember("job", job_id)
+    _linked(monitor_id).keep({_ONE: job_id}, view)
     return job_id
 
 
 def shown(view: View, *, of_monitor: str = "") -> JobState | None:
-    """The comparison to show: the one of the address, else the last of this tab, else one under way on the model.
+    """The comparison to show: that of the address, else of this tab, else one under way on the model.
 
     Args:
         view: who looks.
         of_monitor: only a run of this monitor; otherwise only one that is of none.
     """
-    asked = session.recalled("job")
-    found = progress.find(asked) if asked else None
-    if asked and (found is None or not _belongs(found, view)):
-        session.remember("job", None)
-        if found is None:
-            st.info(_GONE)
-        found = None
-    last = st.session_state.get(_key(view, of_monitor))
-    under_way = None if view.entry is None else progress.active(KIND, view.entry.id)
-    for one in (found, progress.find(str(last)) if last else None, under_way):
-        if one is not None and one.kind == KIND and str(one.params.get("monitor_id") or "") == of_monitor:
-            session.remember("job", one.id)
-            return one
-    return None
+    return _linked(of_monitor).shown(view).get(_ONE)
 
 
 def split(state: JobState) -> bool:
@@ -118,8 +104,18 @@ def _belongs(state: JobState, view: View) -> bool:
     )
 
 
-def _key(view: View, monitor_id: str) -> str:
-    return f"_run-{KIND}-{'' if view.entry is None else view.entry.id}-{monitor_id}"
+def _linked(monitor_id: str) -> LinkedJobs:
+    """The run of one monitor, or the comparison that is of none."""
+
+    def name(state: JobState) -> str:
+        return _ONE if str(state.params.get("monitor_id") or "") == monitor_id else ""
+
+    return LinkedJobs(KIND, name, 1, _GONE, _under_way, _belongs, monitor_id)
+
+
+def _under_way(view: View) -> list[str]:
+    found = None if view.entry is None else progress.active(KIND, view.entry.id)
+    return [] if found is None else [found.id]
 
 
 def _limits() -> Budget:

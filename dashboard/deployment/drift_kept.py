@@ -7,26 +7,26 @@ import streamlit as st
 from dashboard import escape, progress, session
 from dashboard.deployment import drift_jobs, drift_sides
 from dashboard.session import View
-from stethoscope.drift.kept_monitors import LONGEST_NAME, KeptMonitor, KeptMonitors
+from stethoscope.drift.kept_monitor import KeptMonitor
+from stethoscope.drift.kept_monitors import LONGEST_NAME, WITHOUT_MODEL, KeptMonitors
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.webhook import checked_url
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings
+from stethoscope.store import store
 
 PART, MONITORS, COMPARE = "part", "monitors", "compare"
 """Which part of the page is shown, in the address."""
 MONITOR = "monitor"
 """The monitor that is looked at, in the address."""
-_NO_MODEL = "without-model"
-"""What monitors belong to that were saved while no model was chosen."""
-_UNDO = "_drift-undo"
+_UNDO, _GONE = "_drift-undo", "_drift-gone"
 _JOB = ("data_options", "preparation", "trusted")
 
 
 def shelf() -> KeptMonitors:
     """The monitors of this workspace."""
-    return KeptMonitors(settings().workspace / "monitors")
+    return KeptMonitors(settings().workspace / "monitors", store())
 
 
 def of_view(view: View) -> list[KeptMonitor]:
@@ -69,10 +69,10 @@ def _save(state: JobState, view: View, name: str, webhook: str) -> None:
     if reference is None:
         st.error("The reference of this comparison is not here any more. Choose it again, compare, and save then.")
         return
-    model = view.entry.file if view.entry is not None and state.params.get("with_model") else None
+    model = view.entry if view.entry is not None and state.params.get("with_model") else None
     try:
         made = shelf().save(
-            _subject(view), view.owner, name, reference.file, model, DriftSettings.from_json(state.params),
+            _subject(view), view.owner, name, reference, model, DriftSettings.from_json(state.params),
             checked_url(webhook.strip()), {key: state.params[key] for key in _JOB if state.params.get(key)},
         )  # fmt: skip
     except StethoscopeError as error:
@@ -83,7 +83,7 @@ def _save(state: JobState, view: View, name: str, webhook: str) -> None:
 
 
 def _subject(view: View) -> str:
-    return _NO_MODEL if view.entry is None else view.entry.id
+    return WITHOUT_MODEL if view.entry is None else view.entry.id
 
 
 def look_at(monitor_id: str) -> None:
@@ -110,6 +110,9 @@ def delete(kept: KeptMonitor, owner: str) -> None:
 
 def undo_line(view: View) -> None:
     """Says what was deleted, with a button that brings it back."""
+    gone = st.session_state.pop(_GONE, None)
+    if gone:
+        st.warning(f"**{escape.markdown(gone, 80)}** cannot be brought back any more. Compare again, and save that.")
     found = st.session_state.get(_UNDO)
     if not found:
         return
@@ -117,7 +120,11 @@ def undo_line(view: View) -> None:
 
     def bring_back() -> None:
         st.session_state.pop(_UNDO, None)
-        shelf().restore(subject, monitor_id, view.owner)
+        try:
+            shelf().restore(subject, monitor_id, view.owner)
+        except NotFound:
+            st.session_state[_GONE] = name
+            return
         look_at(monitor_id)
 
     said, button = st.columns([5, 1], vertical_alignment="center")

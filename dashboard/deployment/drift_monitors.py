@@ -13,7 +13,7 @@ import streamlit as st
 from dashboard import cards, escape, figures, fragments, progress, render, session, words
 from dashboard.deployment import drift_figures, drift_jobs, drift_kept, drift_parts, drift_sides
 from dashboard.session import View
-from stethoscope.drift.kept_monitors import KeptMonitor
+from stethoscope.drift.kept_monitor import KeptMonitor
 from stethoscope.drift.monitor import Monitor
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.state import JobState

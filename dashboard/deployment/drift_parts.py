@@ -121,7 +121,7 @@ def _how(state: JobState, value: Mapping[str, Any], view: View) -> None:
         )
         st.markdown(
             f"Single features have 60 % of the {percent(asked.alpha)} of false alarms together, rows as wholes 40 %; within each, "
-            "Holm's correction. The size of a drift is the PSI above what chance gives so few rows: below 0.1 negligible, below 0.25 small."
+            "a correction for their number that allows for features that move together. The size of a drift is the PSI above what chance gives so few rows: below 0.1 negligible, below 0.25 small."
             + (
                 f" Here a drift counts from {words.given(asked.min_effect)}."
                 if asked.min_effect

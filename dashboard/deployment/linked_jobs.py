@@ -1,4 +1,4 @@
-"""Several jobs of one kind on the model in view, all of them in the address: shown again by whoever opens the link."""
+"""Jobs of one kind on the model in view, or on none, all of them in the address: shown again by whoever opens the link."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ from dashboard import fragments, progress, session
 from dashboard.session import View
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
+
+
+def on_the_model(state: JobState, view: View) -> bool:
+    """Whether a job is about the model in view; about none where none is."""
+    return state.entry_id == _subject(view)
+
+
+def _subject(view: View) -> str:
+    return "" if view.entry is None else view.entry.id
 
 
 @dataclass(frozen=True)
@@ -26,24 +35,28 @@ class LinkedJobs:
     """Said where none of a link's jobs is kept any more."""
     under_way: Callable[[View], Iterable[str]]
     """Ids of jobs to show where neither the address nor this tab has any."""
+    belongs: Callable[[JobState, View], bool] = on_the_model
+    """Whether a job is shown beside what is in view."""
+    part: str = ""
+    """What this tab remembers its jobs for, besides the model."""
 
     def shown(self, view: View, *, quiet: bool = False) -> dict[str, JobState]:
         """The jobs to show by name: those of the address, else of this tab, else those under way.
 
         Args:
-            view: with a model.
+            view: who looks, at which model.
             quiet: whether to say nothing of jobs that are gone, and to leave the address as it is.
         """
         asked = [one for one in (session.recalled("job") or "").split(",") if one]
-        found = self._of_this_model(asked, view)
+        found = self._of_view(asked, view)
         if asked and not found and not quiet:
             session.remember("job", None)
             if not any(progress.find(one) for one in asked):
                 st.info(self.gone)
         if not found:
-            found = self._of_this_model(st.session_state.get(self._key(view)) or (), view)
+            found = self._of_view(st.session_state.get(self._key(view)) or (), view)
         if not found:
-            found = self._of_this_model(self.under_way(view), view)
+            found = self._of_view(self.under_way(view), view)
         if found and not quiet:
             self.keep({name: state.id for name, state in found.items()}, view)
         return found
@@ -53,19 +66,17 @@ class LinkedJobs:
         st.session_state[self._key(view)] = list(ids.values())
         session.remember("job", ",".join(ids.values()) or None)
 
-    def _of_this_model(self, ids: Iterable[str], view: View) -> dict[str, JobState]:
-        """The jobs on the model in view; of two of one name, the later."""
-        assert view.entry is not None
+    def _of_view(self, ids: Iterable[str], view: View) -> dict[str, JobState]:
+        """The jobs that belong to what is in view; of two of one name, the later."""
         found = {}
         for one in list(ids)[-2 * self.most :]:
             state = progress.find(one)
-            if state is not None and state.kind == self.kind and state.entry_id == view.entry.id and self.name(state):
+            if state is not None and state.kind == self.kind and self.belongs(state, view) and self.name(state):
                 found[self.name(state)] = state
         return found
 
     def _key(self, view: View) -> str:
-        assert view.entry is not None
-        return f"_run-{self.kind}-{view.entry.id}-all"
+        return f"_run-{self.kind}-{_subject(view)}-{self.part}-all"
 
 
 def watch(states: Mapping[str, JobState], titles: Mapping[str, str], view: View, most_lines: int) -> None:

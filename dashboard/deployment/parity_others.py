@@ -32,6 +32,8 @@ def choose(view: View, compared: Sequence[str]) -> list[Entry]:
     key = _key(view.entry.id)
     if key not in st.session_state and not _asked():
         session.remember(ADDRESS, ",".join(compared) or None)
+    if _asked() and _asked() != st.session_state.get(_told(view.entry.id), _asked()):
+        st.session_state.pop(key, None)  # another link was followed: it says what is chosen
     _take_arrived(view.entry.id)
     found = {one.id: one for one in (*_linked(), *session.recent_models(view.owner), *_samples(view.entry))}
     found.pop(view.entry.id, None)
@@ -44,6 +46,7 @@ def choose(view: View, compared: Sequence[str]) -> list[Entry]:
         placeholder="Choose one that should answer the same, or several",
     )  # fmt: skip
     session.remember(ADDRESS, ",".join(chosen) or None)
+    st.session_state[_told(view.entry.id)] = list(chosen)
     with upload.popover("Upload it", width="stretch"):
         arrived = upload_view.show(key="parity-upload", title="Drop the other model here")
     if arrived and st.session_state.get(f"{_PENDING}-before") != arrived:
@@ -136,6 +139,11 @@ def _asked() -> list[str]:
 
 def _key(model: str) -> str:
     return f"parity-with-{model}"
+
+
+def _told(model: str) -> str:
+    """Where this tab remembers what it has put into the address."""
+    return f"_parity-told-{model}"
 
 
 def _linked() -> list[Entry]:

@@ -16,9 +16,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from dashboard import navigation
+from dashboard import navigation, removal
 from dashboard.routes import conversions, downloads, job_media, runs, upload
 from dashboard.routes.health import healthz
+from dashboard.routes.late_ticks import LateTicks
 from dashboard.routes.netron_assets import netron_routes
 from dashboard.routes.owner_cookie import OwnerCookie
 from dashboard.routes.page_policy import PagePolicy
@@ -58,7 +59,7 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """What wraps every request, Streamlit's included."""
-    return [Middleware(OwnerCookie), Middleware(PagePolicy)]
+    return [Middleware(OwnerCookie), Middleware(PagePolicy), Middleware(LateTicks)]
 
 
 @asynccontextmanager
@@ -79,9 +80,8 @@ async def lifespan(_app: object) -> AsyncIterator[None]:
 
 def _start() -> None:
     _allow_many_descriptors()
-    opened = store()
-    opened.clean()
-    register_samples(opened, settings().samples_dir)
+    register_samples(store(), settings().samples_dir)
+    removal.clean()
     engine().warm()
 
 
@@ -103,7 +103,7 @@ async def _clean_forever() -> None:
 
 
 def _clean() -> None:
-    store().clean()
+    removal.clean()
     followed.forget_idle()
     if settings().expire_days > 0:
         engine().expire(settings().expire_days * 24 * 3600)

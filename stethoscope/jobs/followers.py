@@ -19,6 +19,8 @@ class Followers:
         """By follower that is not done: the earlier jobs' ids, by the role that what they leave has in it."""
         self._earlier: dict[str, Queued] = {}
         """Jobs that are done first and that somebody needs, by id."""
+        self._left: set[str] = set()
+        """Ids of jobs whose leavings nobody needs any more, until they are gone: a job that is under way has yet to end."""
 
     def add(self, queued: Queued, after: Mapping[str, Job], prepare: Callable[[Job], Queued]) -> list[Queued]:
         """Keeps a job that waits for others; returns those of them that are to be started.
@@ -52,6 +54,21 @@ class Followers:
         with self._lock:
             return [one for one in self._waiting if job_id in self._after[one].values()]
 
+    def leads(self, job_id: str) -> bool:
+        """Whether this job is done only because others read what it leaves."""
+        with self._lock:
+            return job_id in self._earlier or job_id in self._left
+
+    def left(self, job_id: str) -> bool:
+        """Whether nobody needs any more what this job leaves."""
+        with self._lock:
+            return job_id in self._left
+
+    def forget(self, job_id: str) -> None:
+        """Forgets a job whose leavings are gone."""
+        with self._lock:
+            self._left.discard(job_id)
+
     def take(self, job_id: str) -> Queued | None:
         """A waiting job, which waits no more; None where it does not wait."""
         with self._lock:
@@ -65,5 +82,6 @@ class Followers:
             needed = {one for after in self._after.values() for one in after.values()}
             over = [one for one in dict.fromkeys(read.values()) if one not in needed]
             for one in over:
-                self._earlier.pop(one, None)
+                if self._earlier.pop(one, None) is not None:
+                    self._left.add(one)
             return over

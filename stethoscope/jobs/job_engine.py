@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import logging
-import os
-import re
 import secrets
 import shutil
 import sys
-import threading
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -21,14 +16,13 @@ from stethoscope.errors import NotFound, QuotaExceeded
 from stethoscope.jobs.endings import Ending, tell
 from stethoscope.jobs.followers import Followers
 from stethoscope.jobs.host_memory import HostMemory
-from stethoscope.jobs.leftovers import Alive, remove_unfinished, tidy, unmark
-from stethoscope.jobs.reuse import cache_key, reusable, write_index
+from stethoscope.jobs.job_states import JobStates
+from stethoscope.jobs.leftovers import Alive, remove_unfinished, tidy
+from stethoscope.jobs.reuse import cache_key
 from stethoscope.jobs.state import JobState
 from stethoscope.jobs.supervisor import Hooks, Queued, Supervisor
 from stethoscope.types import Job, JobResult, ModelFile, Progress, Status, WorkerKind
 
-_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
-_KEPT_STATES = 2000
 _log = logging.getLogger(__name__)
 
 
@@ -57,14 +51,11 @@ class Engine:
         require_containment: bool = False,
     ) -> None:
         self._folder, self._reuse = folder, reuse
-        self._jobs_folder, self._index = folder / "jobs", folder / "results"
-        for path in (self._jobs_folder, self._index):
-            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._jobs_folder = folder / "jobs"
+        self._states = JobStates(self._jobs_folder, folder / "results")
         self._alive = Alive(folder / "engines")
         remove_unfinished(self._jobs_folder, folder / "engines")
-        self._states: dict[str, JobState] = {}
         self._followers = Followers()
-        self._changed = threading.Condition()
         hooks = Hooks(self._on_started, self._on_moved, self._on_queued, self._on_ended)
         self._supervisor = Supervisor(
             folder, slots, memory_bytes, hooks, host or HostMemory(0), spawn=spawn, strict=require_containment
@@ -81,22 +72,17 @@ class Engine:
         """
         key = cache_key(job)
         if key and not fresh:
-            with self._changed:
-                for state in self._states.values():
-                    if state.cache_key == key and not state.done and (state.owner, state.entry_id) == (owner, entry_id):
-                        return state.id
-            cached = self._cached(key, owner, entry_id)
-            if cached is not None:
-                return cached
+            found = self._states.under_way(key, owner, entry_id)
+            if found is None and self._reuse:
+                found = self._states.answered(key, owner, entry_id)
+            if found is not None:
+                return found
         queued = self._prepared(job, owner)
         earlier = self._followers.add(queued, job.after, lambda one: self._prepared(one, owner)) if job.after else []
         state = JobState(queued.id, job.kind, owner, entry_id, time.time(), dict(job.params), cache_key=key)
-        with self._changed:
-            self._forget_old()
-            self._states[queued.id] = state.with_changes(queue_position=1)
-            for one in earlier:
-                # Nobody's by name: who waits for it shows how far it is.
-                self._states[one.id] = JobState(one.id, one.job.kind, "", "", time.time(), dict(one.job.params))
+        # What comes before is nobody's by name: who waits for it shows how far it is.
+        before = [JobState(one.id, one.job.kind, "", "", time.time(), dict(one.job.params)) for one in earlier]
+        self._states.add([state.with_changes(queue_position=1), *before])
         for one in earlier if job.after else (queued,):
             self._supervisor.submit(one)
         if job.after:
@@ -124,21 +110,13 @@ class Engine:
         Raises:
             NotFound: no such job, or it has expired.
         """
-        with self._changed:
-            state = self._states.get(job_id)
-        if state is None and _ID.fullmatch(job_id):
-            state = JobState.load(self._jobs_folder / job_id)
-        if state is None:
-            raise NotFound("This job is not here any more. Start it again.")
-        return state
+        return self._states.get(job_id)
 
     def jobs(self, *, owner: str | None = None, entry_id: str | None = None, active: bool = False) -> list[JobState]:
         """Jobs of this process, newest first; filtered by owner, by model, or to those not done."""
-        with self._changed:
-            states = list(self._states.values())
         return [
             state
-            for state in reversed(states)
+            for state in self._states.all()
             if (owner is None or state.owner == owner)
             and (entry_id is None or state.entry_id == entry_id)
             and not (active and state.done)
@@ -158,12 +136,7 @@ class Engine:
             NotFound: no such job.
             TimeoutError: it is not done after `timeout_s`.
         """
-        with self._changed:
-            if not self._changed.wait_for(lambda: self.state(job_id).done, timeout_s):
-                raise TimeoutError(f"job {job_id} is not done after {timeout_s:g} s")
-        result = self.state(job_id).result
-        assert result is not None
-        return result
+        return self._states.wait(job_id, timeout_s)
 
     def warm(self, kinds: Iterable[WorkerKind] = ("light", "tensorflow")) -> None:
         """Starts worker servers in the background, so that the first job does not wait for imports."""
@@ -180,62 +153,16 @@ class Engine:
 
     def expire(self, older_than_s: float) -> int:
         """Removes what finished jobs left more than `older_than_s` ago; returns how many."""
-        removed, now = 0, time.time()
-        with self._changed:
-            active = {state.id for state in self._states.values() if not state.done}
-        for folder in self._jobs_folder.iterdir():
-            with contextlib.suppress(OSError):
-                if folder.name not in active and now - folder.stat().st_mtime > older_than_s:
-                    shutil.rmtree(folder, ignore_errors=True)
-                    removed += 1
-                    with self._changed:
-                        self._states.pop(folder.name, None)
-        return removed
+        return self._states.expire(older_than_s)
 
     def discard(self, job_id: str) -> None:
         """Removes a finished job and what it left; does nothing to one that is under way or gone."""
-        with self._changed:
-            state = self._states.get(job_id)
-            if state is None or not state.done:
-                return
-            del self._states[job_id]
-        shutil.rmtree(self._jobs_folder / job_id, ignore_errors=True)
+        self._states.discard(job_id)
 
     def stop(self) -> None:
         """Kills every job and server."""
         self._supervisor.stop()
         self._alive.close()
-
-    def _cached(self, key: str, owner: str, entry_id: str) -> str | None:
-        """A finished equal job, under a new id for this owner; None when there is none."""
-        if not self._reuse:
-            return None
-        value = protocol.read_json(self._index / f"{key}.json")
-        found = None if value is None else JobState.load(self._jobs_folder / str(value["job"]))
-        if found is None:
-            return None
-        with contextlib.suppress(OSError):
-            os.utime(self._jobs_folder / found.id)
-        if (found.owner, found.entry_id) == (owner, entry_id):
-            with self._changed:
-                self._states.setdefault(found.id, found.with_changes(cached=True))
-            return found.id
-        job_id = "c" + hashlib.sha256(f"{found.id}/{owner}/{entry_id}/{secrets.token_hex(8)}".encode()).hexdigest()[:31]
-        copy = found.with_changes(id=job_id, owner=owner, entry_id=entry_id, cached=True)
-        with self._changed:
-            self._states[job_id] = copy
-        return job_id
-
-    def _forget_old(self) -> None:
-        done = [state.id for state in self._states.values() if state.done]
-        for job_id in done[: max(0, len(done) - _KEPT_STATES)]:
-            del self._states[job_id]
-
-    def _change(self, job_id: str, **changes: object) -> None:
-        with self._changed:
-            if job_id in self._states:
-                self._states[job_id] = self._states[job_id].with_changes(**changes)
-            self._changed.notify_all()
 
     def _go_on(self, job_id: str) -> None:
         """Starts a follower if all it waits for is done; ends it as the earlier job did that failed."""
@@ -259,15 +186,17 @@ class Engine:
 
     def _on_started(self, job_id: str) -> None:
         for one in (job_id, *self._followers.of(job_id)):
-            self._change(one, status="running", started_s=time.time(), queue_position=0, progress=Progress("starting"))
+            self._states.change(
+                one, status="running", started_s=time.time(), queue_position=0, progress=Progress("starting")
+            )
 
     def _on_moved(self, job_id: str, progress: Progress) -> None:
         for one in (job_id, *self._followers.of(job_id)):
-            self._change(one, progress=progress)
+            self._states.change(one, progress=progress)
 
     def _on_queued(self, job_ids: list[str]) -> None:
         for position, job_id in enumerate(job_ids, start=1):
-            self._change(job_id, queue_position=position, status="queued")
+            self._states.change(job_id, queue_position=position, status="queued")
 
     def _on_ended(self, job_id: str, ending: Ending, wall_s: float) -> None:
         told = tell(ending)
@@ -293,28 +222,23 @@ class Engine:
         self._close(job_id, result)
 
     def _close(self, job_id: str, result: JobResult) -> None:
-        """Keeps how a job ended, tells whoever waits for it, and removes what nobody needs any more."""
-        folder = self._jobs_folder / job_id
-        tidy(folder)
-        with self._changed:
-            state = self._states.get(job_id)
-            if state is None:
-                return
-            state = state.with_changes(
-                status="done", finished_s=time.time(), queue_position=0, result=result, progress=Progress("done", 1.0)
-            )
-        try:
-            state.save(folder)
-            if state.cache_key and reusable(result):
-                write_index(self._index / f"{state.cache_key}.json", job_id)
-            unmark(folder)
-        except OSError as error:
-            _log.warning("the result of job %s could not be kept on disk: %s", job_id, error)
-        with self._changed:
-            self._states[job_id] = state
-            self._changed.notify_all()
+        """Keeps how a job ended, tells whoever waits for it, and removes what nobody needs any more.
+
+        What comes before others is not kept on disk: it goes with the last of them, and where the server stops before, at its
+        next start.
+        """
+        tidy(self._jobs_folder / job_id)
+        if not self._states.end(job_id, result, keep=not self._followers.leads(job_id)):
+            return
         for follower in self._followers.of(job_id):
             self._go_on(follower)
         for earlier in self._followers.ended(job_id):
             self.cancel(earlier)
-            self.discard(earlier)
+            self._let_go(earlier)
+        if self._followers.left(job_id):
+            self._let_go(job_id)
+
+    def _let_go(self, job_id: str) -> None:
+        """Removes what nobody waits for; one that is under way comes here again when it has ended."""
+        if self._states.discard(job_id):
+            self._followers.forget(job_id)

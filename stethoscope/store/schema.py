@@ -1,4 +1,4 @@
-"""The store's table, and an engine whose transactions behave the same for threads and processes."""
+"""The store's tables, and an engine whose transactions behave the same for threads and processes."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ entries = sa.Table(
     sa.Column("behaviour", sa.Text, nullable=False, default=""),
     sa.Column("description", sa.Text, nullable=False, default=""),
 )
+
+held = sa.Table(
+    "held",
+    _metadata,
+    sa.Column("holder", sa.String(80), primary_key=True),
+    sa.Column("sha256", sa.String(64), primary_key=True, index=True),
+    sa.Column("owner", sa.String(80), nullable=False, index=True),
+    sa.Column("size_bytes", sa.BigInteger, nullable=False),
+)
+"""Contents that something other than an entry keeps for an owner."""
 
 
 def connect(path: Path) -> sa.Engine:

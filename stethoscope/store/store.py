@@ -4,34 +4,26 @@ from __future__ import annotations
 
 import functools
 import shutil
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
 
-from stethoscope.errors import NotFound, QuotaExceeded, TooLarge
+from stethoscope.errors import NotFound, TooLarge
 from stethoscope.settings import Settings, settings
 from stethoscope.sizes import human_bytes
+from stethoscope.store import shares
 from stethoscope.store.entry import SAMPLES_OWNER, Entry, clean_name, is_id, new_id
 from stethoscope.store.folder_tar import write_folder_tar
-from stethoscope.store.schema import connect, entries, writing
-from stethoscope.store.upload import Upload, check_free_disk, partial_bytes, remove_dead_uploads
+from stethoscope.store.schema import connect, entries, held, writing
+from stethoscope.store.shares import Usage
+from stethoscope.store.upload import Upload, check_free_disk, remove_dead_uploads
 
 _CHUNK_BYTES = 4 << 20
 _NO_LIMIT = 1 << 62
 _TOUCH_AFTER = timedelta(minutes=1)
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What an owner has stored, equal files counted once, and what the store has left for one more file."""
-
-    used_bytes: int
-    quota_bytes: int
-    room_bytes: int
 
 
 class Store:
@@ -75,7 +67,7 @@ class Store:
     def usage(self, owner: str) -> Usage:
         """How much of the quota the owner has used, in bytes."""
         with self._engine.connect() as connection:
-            return self._usage(connection, owner, unfinished=True)
+            return shares.usage(connection, owner, self._settings, self._uploads)
 
     def path_of(self, sha256: str) -> Path:
         """Where the file with this hash is, or would be."""
@@ -112,11 +104,7 @@ class Store:
                 "Leave out the optimizer state, or raise STETHOSCOPE_MAX_UPLOAD_BYTES."
             )
         usage = self.usage(owner)
-        if size_bytes > usage.room_bytes or usage.room_bytes <= 0:
-            raise QuotaExceeded(
-                f"Your space on this server: {human_bytes(usage.room_bytes)} left, got {human_bytes(size_bytes)}. "
-                "Remove models you no longer need."
-            )
+        usage.check(max(1, size_bytes))
         check_free_disk(self._uploads, size_bytes, int(self._settings.min_free_disk_bytes))
         return usage
 
@@ -162,14 +150,8 @@ class Store:
         } | more
         target = self.path_of(upload.sha256)
         with writing(self._engine) as connection:
-            same = entries.c.sha256 == upload.sha256
-            if connection.execute(sa.select(entries.c.id).where(same, entries.c.owner == owner)).first() is None:
-                usage = self._usage(connection, owner, unfinished=False)
-                if not row["sample"] and upload.size_bytes > usage.room_bytes:
-                    raise QuotaExceeded(
-                        f"Your space on this server: {human_bytes(usage.room_bytes)} left, got {human_bytes(upload.size_bytes)}. "
-                        "Remove models you no longer need."
-                    )
+            if not row["sample"] and not shares.has(connection, owner, upload.sha256):
+                shares.usage(connection, owner, self._settings).check(upload.size_bytes)
             old = connection.execute(sa.select(entries.c.sha256).where(entries.c.id == row["id"])).scalar()
             if not target.is_file():
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -240,37 +222,59 @@ class Store:
         for sha256 in gone:
             self._drop_unused(sha256)
 
-    def clean(self) -> None:
-        """Removes unfinished uploads of dead processes, expired entries, and files that no entry names."""
+    def hold(self, holder: str, owner: str, files: Iterable[Entry]) -> None:
+        """Notes that something keeps these contents for an owner: they count in the owner's share, once, until `release`.
+
+        Args:
+            holder: the id of what keeps them.
+            owner: whose share.
+            files: what is kept, whoever has it.
+
+        Raises:
+            QuotaExceeded: they do not fit.
+        """
+        with writing(self._engine) as connection:
+            shares.hold(connection, holder, owner, files, self._settings)
+
+    def release(self, holder: str) -> None:
+        """Forgets what a holder keeps; contents that nobody has leave the disk."""
+        with writing(self._engine) as connection:
+            mine = held.c.holder == holder
+            gone = connection.execute(sa.select(held.c.sha256).where(mine)).scalars().all()
+            connection.execute(sa.delete(held).where(mine))
+        for sha256 in gone:
+            self._drop_unused(sha256)
+
+    def holders(self) -> set[str]:
+        """The ids of all that keep contents."""
+        with self._engine.connect() as connection:
+            return set(connection.execute(sa.select(held.c.holder)).scalars())
+
+    def clean(self, but: Collection[str] = ()) -> tuple[str, ...]:
+        """Removes unfinished uploads of dead processes, expired entries, and files that nobody has.
+
+        Args:
+            but: ids of entries that are in use otherwise, and do not expire.
+
+        Returns:
+            The ids of the entries that expired.
+        """
         remove_dead_uploads(self._uploads)
+        gone: tuple[str, ...] = ()
         if self._settings.expire_days > 0:
             limit = _now() - timedelta(days=self._settings.expire_days)
+            old = (entries.c.last_used < limit) & ~entries.c.sample & entries.c.id.not_in(but)
             with writing(self._engine) as connection:
-                connection.execute(sa.delete(entries).where(entries.c.last_used < limit, ~entries.c.sample))
+                gone = tuple(connection.execute(sa.select(entries.c.id).where(old)).scalars())
+                connection.execute(sa.delete(entries).where(old))
         for folder in self._files.glob("??/*"):
             self._drop_unused(folder.name)
+        return gone
 
     def _drop_unused(self, sha256: str) -> None:
         with writing(self._engine) as connection:
-            if connection.execute(sa.select(entries.c.id).where(entries.c.sha256 == sha256)).first() is None:
+            if not shares.in_use(connection, sha256):
                 shutil.rmtree(self.path_of(sha256).parent, ignore_errors=True)
-
-    def _usage(self, connection: sa.Connection, owner: str, *, unfinished: bool) -> Usage:
-        used = self._sum(connection, entries.c.owner == owner)
-        total = self._sum(connection, ~entries.c.sample)
-        quota = int(self._settings.quota_bytes)
-        room = min(quota - used, int(self._settings.total_quota_bytes) - total)
-        if unfinished:
-            room = min(
-                quota - used - partial_bytes(self._uploads, owner),
-                int(self._settings.total_quota_bytes) - total - partial_bytes(self._uploads),
-            )
-        return Usage(used, quota, max(0, room))
-
-    @staticmethod
-    def _sum(connection: sa.Connection, which: sa.ColumnElement[bool]) -> int:
-        once = sa.select(entries.c.sha256, entries.c.size_bytes).where(which).distinct().subquery()
-        return int(connection.execute(sa.select(sa.func.coalesce(sa.func.sum(once.c.size_bytes), 0))).scalar_one())
 
     def _entry(self, row: Any) -> Entry:
         values = dict(row)

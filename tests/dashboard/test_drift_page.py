@@ -13,7 +13,8 @@ from dashboard.deployment import drift_kept
 from stethoscope.drift.kept_monitors import KeptMonitors
 from stethoscope.store import Entry, store
 from tests.conftest import PROJECT
-from tests.dashboard.visiting import ME, OTHER, keys, open_page, settle, text
+from tests.dashboard.visiting import ME, OTHER, add, keys, open_page, settle, text
+from tests.models import endless_onnx
 
 BUILT = PROJECT / "sample_models" / "built"
 
@@ -62,7 +63,7 @@ def visitor(page: str, **link: str) -> AppTest:
 
 
 def kept(workspace) -> KeptMonitors:
-    return KeptMonitors(workspace / "monitors")
+    return KeptMonitors(workspace / "monitors", store())
 
 
 def test_without_data_the_page_says_what_to_choose(app):
@@ -111,15 +112,20 @@ def test_bad_data_is_a_sentence(app, tables, tmp_path):
     assert "is not here" in said(visitor("drift", reference=other.id, current="gone-0123456789"))
 
 
-def test_a_comparison_is_cancelled(app, digits, before, brighter):
-    open_page(app, "drift", digits, reference=before.id, current=brighter.id)
+def test_a_comparison_is_cancelled(app, tmp_path):
+    endless = add(tmp_path, endless_onnx)
+    sides = []
+    for name in ("then.npz", "now.npz"):
+        np.savez(tmp_path / name, x=np.random.default_rng(len(sides)).normal(size=(60, 2)).astype("float32"))
+        sides.append(store().add_file(tmp_path / name, name, ME).id)
+    open_page(app, "drift", endless, reference=sides[0], current=sides[1])
+    assert app.toggle[0].value, "with what the model makes of both, which takes for ever"
     app.button("run-Compare").click()
     app.run()
-    cancels = [button for button in app.button if (button.key or "").startswith("cancel-page")]
-    if cancels:
-        cancels[0].click()
-        app.run()
-        assert "This run was cancelled" in text(settle(app))
+    (cancel,) = (button for button in app.button if (button.key or "").startswith("cancel-page"))
+    cancel.click()
+    app.run()
+    assert "This run was cancelled" in text(settle(app))
     assert "run-Compare" in keys(app)
 
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session
 from dashboard.deployment import drift_features, drift_figures, drift_monitors, drift_parts, drift_time, drift_whole
 from stethoscope.codec import plain
-from stethoscope.drift.kept_monitors import KeptMonitor
+from stethoscope.drift.kept_monitor import KeptMonitor
 from stethoscope.drift.monitor import Monitor
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.jobs.state import JobState

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 from dashboard import analysis
 from stethoscope.store import store
 from tests.conftest import PROJECT
-from tests.dashboard.visiting import ME, OTHER, keys, open_page, settle, text
+from tests.dashboard.visiting import ME, OTHER, add, keys, open_page, settle, text, until
+from tests.models import endless_onnx
 
 BUILT = PROJECT / "sample_models" / "built"
 
@@ -88,16 +89,29 @@ def test_code_in_the_other_file_is_not_run_before_its_owner_said_yes(app, engine
     assert app.button("run-Compare").disabled
 
 
-def test_a_comparison_is_cancelled(app, digits, exported):
-    open_page(app, "parity", digits, other=exported.id)
+def test_a_comparison_is_cancelled_and_leaves_no_recording(app, engine, tmp_path):
+    endless = add(tmp_path, endless_onnx)
+    open_page(app, "parity", endless, other=store().add_file(endless.path, "other.onnx", ME).id)
     app.button("run-Compare").click()
     app.run()
-    cancels = [button for button in app.button if (button.key or "").startswith("cancel-page")]
-    if cancels:
-        cancels[0].click()
-        app.run()
-        assert "This run was cancelled" in text(settle(app))
+    (cancel,) = (button for button in app.button if (button.key or "").startswith("cancel-page"))
+    cancel.click()
+    app.run()
+    assert "This run was cancelled" in said(settle(app))
     assert "run-Compare" in keys(app)
+    until(lambda: not [state for state in engine.jobs() if state.kind == "record"])
+
+
+def test_another_link_changes_what_is_chosen_already(app, digits, exported, on_the_phone):
+    open_page(app, "parity", digits, other=exported.id)
+    assert app.multiselect[0].value == [exported.id]
+    app.query_params["other"] = on_the_phone.id
+    app.run()
+    assert app.multiselect[0].value == [on_the_phone.id] and app.query_params["other"] == on_the_phone.id
+    app.multiselect[0].set_value([exported.id, on_the_phone.id]).run()
+    assert app.query_params["other"] == f"{exported.id},{on_the_phone.id}"
+    app.multiselect[0].set_value([]).run()
+    assert app.multiselect[0].value == [] and "other" not in app.query_params
 
 
 def test_a_model_is_compared_with_itself_run_in_another_way(app, digits):

@@ -43,6 +43,14 @@ def settle(app: AppTest, seconds: float = 90) -> AppTest:
     return app
 
 
+def until(condition: Callable[[], bool], seconds: float = 30) -> None:
+    """Waits for what happens beside the page."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.05)
+
+
 def keys(app: AppTest) -> list[str]:
     return [button.key or "" for button in app.button]
 

@@ -194,3 +194,32 @@ def test_a_job_ends_as_the_one_before_it_did(engine, tiny, endless):
     engine.cancel(waiting)
     assert engine.wait(waiting, 60).status is Status.CANCELLED
     until(lambda: not engine.jobs(active=True))
+
+
+def test_nothing_is_left_of_what_a_cancelled_job_waited_for(tmp_path, endless):
+    engine = Engine(tmp_path, {"light": 2, "tensorflow": 1}, 1 << 62)
+    try:
+        earlier = job("predict", endless, batch_size=1)
+        waiting = [engine.submit(replace(job("describe", endless, one=one), after={"before": earlier})) for one in "ab"]
+        until(lambda: engine.state(waiting[0]).progress.phase not in ("queued", "starting"))
+        engine.cancel(waiting[0])
+        assert engine.wait(waiting[0], 60).status is Status.CANCELLED
+        assert not engine.state(waiting[1]).done, "the other one still waits for it"
+        engine.cancel(waiting[1])
+        until(lambda: {path.name for path in (tmp_path / "jobs").iterdir()} == set(waiting))
+        assert {one.id for one in engine.jobs()} == set(waiting)
+    finally:
+        engine.stop()
+
+
+def test_what_a_job_was_to_read_goes_when_the_server_stops_before(tmp_path, endless, tiny):
+    engine = Engine(tmp_path, {"light": 2, "tensorflow": 1}, 1 << 62)
+    reads = replace(job("predict", endless), after={"before": job("predict", tiny, batch_size=4, samples=10)})
+    waiting = engine.submit(reads)
+    until(lambda: any((path / "out" / "output-0.npy").exists() for path in (tmp_path / "jobs").iterdir()))
+    until(lambda: any(state.id != waiting and state.done for state in engine.jobs()))
+    engine.stop()
+    assert len(list((tmp_path / "jobs").iterdir())) == 2
+    again = Engine(tmp_path, {"light": 1, "tensorflow": 1}, 1 << 62)
+    again.stop()
+    assert not list((tmp_path / "jobs").iterdir())

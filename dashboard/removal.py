@@ -1,0 +1,38 @@
+"""What goes with a model: when its owner removes it, and when nobody has used it for long."""
+
+from __future__ import annotations
+
+import time
+
+from dashboard.deployment import drift_kept
+from stethoscope.diagnosis.service import diagnoses
+from stethoscope.lab.studies import studies
+from stethoscope.settings import settings
+from stethoscope.store import Entry, store
+
+_DAY_S = 24 * 3_600.0
+
+
+def remove(entry: Entry, owner: str) -> None:
+    """Removes the owner's model, and all that is kept about it.
+
+    Raises:
+        NotFound: no such model, or it belongs to somebody else.
+    """
+    store().remove(entry.id, owner)
+    _forget(entry.id)
+    drift_kept.shelf().leave(entry)
+
+
+def clean() -> None:
+    """Removes what expired, and what was kept about it. A monitor that is run or looked at keeps its model."""
+    expire_s = settings().expire_days * _DAY_S
+    monitors = drift_kept.shelf()
+    for gone in store().clean(but=monitors.used_since(time.time() - expire_s)):
+        _forget(gone)
+    monitors.clean(expire_s)
+
+
+def _forget(entry_id: str) -> None:
+    diagnoses().forget(entry_id)
+    studies().forget(entry_id)

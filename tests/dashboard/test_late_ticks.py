@@ -1,0 +1,47 @@
+"""Timers of a page that was just left do not lead back to it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from dashboard.routes import late_ticks
+from dashboard.routes.late_ticks import LateTicks
+
+
+def run(page: str, *, tick: bool = False, fragment: str = "") -> bytes:
+    said = BackMsg()
+    said.rerun_script.page_script_hash = page
+    said.rerun_script.is_auto_rerun = tick
+    said.rerun_script.fragment_id = "part" if tick else fragment
+    return said.SerializeToString()
+
+
+def heard(*sent: bytes) -> list[bytes]:
+    """What of it arrives behind the middleware."""
+    found: list[bytes] = []
+    waiting = [{"type": "websocket.receive", "bytes": one} for one in sent] + [{"type": "websocket.disconnect"}]
+
+    async def app(_scope, receive, _send) -> None:
+        while (message := await receive())["type"] != "websocket.disconnect":
+            found.append(message["bytes"])
+
+    async def receive():
+        return waiting.pop(0)
+
+    asyncio.run(LateTicks(app)({"type": "websocket"}, receive, None))
+    return found
+
+
+def test_a_tick_of_the_page_that_was_left_is_dropped_and_nothing_else():
+    left, here = run("left", tick=True), run("here", tick=True)
+    click, used = run("here"), run("left", fragment="part")
+    assert heard(left, click, left, used, here, b"\xff") == [left, click, used, here, b"\xff"]
+    assert heard(run(""), here, left) == [run(""), here, left], "the first page is asked for by its name"
+
+
+def test_a_page_that_led_to_another_by_itself_ticks_again_soon(monkeypatch):
+    click, elsewhere = run("here"), run("elsewhere", tick=True)
+    monkeypatch.setattr(late_ticks, "_SOON_S", 0.0)
+    assert heard(click, elsewhere) == [click, elsewhere]
