@@ -25,7 +25,7 @@ def draw(found: Mapping[str, Any] | None) -> None:
             alt=f"{measure} of each stretch of time with its 95 % interval and the control limits",
         )  # fmt: skip
         st.caption(
-            "Bars: 95 % interval. Dashed: three standard deviations around the reference; a diamond lies outside."
+            "Bars: 95 % interval. Dashed: limits that chance passes in 0.27 % of stretches at most; a diamond lies outside."
         )
     pictures = [
         (key, title)
@@ -50,7 +50,7 @@ def sentence(found: Mapping[str, Any]) -> str:
     measure = found.get("measure")
     if measure:
         out = [one for one in current if one["out_of_control"]]
-        first = f", first from {escape.markdown(out[0]['start'], 20)}" if out else ""
+        first = f", first from {escape.markdown(drift_figures.moment(out[0]['start']), 40)}" if out else ""
         said.append(f"{measure} outside of its limits in {len(out):,} of {len(current):,} current ones{first}")
     else:
         said.append("no labels, so nothing is known of accuracy")

@@ -72,7 +72,7 @@ def test_a_log_is_divided_by_its_moments_without_a_model_and_seen_by_others(visi
     page = me.go("/drift")
     page.get_by_role("button", name="Try it on a log of predictions").click()
     press(page, "Compare")
-    expect(page.get_by_text("accuracy outside of its limits in 4 of 14 current ones")).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text("accuracy outside of its limits in 2 of 14 current ones")).to_be_visible(timeout=LONG_MS)
     expect(page.get_by_text("Where it is worst")).to_be_visible()
     other = visit()
     other.go(page.url.replace(me.server.url, ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
@@ -30,7 +31,8 @@ def heard(*sent: bytes) -> list[bytes]:
     async def receive():
         return waiting.pop(0)
 
-    asyncio.run(LateTicks(app)({"type": "websocket"}, receive, None))
+    with ThreadPoolExecutor(1) as thread:  # browser tests of the same process leave a loop running in this one
+        thread.submit(asyncio.run, LateTicks(app)({"type": "websocket"}, receive, None)).result()
     return found
 
 
