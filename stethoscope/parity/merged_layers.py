@@ -11,11 +11,14 @@ from stethoscope.types import Architecture
 _HEALED = 0.1
 """A layer that reads another and is off by no more than this share of it has not read what was compared there."""
 
+_FAR = 0.05
+"""A difference from which a layer beside a far nearer one with the same counterpart is no pair, whatever went into it."""
+
 
 def merged(rows: Sequence[Mapping[str, Any]], parting: Mapping[str, Any] | None, first: Architecture) -> set[str]:
     """Keys of the rows that are merged.
 
-    A row is merged where its difference is not explained, the models do not part at it, and it belongs to the group in
+    A row is merged where its difference is large or not explained, the models do not part at it, and it belongs to the group in
     which they part, or another layer has the same counterpart and a far smaller difference, or a layer that reads it has.
 
     Args:
@@ -40,12 +43,13 @@ def merged(rows: Sequence[Mapping[str, Any]], parting: Mapping[str, Any] | None,
             readers.setdefault(name, []).append(layer.path)
     found = set()
     for one in rows:
-        if one["same"] or one["a"] == at:
+        nearer = _off(one) > lowest[one["b"]] / _HEALED
+        if one["a"] == at or (one["same"] and not (nearer and _off(one) > _FAR)):
             continue
         healed = one["how"] == "structure" and any(
             off[name] <= _HEALED * _off(one) for name in readers.get(one["a"], ()) if name in off
         )
-        if one["a"] in group or _off(one) > lowest[one["b"]] / _HEALED or healed:
+        if one["a"] in group or nearer or healed:
             found.add(one["key"])
     return found
 

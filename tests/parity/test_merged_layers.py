@@ -43,3 +43,10 @@ def test_where_they_part_is_never_merged():
 def test_a_difference_that_is_no_number_is_the_largest():
     rows = [row("conv_0", "Conv", None, same=False), row("norm_0", "Conv", 1e-7, "values")]
     assert merged(rows, None, MODEL) == {"conv_0"}
+
+
+def test_a_layer_whose_neighbour_fits_its_counterpart_far_better_is_merged_whatever_went_in():
+    rows = [row("conv_0", "Conv", 0.7, same=False), row("norm_0", "Conv", 0.55), row("relu_1", "Conv", 0.01)]
+    assert merged(rows, None, MODEL) == {"conv_0", "norm_0"}
+    close = [row("norm_0", "Conv", 0.012), row("relu_1", "Conv", 0.0001)]
+    assert merged(close, None, MODEL) == set()
