@@ -195,37 +195,25 @@ def _reshape(layer: Layer) -> Iterator[Suspicion]:
     advice = "Reshape in the same order of axes (the last one fastest)."
     new = len(layer.config.get("target_shape") or ())
     for rank in range(2, 5):
-        for order in itertools.permutations(range(1, rank + 1)):
-            if order != tuple(range(1, rank + 1)):
-                yield Suspicion(
-                    "layout",
-                    "Another order of axes",
-                    f"reads its axes in the order {', '.join(map(str, order))} before it reshapes",
-                    advice,
-                    {"before": order},
-                )
+        yield from _orders(
+            tuple(range(1, rank + 1)), "reads its axes in the order {} before it reshapes", advice, "before"
+        )
     if 2 <= new <= 4:
-        for order in itertools.permutations(range(1, new + 1)):
-            if order != tuple(range(1, new + 1)):
-                yield Suspicion(
-                    "layout",
-                    "Another order of axes",
-                    f"fills the new axes in the order {', '.join(map(str, order))}",
-                    advice,
-                    {"after": order},
-                )
+        yield from _orders(tuple(range(1, new + 1)), "fills the new axes in the order {}", advice, "after")
 
 
 def _permute(layer: Layer) -> Iterator[Suspicion]:
     own = tuple(int(one) for one in layer.config.get("dims") or ())
+    if len(own) <= 4:
+        yield from _orders(own, "puts its axes in the order {}", "Permute alike in both.", "dims")
+
+
+def _orders(own: tuple[int, ...], told: str, advice: str, setting: str) -> Iterator[Suspicion]:
+    """Every order of axes but the layer's own."""
     for order in itertools.permutations(sorted(own)):
-        if order != own and len(own) <= 4:
+        if order != own:
             yield Suspicion(
-                "layout",
-                "Another order of axes",
-                f"puts its axes in the order {', '.join(map(str, order))}",
-                "Permute alike in both.",
-                {"dims": order},
+                "layout", "Another order of axes", told.format(", ".join(map(str, order))), advice, {setting: order}
             )
 
 

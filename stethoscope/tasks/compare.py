@@ -35,6 +35,8 @@ from stethoscope.tasks.parity_side import Side, SideSeen, layers_or_reason
 from stethoscope.tasks.parity_ways import Way, described, opened, way_of
 from stethoscope.types import Architecture, Feed
 
+_INTEGERS = ("int8", "int16")
+"""Precisions whose inputs cut off values themselves: that the second's do so, too, is no difference."""
 _Part = Callable[[Sequence[LayerError]], Divergence | None]
 
 
@@ -148,7 +150,8 @@ class _Comparison:
             if verdict == "different":
                 context.report("inputs", 0.6, "trying other preprocessing")
                 tried = tried_inputs(second, turned, first.feed, first.outputs, outputs)
-            value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
+            if verdict == "different" or (verdict == "within_tolerance" and precision["a"] not in _INTEGERS):
+                value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
             few = _layer_feed(first)
             self._layers(value, seen, second, first.layers, turned.feed(few), first.problem, limits)
         value["sentence"] = sentence(value, *names)
@@ -228,7 +231,7 @@ class _Comparison:
             )  # fmt: skip
             part = partial(first_divergence, first.architecture, tensors, others, pairs)
             errors_but = partial(layer_errors, tensors, others, pairs, sources, floor=limits.floor)
-            value["first_divergence"], folded = self._parting(part, errors_but, why, across)
+            value["first_divergence"], folded = self._parting(part, errors, errors_but, why, across)
         if value["first_divergence"] is None and value["preprocessing"] is not None:
             value["first_divergence"] = at_the_input(value["preprocessing"], tensors, pairs)
         if value["verdict"] == "within_tolerance" and value["first_divergence"] is None:
@@ -241,18 +244,19 @@ class _Comparison:
     def _parting(
         self,
         part: _Part,
-        errors: Callable[..., list[LayerError]],
+        errors: Sequence[LayerError],
+        errors_but: Callable[..., list[LayerError]],
         why: Callable[[Divergence], dict[str, Any]],
         across: bool,
     ) -> tuple[dict[str, Any] | None, str]:
         """(where they part and why, the layer before it whose factors lie in that layer's weights: "" for none)."""
-        found = part(errors())
+        found = part(errors)
         if found is None:
             return None, ""
         self._context.report("cause", 0.92, f"why {found.layer} parts")
         told = why(found)
         if across and may_be_folded(told):
-            after = part(errors(excused={found.layer}))
+            after = part(errors_but(excused={found.layer}))
             later = None if after is None else why(after)
             if later is not None and is_tried(later):
                 return later, found.layer

@@ -12,7 +12,7 @@ import numpy as np
 from stethoscope.activations.reach import base, fed_by, known_layers, reachable
 from stethoscope.activations.real_values import real_values
 from stethoscope.errors import StethoscopeError
-from stethoscope.formats.tflite_model.input_ranges import input_ranges
+from stethoscope.formats.tflite_model.input_ranges import held_range, input_ranges
 from stethoscope.formats.tflite_model.quantised_ends import (
     dequantised,
     input_quantisation,
@@ -136,18 +136,11 @@ class Side(SideSeen):
 
     def _note_range(self, kept: LayerTensors, key: str, layer: Layer | None) -> None:
         said = None if layer is None else layer.config.get("output_quantization")
-        if (
-            not isinstance(said, dict)
-            or key not in kept
-            or layer is None
-            or layer.dtype not in ("int8", "uint8", "int16")
-        ):
+        if layer is None or key not in kept or not isinstance(said, dict):
             return
-        scale, zero = said.get("scale"), said.get("zero_point")
-        if isinstance(scale, int | float) and isinstance(zero, int | float) and scale > 0:
-            ends = np.iinfo(layer.dtype)
-            kept.quantised[key] = (float(scale) * (ends.min - zero), float(scale) * (ends.max - zero))
-            kept.steps[key] = float(scale)
+        held = held_range(layer.dtype, said)
+        if held is not None:
+            kept.quantised[key], kept.steps[key] = held, float(said["scale"])
 
 
 def layers_or_reason(side: Side, feed: Feed, folder: Path) -> tuple[LayerTensors, str]:

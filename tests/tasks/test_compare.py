@@ -192,3 +192,11 @@ def test_an_input_that_is_cut_off_is_named(engine, folder):
     assert result.status is Status.OK, result.reason
     assert result.value["first_divergence"]["cause_id"] == "clipped-range"
     assert "of these values lie beyond" in result.value["first_divergence"]["sentence"]
+
+
+def test_integers_that_both_models_cut_off_are_no_difference(engine, folder):
+    narrow = in_int8(folder, 0.3).name
+    result = compared(engine, folder, narrow, narrow)
+    assert result.status is Status.OK, result.reason
+    assert result.value["verdict"] == "equal"
+    assert result.value["first_divergence"] is None

@@ -28,7 +28,7 @@ def input_ranges(file: ModelFile) -> dict[str, tuple[float, float]]:
     for name, place in tflite_layers.argument_indices(model)[0].items():
         for number in (place, *_quantised_from(subgraph, place)):
             tensor = subgraph.tensors[number]
-            held = _held(tensor.dtype, tensor.quantization)
+            held = held_range(tensor.dtype, tensor.quantization)
             if held is not None:
                 found[name] = held
                 break
@@ -43,7 +43,8 @@ def _quantised_from(subgraph: Subgraph, place: int) -> list[int]:
     return [operator.outputs[0] for operator in readers if operator.outputs]
 
 
-def _held(dtype: str, said: Mapping[str, Any]) -> tuple[float, float] | None:
+def held_range(dtype: str, said: Mapping[str, Any]) -> tuple[float, float] | None:
+    """(lowest, highest) real number that a tensor quantised as a whole can stand for; None for any other."""
     if dtype not in _STORED or said.get("kind") != "per tensor" or not float(said["scale"]) > 0:
         return None
     ends, scale, zero = np.iinfo(dtype), float(said["scale"]), int(said["zero_point"])
