@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import json
 import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from stethoscope.jobs.job_engine import Engine
 from tests.commands import Commands
+from tests.recorded import RecordedEngine, recording_folder
 
 PROJECT = Path(__file__).resolve().parents[1]
+ALL = os.environ.get("STETHOSCOPE_TEST_ALL") == "1"
+"""Whether this is `make test-all`: every sweep, every job run by a worker, examples drawn at random."""
+EXPLORES = ALL or "STETHOSCOPE_TEST_EXAMPLES" in os.environ
+
+hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)
+hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
+hypothesis.settings.load_profile("explore" if EXPLORES else "same")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves sweeps to `make test-all`."""
+    if not ALL:
+        sweeps = [item for item in items if item.get_closest_marker("sweep")]
+        config.hook.pytest_deselected(items=sweeps)
+        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -56,11 +75,35 @@ def shared_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory) -> Iterator[Engine]:
-    """One engine for the whole run, so that TensorFlow is imported into a fork server once."""
-    made = Engine(tmp_path_factory.mktemp("engine"), {"light": 2, "tensorflow": 2}, 1 << 62)
+def commit() -> int:
+    """A number that is another one for each commit: what rotates, rotates by it."""
+    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=PROJECT, capture_output=True, text=True, check=False)
+    return int(asked.stdout.strip() or "0", 16)
+
+
+@pytest.fixture(scope="session")
+def engine(tmp_path_factory) -> Iterator[RecordedEngine]:
+    """One engine for the whole run, so that TensorFlow is imported into a fork server once; it gives recorded answers."""
+    folder, keeps = tmp_path_factory.mktemp("engine"), recording_folder()
+    made = RecordedEngine(
+        folder,
+        {"light": 2, "tensorflow": 2},
+        1 << 62,
+        replays=not ALL and keeps is None,
+        keeps=None if keeps is None else keeps / f"{os.getpid()}.jsonl",
+    )
     yield made
     made.stop()
+    if counts := os.environ.get("STETHOSCOPE_TEST_GIVEN"):
+        told = {"given": sorted(made.given), "ran": made.ran}
+        (Path(counts) / f"{os.getpid()}.json").write_text(json.dumps(told), "utf-8")
+
+
+@pytest.fixture
+def live_engine(engine: RecordedEngine) -> Iterator[Engine]:
+    """That engine, every job run by a worker."""
+    with engine.live():
+        yield engine
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,291 @@
+"""Answers of workers that were recorded once and are given again for as long as they still follow from the code.
+
+A job's answer is kept under what was asked (kind, content and name of its files, parameters, budget), with a fingerprint of
+every module that could have had a part in it, of the versions of the frameworks, and of Python's. `RecordedEngine` gives it
+again while that fingerprint stands; a job whose code has changed by one character runs, as does one that was never recorded.
+So a test that gets a recorded answer would have got the same from a worker, and a fault in what a worker runs is met by a
+worker. `make test-all` gives nothing again; `make record` records anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stethoscope import protocol
+from stethoscope.jobs.job_engine import Engine
+from stethoscope.jobs.reuse import cache_key, reusable
+from stethoscope.jobs.state import JobState
+from stethoscope.jobs.supervisor import Queued
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
+from tests.sources import closure, path_of
+
+FOLDER = Path(__file__).with_name("recordings")
+_PACKAGES = (
+    "tensorflow", "keras", "tf-keras", "numpy", "onnx", "onnxruntime", "ai-edge-litert", "tf2onnx", "h5py", "scipy",
+    "scikit-learn", "pyarrow", "pillow",
+)  # fmt: skip
+_MOST_BYTES_OF_FILE = 64 << 20
+_MOST_BYTES_OF_ANSWER = 200 << 10
+_RUNS_EVERY_JOB = ("stethoscope.worker.child", "stethoscope.worker.server")
+
+
+@functools.cache
+def fingerprint(kind: str) -> str:
+    """Changes with every module that a worker may run for this kind of job, and with the versions of what they use."""
+    # The worker finds a task by its kind: of all tasks it runs this one.
+    return source_of((f"stethoscope.tasks.{kind}", *_RUNS_EVERY_JOB), closed=["stethoscope.tasks"])
+
+
+def source_of(modules: Iterable[str], *, closed: Iterable[str] = ()) -> str:
+    """Changes with those modules, with all they rest on but for what the `closed` ones import, and with the versions."""
+    seen = hashlib.sha256(_versions().encode())
+    for module in sorted(closure(modules, closed=closed)):
+        path = path_of(module)
+        if path is not None:
+            seen.update(f"{module}\0".encode() + path.read_bytes() + b"\0")
+    return seen.hexdigest()[:16]
+
+
+@functools.cache
+def _versions() -> str:
+    return f"{sys.version_info[:2]} {platform.machine()} " + " ".join(
+        importlib.metadata.version(name) for name in _PACKAGES
+    )
+
+
+def identity_of(job: Job) -> dict[str, Any] | None:
+    """What was asked, as JSON; None where a file is too large to be looked at for this."""
+    files = {role: [content(file), file.name] for role, file in sorted(job.files.items())}
+    after = {role: identity_of(one) for role, one in sorted(job.after.items())}
+    if not all(sha256 for sha256, _ in files.values()) or None in after.values():
+        return None
+    budget = [job.budget.memory_bytes, job.budget.timeout_s, job.budget.disk_bytes]
+    params = json.loads(json.dumps(dict(job.params)))
+    return {
+        "kind": job.kind, "files": files, "params": params, "budget": budget, "worker": job.worker, "after": after,
+    }  # fmt: skip
+
+
+def content(file: ModelFile) -> str:
+    """The hash of what a file or a folder holds; "" where that is too much to read, or not there."""
+    if file.sha256:
+        return file.sha256
+    path = file.path
+    if not path.exists():
+        return ""
+    parts = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+    if sum(one.stat().st_size for one in parts) > _MOST_BYTES_OF_FILE:
+        return ""
+    if path.is_file():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    whole = hashlib.sha256()
+    for one in parts:
+        whole.update(f"{one.relative_to(path)}\0".encode() + hashlib.sha256(one.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+def key_of(identity: Mapping[str, Any]) -> str:
+    """The name of a recorded answer."""
+    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:20]
+
+
+@functools.cache
+def recorded(kind: str) -> dict[str, dict[str, Any]]:
+    """The recorded answers of one kind of job that still follow from the code, by key."""
+    return {entry["key"]: entry for entry in entries(kind) if entry["source"] == fingerprint(kind)}
+
+
+def entries(kind: str) -> Iterator[dict[str, Any]]:
+    """All recorded answers of one kind of job, those that the code has left behind too."""
+    path = FOLDER / f"{kind}.jsonl"
+    if path.exists():
+        with path.open(encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+def result_of(entry: Mapping[str, Any], folder: Path) -> JobResult:
+    """A recorded answer; the files that the worker left are written to `folder`/out."""
+    for name, packed in entry["out"].items():
+        (folder / "out").mkdir(exist_ok=True)
+        (folder / "out" / name).write_bytes(zlib.decompress(base64.b85decode(packed)))
+    told = dict(entry["result"])
+    return JobResult(**{**told, "status": Status(told["status"])}, files=protocol.output_files(folder))
+
+
+def entry_of(job: Job, result: JobResult, folder: Path) -> dict[str, Any] | None:
+    """An answer as it is recorded; None where it cannot be: it is no answer, it is large, or it holds a path of its own."""
+    identity = identity_of(job)
+    if identity is None or not reusable(result):
+        return None
+    packed = {name: path.read_bytes() for name, path in result.files.items()}
+    told = {
+        "status": result.status.value, "value": result.value, "reason": result.reason, "phase": result.phase,
+        "peak_rss_bytes": result.peak_rss_bytes, "wall_s": result.wall_s, "error": result.error, "incident": result.incident,
+    }  # fmt: skip
+    text = json.dumps(told)
+    paths = {str(folder), *(str(file.path.parent) for file in job.files.values())}
+    if len(text) + sum(map(len, packed.values())) > _MOST_BYTES_OF_ANSWER or any(path in text for path in paths):
+        return None
+    out = {name: base64.b85encode(zlib.compress(held, 9)).decode() for name, held in sorted(packed.items())}
+    key = key_of(identity)
+    return {"key": key, "source": fingerprint(job.kind), "identity": identity, "result": told, "out": out}
+
+
+class NotRecorded(LookupError):
+    """There is no recorded answer that still follows from the code."""
+
+
+class RecordedEngine(Engine):
+    """An engine that gives recorded answers where there are any, and runs every other job.
+
+    Attributes:
+        replays: whether recorded answers are given.
+        keeps: a file to which every answer is appended that could be recorded; None for no recording.
+        given, ran: how many jobs were answered from the recording, and how many by a worker.
+    """
+
+    def __init__(self, *args: Any, replays: bool = True, keeps: Path | None = None, **options: Any) -> None:
+        self.replays, self.keeps = replays, keeps
+        self.given: set[str] = set()
+        self.ran = 0
+        self._only_recorded = False
+        self._keys: list[tuple[str, str]] = []
+        self._asked: dict[str, Job] = {}
+        self._writing = threading.Lock()
+        super().__init__(*args, **options)
+
+    @contextlib.contextmanager
+    def live(self) -> Iterator[None]:
+        """While open, every job runs."""
+        before, self.replays = self.replays, False
+        try:
+            yield
+        finally:
+            self.replays = before
+
+    @contextlib.contextmanager
+    def only_recorded(self) -> Iterator[None]:
+        """While open, a job that has no recorded answer raises `NotRecorded`."""
+        self._only_recorded = True
+        try:
+            yield
+        finally:
+            self._only_recorded = False
+
+    @contextlib.contextmanager
+    def asked(self) -> Iterator[list[tuple[str, str]]]:
+        """Yields a list that is filled with kind and key of each answer that is asked for while it is open."""
+        before, self._keys = self._keys, []
+        try:
+            yield self._keys
+        finally:
+            self._keys = before
+
+    def submit(self, job: Job, *, owner: str = "", entry_id: str = "", fresh: bool = False) -> str:
+        """As `Engine.submit`; a job that is asked for afresh runs."""
+        identity = identity_of(job)
+        recorded_as = "" if identity is None else key_of(identity)
+        self._keys.append((job.kind, recorded_as))
+        if self.replays and not fresh:
+            entry = recorded(job.kind).get(recorded_as)
+            if entry is not None:
+                self.given.add(entry["key"])
+                key = cache_key(job)
+                known = self._states.answered(key, owner, entry_id) if key and self._reuse else None
+                return known or self._give(entry, job, owner, entry_id)
+        if self._only_recorded:
+            raise NotRecorded(f"{job.kind} of {sorted(file.name for file in job.files.values())}")
+        self.ran += 1
+        return super().submit(job, owner=owner, entry_id=entry_id, fresh=fresh)
+
+    def _give(self, entry: Mapping[str, Any], job: Job, owner: str, entry_id: str) -> str:
+        queued = super()._prepared(job, owner)
+        result = result_of(entry, queued.folder)
+        state = JobState(queued.id, job.kind, owner, entry_id, time.time(), dict(job.params), cache_key=cache_key(job))
+        self._states.add([state.with_changes(started_s=time.time())])
+        self._states.end(queued.id, result, keep=True)
+        return queued.id
+
+    def _prepared(self, job: Job, owner: str) -> Queued:
+        queued = super()._prepared(job, owner)
+        if self.keeps is not None:
+            self._asked[queued.id] = job
+        return queued
+
+    def _close(self, job_id: str, result: JobResult) -> None:
+        job = self._asked.pop(job_id, None)
+        if job is not None and self.keeps is not None:
+            entry = entry_of(job, result, self._jobs_folder / job_id)
+            if entry is not None:
+                with self._writing, self.keeps.open("a", encoding="utf-8") as lines:
+                    lines.write(json.dumps(entry) + "\n")
+        super()._close(job_id, result)
+
+
+def plant(workspace: Path) -> int:
+    """Puts recorded answers into the workspace of an app that is not running yet, as jobs that nobody owns; returns how many.
+
+    They answer equal jobs of anybody, by content: as answers that an earlier visitor got.
+    """
+    engine = Engine(workspace, {"light": 1, "tensorflow": 1}, 1 << 30)
+    planted = 0
+    try:
+        for path in sorted(FOLDER.glob("*.jsonl")):
+            for entry in recorded(path.stem).values():
+                job = _job(entry["identity"])
+                queued = engine._prepared(job, "")
+                state = JobState(queued.id, job.kind, "", "", time.time(), job.params, cache_key=cache_key(job))
+                engine._states.add([state])
+                planted += engine._states.end(queued.id, result_of(entry, queued.folder), keep=True)
+    finally:
+        engine.stop()
+    return planted
+
+
+def _job(identity: Mapping[str, Any]) -> Job:
+    files = {role: ModelFile(Path(name), name, sha256) for role, (sha256, name) in identity["files"].items()}
+    after = {role: _job(one) for role, one in identity["after"].items()}
+    return Job(identity["kind"], files, identity["params"], Budget(*identity["budget"]), identity["worker"], after)
+
+
+def merge(parts: list[Path], *, only: set[str] | None = None) -> dict[str, int]:
+    """Writes what was recorded over what is kept; of what is kept, `only` these keys stay where that is given."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for path in sorted(FOLDER.glob("*.jsonl")):
+        for entry in recorded(path.stem).values():
+            found.setdefault(entry["identity"]["kind"], {})[entry["key"]] = entry
+    for part in parts:
+        for line in part.read_text("utf-8").splitlines():
+            entry = json.loads(line)
+            found.setdefault(entry["identity"]["kind"], {})[entry["key"]] = entry
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.jsonl"):
+        path.unlink()
+    counts = {}
+    for kind, by_key in sorted(found.items()):
+        kept = [entry for key, entry in sorted(by_key.items()) if only is None or key in only]
+        if kept:
+            counts[kind] = len(kept)
+            text = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in kept)
+            (FOLDER / f"{kind}.jsonl").write_text(text, "utf-8")
+    return counts
+
+
+def recording_folder() -> Path | None:
+    """Where this run records; None where it does not."""
+    given = os.environ.get("STETHOSCOPE_TEST_RECORD")
+    return Path(given) if given else None

@@ -1,0 +1,63 @@
+"""What a module of this project rests on, read from its imports: what a change touches, and what a recorded answer rests on."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[1]
+PACKAGES = ("stethoscope", "dashboard", "pages", "sample_models", "benchmarks", "tools", "tests")
+_FROM = re.compile(r"^[ \t]*from ([\w.]+) import (?:\(([^)]*)\)|([^\n]*))", re.MULTILINE)
+_IMPORT = re.compile(r"^[ \t]*import ([\w., ]+)", re.MULTILINE)
+_DISCOVERS = re.compile(r"\bdiscover\(sys\.modules\[__name__\]")
+
+
+@functools.cache
+def path_of(module: str) -> Path | None:
+    """The file of a module of this project; None for anything else."""
+    if module.split(".")[0] not in PACKAGES:
+        return None
+    place = PROJECT.joinpath(*module.split("."))
+    return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+
+
+def name_of(path: Path) -> str:
+    """The module that a file of this project is."""
+    parts = path.resolve().relative_to(PROJECT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@functools.cache
+def imports_of(module: str) -> frozenset[str]:
+    """The modules of this project that a module imports, also inside its functions.
+
+    The packages above it are run when it is imported; a package that finds its modules by looking imports all of them.
+    """
+    path = path_of(module)
+    if path is None:
+        return frozenset()
+    text = path.read_text("utf-8")
+    found: set[str] = set()
+    for package, several, one in _FROM.findall(text):
+        names = (word.split()[0] for word in (several or one.split("#")[0]).split(",") if word.strip())
+        found |= {package} | {f"{package}.{name}" for name in names}
+    for names in _IMPORT.findall(text):
+        found |= {word.split()[0] for word in names.split(",") if word.strip()}
+    if _DISCOVERS.search(text):
+        found |= {f"{module}.{beside.stem}" for beside in path.parent.glob("*.py")}
+    parents = module.split(".")
+    found |= {".".join(parents[:depth]) for depth in range(1, len(parents))}
+    return frozenset(name for name in found - {module} if path_of(name))
+
+
+def closure(modules: Iterable[str], *, closed: Iterable[str] = ()) -> frozenset[str]:
+    """Those modules and all they rest on; what the `closed` ones import is left out."""
+    seen, waiting, shut = set[str](), list(modules), set(closed)
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            waiting += () if module in shut else imports_of(module)
+    return frozenset(seen)
