@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.activations.flat_ends import activation_behind
@@ -12,6 +12,7 @@ from stethoscope.activations.layer_totals import TOP_SAMPLES, LayerTotals
 from stethoscope.activations.real_values import real_values
 from stethoscope.activations.reduced import MOST_UNITS, Layout, reduce_array
 from stethoscope.types import Layer
+from tests.exploring import examples
 
 
 def totals(values: np.ndarray, sizes: list[int], activation: str = "relu", layout: Layout | None = None) -> LayerTotals:
@@ -24,7 +25,7 @@ def totals(values: np.ndarray, sizes: list[int], activation: str = "relu", layou
     return made
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     shape=st.sampled_from([(12,), (12, 5), (12, 3, 4), (12, 4, 3, 2)]),
     sizes=st.sampled_from([[12], [5, 7], [1] * 12, [4, 4, 4], [11, 1]]),

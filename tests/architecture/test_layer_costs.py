@@ -14,10 +14,10 @@ from stethoscope.formats import detect
 from stethoscope.planner.dynamic_sizes import Sizes
 from stethoscope.types import Architecture, Layer, ModelFile, Operand, TensorSpec
 from tests.architecture.keras_files import described, work_of
+from tests.exploring import examples
+from tests.frameworks import keras
+from tests.frameworks import layers as L
 from tests.models import tiny_onnx
-
-keras = pytest.importorskip("keras")
-L = keras.layers
 
 
 def one_layer(layer, *shapes, folder, **call):
@@ -154,6 +154,7 @@ _settings = st.dictionaries(
 )
 
 
+@examples(100)
 @given(
     st.sampled_from(
         [

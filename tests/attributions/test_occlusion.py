@@ -16,9 +16,11 @@ from stethoscope.attributions.whole_subject import WholeSubject, without_rows
 from stethoscope.errors import CannotRun
 from stethoscope.types import TensorSpec
 from tests.attributions.explaining import explained, saved
+from tests.exploring import examples
 from tests.models import signal_onnx, tiny_onnx
 
 
+@examples(100)
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(1, 20))
 def test_parts_cover_everything_and_stay_inside(size, part, step):
     part, step = min(part, size), min(step, part)

@@ -13,12 +13,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from stethoscope.containers import archive, limits
 from stethoscope.errors import NotFound, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.types import ModelFile
+from tests.exploring import examples
 
 
 def zipped(
@@ -182,7 +183,7 @@ def test_other_files_are_no_archives(tmp_path):
     refused(ModelFile.at(path), UnreadableFile, "not a readable archive")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), mode=st.sampled_from(["zip", "w", "w:gz"]))
 def test_mutated_archives_are_read_or_refused_with_a_sentence(tmp_path, data, mode):
     path = tmp_path / "a.bin"

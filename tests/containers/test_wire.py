@@ -10,15 +10,18 @@ from stethoscope.containers import wire
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.tf_graph import tf_proto, tf_strip
 from stethoscope.types import ModelFile
+from tests.exploring import examples
 from tests.formats import tf_graphs
 
 
+@examples(100)
 @given(st.integers(0, (1 << 64) - 1))
 def test_numbers_survive_encoding(value):
     encoded = wire.encode_varint(value)
     assert wire.varint(memoryview(encoded), 0, len(encoded)) == (value, len(encoded))
 
 
+@examples(100)
 @given(st.integers(1, 1 << 20), st.binary(max_size=300))
 def test_byte_fields_survive_encoding(number, payload):
     view = memoryview(wire.encode_bytes(number, payload))
@@ -26,6 +29,7 @@ def test_byte_fields_survive_encoding(number, payload):
     assert (field.number, field.kind, bytes(view[field.start : field.end])) == (number, wire.BYTES, payload)
 
 
+@examples(100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_fields_inside_the_message_or_malformed(data):
     position = 0

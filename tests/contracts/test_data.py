@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from stethoscope import attributions
@@ -16,6 +16,7 @@ from stethoscope.discover import discover
 from stethoscope.errors import StethoscopeError
 from stethoscope.preprocessing import all_steps
 from stethoscope.types import ModelFile
+from tests.exploring import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "sample_models" / "built"
@@ -32,7 +33,7 @@ def test_a_reader_says_who_it_is(reader):
     assert reader.title in (ROOT / "docs" / "data.md").read_text(), "name it in docs/data.md"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     content=st.binary(max_size=400),
     suffix=st.sampled_from([".json", ".csv", ".txt", ".xml", ".npz", ".tfrecord", ".wav", ".zip"]),

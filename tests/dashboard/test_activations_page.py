@@ -23,6 +23,7 @@ from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.store import store
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.dashboard.visiting import ME, add, open_page, settle, text
+from tests.exploring import examples
 from tests.models import signal_onnx, tiny_onnx
 
 
@@ -40,6 +41,7 @@ def layer(path: str, kind: str, shape: tuple[int | None, ...], parameters: int =
     return Layer(path, kind, shape, parameters, parameters, "float32")
 
 
+@examples(100)
 @given(arrays(np.float64, (3, 2, 4), elements=st.floats(-1e6, 1e6) | st.just(np.nan) | st.just(np.inf)))
 def test_maps_keep_their_values_through_the_bytes_they_travel_in(maps):
     coded, told = map_grid.encoded(maps)

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data, recognise
@@ -17,6 +17,7 @@ from stethoscope.data.dataset import Box, Sample
 from stethoscope.errors import BadInput, StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import BOXES, FORMATS, SIZES, put
+from tests.exploring import examples
 
 BUDGET = 1 << 30
 
@@ -142,7 +143,7 @@ WORDS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(kind=st.sampled_from(sorted(FORMATS)), data=st.data())
 def test_changed_annotations_are_read_or_refused_with_a_sentence(tmp_path_factory, kind, data):
     root = tmp_path_factory.mktemp("changed")

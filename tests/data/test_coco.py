@@ -20,6 +20,7 @@ from stethoscope.data.tables.json_records import JsonRecords
 from stethoscope.errors import TooLarge
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import png, put
+from tests.exploring import examples
 
 BUDGET = 1 << 30
 CATEGORIES = [{"id": 1, "name": "person", "keypoints": ["nose"]}, {"id": 2, "name": "empty"}]
@@ -58,11 +59,13 @@ def shown(tmp_path: Path, annotations: list[Any], images: list[Any] | None = Non
         return data.samples([0])[0], data.about
 
 
+@examples(100)
 @given(st.lists(st.integers(0, 300_000), min_size=1, max_size=60))
 def test_packed_counts_are_unpacked(counts):
     assert from_string(to_string(counts)) == counts
 
 
+@examples(100)
 @given(st.integers(1, 9), st.integers(1, 9), st.data())
 def test_masks_of_both_forms_are_the_drawn_pixels(height, width, data):
     cells = data.draw(st.lists(st.booleans(), min_size=height * width, max_size=height * width))
@@ -72,6 +75,7 @@ def test_masks_of_both_forms_are_the_drawn_pixels(height, width, data):
         np.testing.assert_array_equal(bits_of({"size": [height, width], "counts": form}), mask)
 
 
+@examples(100)
 @given(st.text(max_size=30), st.integers(-5, 50), st.integers(-5, 50))
 def test_any_text_is_a_mask_or_a_reason(text, height, width):
     try:
@@ -210,6 +214,7 @@ VALUES = st.recursive(
 )
 
 
+@examples(100)
 @given(st.dictionaries(st.text(max_size=6), VALUES, max_size=5), st.sampled_from([None, 1, 2]))
 def test_records_are_what_json_reads(value, indent):
     text = json.dumps(value, indent=indent)
@@ -225,6 +230,7 @@ def test_records_are_what_json_reads(value, indent):
     assert records.damage == ""
 
 
+@examples(100)
 @given(st.text(max_size=60) | st.text(alphabet='{}[]",:0123 \\', max_size=60))
 def test_any_text_ends_with_records_or_a_reason(text):
     records = JsonRecords(text)

@@ -7,12 +7,13 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data import recognise
 from stethoscope.errors import BadSetting, StethoscopeError
 from tests.data.opened import opened, put
+from tests.exploring import examples
 
 IRIS = "length,width,species\n" + "".join(f"{place}.5,{place % 3},{'ab'[place % 2]}\n" for place in range(20))
 
@@ -131,7 +132,7 @@ def test_prose_and_code_are_no_tables(tmp_path):
 CELLS = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=8)
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.lists(st.tuples(CELLS, st.integers(-(10**9), 10**9), st.floats(-1e6, 1e6)), min_size=2, max_size=12))
 def test_what_pythons_writer_writes_is_read_again(tmp_path_factory, rows):
     import csv
@@ -148,7 +149,7 @@ def test_what_pythons_writer_writes_is_read_again(tmp_path_factory, rows):
     np.testing.assert_allclose(columns["real"], [row[2] for row in rows])
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_table_or_a_sentence(tmp_path_factory, content):
     file = put(tmp_path_factory.mktemp("csv"), "t.csv", content)

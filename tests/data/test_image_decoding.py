@@ -8,12 +8,13 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
 from stethoscope.data.images.image_decoding import decode, decode_numbers, layout_of, size_of
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile
+from tests.exploring import examples
 
 BUDGET = 1 << 30
 RNG = np.random.default_rng(0)
@@ -113,7 +114,7 @@ def test_other_content_is_a_sentence():
             decode(payload, "x.png", BUDGET)
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(st.sampled_from(["PNG", "JPEG", "GIF", "BMP", "TIFF", "WEBP", "PPM"]), st.data())
 def test_damaged_bytes_are_decoded_or_a_sentence(kind, data):
     content = bytearray(saved(Image.fromarray(np.arange(300, dtype=np.uint8).reshape(10, 10, 3)), kind))

@@ -7,13 +7,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data import recognise
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 from tests.data.opened import opened, put
+from tests.exploring import examples
 
 
 def lines(rows) -> str:
@@ -133,7 +134,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(st.lists(JSON, min_size=1, max_size=5))
 def test_any_json_is_records_or_a_sentence(tmp_path_factory, values):
     file = put(tmp_path_factory.mktemp("json"), "t.jsonl", lines(values))
@@ -145,7 +146,7 @@ def test_any_json_is_records_or_a_sentence(tmp_path_factory, values):
         assert "t.jsonl" in str(error) or "target" in str(error).lower()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_text_or_a_sentence(tmp_path_factory, content):
     file = put(tmp_path_factory.mktemp("text"), "t.txt", content)

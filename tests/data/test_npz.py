@@ -9,12 +9,13 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data.npz import READER
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.types import ModelFile
+from tests.exploring import examples
 
 BUDGET = 1 << 20
 
@@ -81,7 +82,7 @@ def test_an_archive_without_arrays_says_so(tmp_path):
         read(ModelFile.at(tmp_path / "a.npz"))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_damaged_bytes_are_a_sentence(tmp_path_factory, data):
     content = bytearray(npy(np.arange(12.0).reshape(3, 4)))

@@ -9,12 +9,13 @@ import zipfile
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from tests.data.opened import opened, put
+from tests.exploring import examples
 
 
 def table(rows: int = 300) -> pa.Table:
@@ -86,7 +87,7 @@ def test_a_truncated_file_is_a_sentence(tmp_path):
         opened(put(tmp_path, "t.parquet", written(table())[:-9]))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_damaged_bytes_are_read_or_said(tmp_path_factory, data):
     content = bytearray(written(table(20)))

@@ -16,6 +16,7 @@ from stethoscope.data.dataset import Box, Region
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import as_csv, png, put
 from tests.data.test_mask_folder import MASK, as_file
+from tests.exploring import examples
 
 BUDGET = 1 << 30
 BOX = Box("cat", 2.0, 3.0, 10.0, 5.0)
@@ -73,6 +74,7 @@ def test_tables_of_splits_are_not_counted_twice_with_a_table_of_all(tmp_path):
     assert {("train", 1), ("test", 1)} <= marks
 
 
+@examples(100)
 @given(st.text(max_size=100))
 def test_any_text_is_rows(text):
     for line, values in csv_rows(text):

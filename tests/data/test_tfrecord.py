@@ -10,7 +10,7 @@ import zlib
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.containers.wire import encode_bytes, encode_varint
@@ -20,6 +20,7 @@ from stethoscope.data.records.tf_example import read_example
 from stethoscope.errors import StethoscopeError
 from stethoscope.logs.crc32c import masked
 from tests.data.opened import opened, put
+from tests.exploring import examples
 
 
 def feature(value) -> bytes:
@@ -161,14 +162,14 @@ def test_the_sets_that_others_made(shared_dir):
         )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30), st.binary(max_size=20))
 def test_numbers_of_any_size_come_back(numbers, text):
     found = read_example(example(n=np.array(numbers, np.int64), t=[text]))
     assert found is not None and found["n"].tolist() == numbers and found["t"] == [text]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=80))
 def test_any_bytes_are_an_example_or_none(content):
     found = read_example(content)

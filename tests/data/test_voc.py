@@ -20,6 +20,7 @@ from stethoscope.errors import StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.types import ModelFile
 from tests.data import annotated_sets
 from tests.data.annotated_sets import png, put
+from tests.exploring import examples
 
 
 def opened(path: Path) -> ImageDataset:
@@ -146,6 +147,7 @@ def test_deep_nesting_is_refused():
         parse_xml(b"<a>" * 5_000, "deep.xml")
 
 
+@examples(100)
 @given(st.binary(max_size=80) | st.text(alphabet="<>/ab=\"'&;![]-", max_size=80).map(str.encode))
 def test_any_bytes_are_a_tree_or_a_sentence(content):
     try:

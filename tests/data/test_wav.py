@@ -9,12 +9,13 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data.streams.wav_sound import read_wav
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from tests.data.opened import opened, put
+from tests.exploring import examples
 
 TONE = np.sin(np.arange(200) / 5)
 
@@ -86,7 +87,7 @@ def test_compressed_sound_is_declined_with_its_name():
         read_wav(bytes(content), "a.wav")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.data())
 def test_damaged_bytes_are_sound_or_a_sentence(data):
     content = bytearray(pcm())

@@ -18,6 +18,7 @@ from stethoscope.errors import UnreadableFile
 from stethoscope.types import ModelFile
 from tests.data import annotated_sets
 from tests.data.annotated_sets import png, put
+from tests.exploring import examples
 
 NAMES = {0: "cat", 1: "dog"}
 FRACTION = st.floats(0, 1, allow_nan=False)
@@ -30,6 +31,7 @@ def opened(path: Path) -> ImageDataset:
     return data
 
 
+@examples(100)
 @given(st.integers(0, 1), FRACTION, FRACTION, FRACTION, FRACTION, st.integers(1, 5_000), st.integers(1, 5_000))
 def test_a_box_is_its_fractions_of_the_image(number, x, y, wide, high, width, height):
     line = parse(f"{number} {x} {y} {wide} {high}", (width, height), NAMES, None)
@@ -43,6 +45,7 @@ def test_a_box_is_its_fractions_of_the_image(number, x, y, wide, high, width, he
     )  # fmt: skip
 
 
+@examples(100)
 @given(st.lists(st.tuples(FRACTION, FRACTION), min_size=4, max_size=30), st.integers(1, 2_000), st.integers(1, 2_000))
 def test_an_outline_keeps_its_points(points, width, height):
     written = " ".join(f"{x!r} {y!r}" for x, y in points)
@@ -51,6 +54,7 @@ def test_an_outline_keeps_its_points(points, width, height):
     np.testing.assert_allclose(line.marks[0].rings[0], [(x * width, y * height) for x, y in points])
 
 
+@examples(100)
 @given(st.text(max_size=80) | st.text(alphabet="0123456789. -e\tnaif", max_size=80))
 def test_any_line_is_an_object_or_a_reason(text):
     try:

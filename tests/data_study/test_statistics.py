@@ -13,8 +13,10 @@ from stethoscope.data_study.relations import RelationStudy
 from stethoscope.data_study.repeats import RepeatStudy, combined, numbers_of
 from stethoscope.data_study.reservoir import Reservoir
 from stethoscope.data_study.texts import SequenceStudy, TextStudy, TokenStudy
+from tests.exploring import examples
 
 
+@examples(100)
 @given(st.lists(st.lists(st.floats(-1e6, 1e6), max_size=40), min_size=1, max_size=8))
 def test_numbers_in_parts_equal_numbers_at_once(parts):
     study = NumberStudy()

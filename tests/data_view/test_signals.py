@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data_view.signals import MOST_CHANNELS, envelope, wav
+from tests.exploring import examples
 
 
+@examples(100)
 @given(st.integers(1, 5_000), st.integers(1, 300), st.integers(1, 12))
 def test_no_peak_is_lost(steps, most, channels):
     signal = np.zeros((steps, channels))

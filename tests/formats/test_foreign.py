@@ -13,13 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats import detect
 from stethoscope.formats.foreign_file.foreign import what_is_it
 from stethoscope.types import ModelFile
+from tests.exploring import examples
 
 
 def zipped(*names: str) -> bytes:
@@ -137,7 +138,7 @@ def test_hostile_member_names_do_not_pass_through(tmp_path: Path) -> None:
     assert said.isprintable() and len(said) < 300
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     start=st.sampled_from([content[:40] for _, content, _ in CASES]),
     rest=st.binary(max_size=400),

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 from google.protobuf import text_format
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from stethoscope.containers import limits
@@ -15,6 +15,7 @@ from stethoscope.errors import BadInput, CannotRun, NeedsTrust, StethoscopeError
 from stethoscope.formats.frozen_graph import FORMAT
 from stethoscope.formats.tf_graph import tf_proto
 from stethoscope.types import Architecture, ModelFile, TensorSpec
+from tests.exploring import examples
 from tests.formats import tf_graphs
 from tests.formats.tf_graphs import FLOAT, INT32, STRING
 
@@ -276,7 +277,7 @@ def test_a_graph_with_variables_says_that_it_is_not_frozen(tmp_path):
         FORMAT.open(file, tmp_path)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_graphs_are_described_or_refused_with_a_sentence(tmp_path, data):
     content = bytearray(tf_graphs.dense().SerializeToString())

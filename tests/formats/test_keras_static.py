@@ -17,7 +17,7 @@ from typing import Any
 import h5py
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, given
 from hypothesis import strategies as st
 
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
@@ -25,6 +25,7 @@ from stethoscope.formats.keras_h5 import FORMAT as H5
 from stethoscope.formats.keras_zip import FORMAT as ZIP
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Architecture, Budget, Job, ModelFile, Status
+from tests.exploring import examples
 from tests.formats.reading_apart import CRASH, Reader, reading_apart
 
 Json = dict[str, Any]
@@ -412,7 +413,7 @@ def contained(engine: Engine, path: Path) -> None:
     assert result.status is Status.OK or result.reason
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_bytes_never_escape_as_another_error(
     tmp_path: Path, engine: Engine, reader: Reader, whole_files: dict[str, bytes], data: st.DataObject
@@ -453,7 +454,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(250, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     place=st.sampled_from(["model", "its config", "config of the input", "layer", "config of a layer"]),
     key=st.sampled_from(

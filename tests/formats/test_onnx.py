@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
 from stethoscope.errors import BadInput, CannotRun, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.formats.onnx import FORMAT
 from stethoscope.types import ModelFile
+from tests.exploring import examples
 
 Save = Callable[..., ModelFile]
 RNG = np.random.default_rng(0)
@@ -366,7 +367,7 @@ def test_describing_loads_no_runtime_and_little_memory(save: Save) -> None:
     assert int(grown) < 50_000, "a model of 160 MB was read into memory"
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_bytes_never_raise_anything_else(tmp_path: Path, data: st.DataObject) -> None:
     nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from google.protobuf import text_format
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput, CannotRun, NeedsTrust, StethoscopeError, UnreadableFile, UnsafeFile
@@ -20,6 +20,7 @@ from stethoscope.formats.frozen_graph import FORMAT as FROZEN
 from stethoscope.formats.saved_model import FORMAT
 from stethoscope.formats.tf_graph import tf_proto, variables_index
 from stethoscope.types import ModelFile, TensorSpec
+from tests.exploring import examples
 from tests.formats import tf_graphs
 
 
@@ -154,7 +155,7 @@ def test_a_truncated_graph_says_so(folder):
         FORMAT.describe(ModelFile.at(folder))
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_models_are_described_or_refused_with_a_sentence(tmp_path, data):
     content = bytearray(tf_graphs.saved_model(variables=True).SerializeToString())
@@ -171,7 +172,7 @@ def test_mutated_models_are_described_or_refused_with_a_sentence(tmp_path, data)
             assert "saved_model.pb" in str(error)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.binary(max_size=300))
 def test_any_bytes_are_an_index_or_damaged(data):
     for candidate in (data, data + variables_index.MAGIC, data + bytes(40) + variables_index.MAGIC):

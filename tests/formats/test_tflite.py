@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput, CannotRun, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.formats.tflite import FORMAT, load
 from stethoscope.formats.tflite_model.tflite_schema import schema
 from stethoscope.types import ModelFile
+from tests.exploring import examples
 from tests.formats.tflite_specimens import custom, pack, tiny
 
 Save = Callable[..., ModelFile]
@@ -192,7 +193,7 @@ def test_the_skeleton_keeps_shapes_and_drops_weights(save: Save) -> None:
     assert small.buffers[1].size_bytes == 1
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_bytes_never_raise_anything_else(tmp_path: Path, data: st.DataObject) -> None:
     content = bytearray(pack(tiny()))

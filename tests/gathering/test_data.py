@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
@@ -16,11 +16,12 @@ from stethoscope.gathering.row_hashes import conflicting, repeated, row_hashes
 from stethoscope.gathering.target_profile import profile_target
 from stethoscope.types import TensorSpec
 from tests.data.test_binding import model
+from tests.exploring import examples
 
 RANDOM = np.random.default_rng(0)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     arrays_of.arrays(
         np.float32, st.tuples(st.integers(1, 30), st.integers(1, 5)), elements=st.floats(-1e3, 1e3, width=32)

@@ -7,11 +7,12 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.containers.wire import fields
 from stethoscope.keras.event_writer import BUCKETS, EventWriter, histogram
+from tests.exploring import examples
 from tests.keras.reading import contents, events
 
 
@@ -34,7 +35,7 @@ def test_scalars_come_back_with_their_steps_and_times(tmp_path):
     assert math.isnan(found[2][3]) and found[3][3] == math.inf and found[4][3] == -math.inf
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(step=st.integers(-(2**63), 2**63 - 1), value=st.floats(width=32), tag=st.text(min_size=1, max_size=200))
 def test_any_tag_step_and_value_survive(tmp_path_factory, step, value, tag):
     tag = tag.encode("utf-8", "replace").decode()

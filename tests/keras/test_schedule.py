@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.keras.schedule import FIRST_STEPS, Schedule
+from tests.exploring import examples
 
 
 def train(schedule: Schedule, steps: int, step_s: float, look_s: float, trace_s: float = 0.0) -> list[int]:
@@ -24,7 +25,7 @@ def train(schedule: Schedule, steps: int, step_s: float, look_s: float, trace_s:
     return looked
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(step_s=st.floats(1e-4, 1.0), factor=st.floats(0.01, 3.0), share=st.floats(0.01, 0.2), trace=st.booleans())
 def test_looks_keep_to_their_share(step_s, factor, share, trace):
     schedule = Schedule(share)

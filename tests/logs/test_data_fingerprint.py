@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as arrays
 from stethoscope.errors import UnreadableFile, UnsafeFile
 from stethoscope.logs import data_fingerprint
 from stethoscope.logs.data_fingerprint import changes, fingerprint, fingerprint_of
+from tests.exploring import examples
 
 
 def one(array):
@@ -115,6 +116,7 @@ def test_chunks_do_not_show(monkeypatch):
 _TABLES = arrays.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 4)), elements=st.floats(-1e15, 1e15))
 
 
+@examples(100)
 @given(_TABLES)
 def test_csv_and_npy_agree(tmp_path_factory, table):
     place = tmp_path_factory.mktemp("data")
@@ -123,6 +125,7 @@ def test_csv_and_npy_agree(tmp_path_factory, table):
     assert fingerprint_of(place / "a.npy").sha256 == fingerprint_of(place / "a.csv").sha256
 
 
+@examples(100)
 @given(_TABLES, st.randoms(use_true_random=False))
 def test_rows_in_another_order_are_recognised(table, random):
     order = list(range(len(table)))
@@ -132,6 +135,7 @@ def test_rows_in_another_order_are_recognised(table, random):
     assert (before.sha256 == after.sha256) == np.array_equal(table, table[order])
 
 
+@examples(100)
 @given(st.binary(max_size=200), st.sampled_from([".csv", ".tsv", ".npy", ".npz", ".bin"]))
 def test_foreign_bytes_are_read_or_refused(tmp_path_factory, content, suffix):
     path = tmp_path_factory.mktemp("data") / f"a{suffix}"

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from stethoscope.logs.dvc import DvcProject, read_project
 from stethoscope.logs.dvc_runs import TRACKER
 from stethoscope.logs.dvc_versions import by_data_version, compare
+from tests.exploring import examples
 
 PIPELINE = """
 stages:
@@ -239,6 +240,7 @@ _VALUES = st.recursive(
 )  # fmt: skip
 
 
+@examples(100)
 @given(st.dictionaries(st.sampled_from(["stages", "outs", "vars", "params", "metrics", "schema", "a"]), _VALUES))
 def test_files_of_any_shape_are_no_crash(tmp_path_factory, value):
     import yaml

@@ -8,7 +8,7 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.containers.wire import encode_bytes, encode_varint
@@ -16,6 +16,7 @@ from stethoscope.logs import event_file
 from stethoscope.logs.crc32c import masked
 from stethoscope.logs.event_file import EventReader, is_event_file
 from stethoscope.logs.series import Place
+from tests.exploring import examples
 from tests.logs.event_writing import event, first_record, record, simple, tensor, write_events
 
 
@@ -323,7 +324,7 @@ MIXED = first_record() + b"".join(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.data())
 def test_damage_of_any_kind_never_raises_and_never_invents_a_point(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damage") / "events.out.tfevents.1"
@@ -345,7 +346,7 @@ def _all(reader, tag):
     return zip(series.step.tolist(), series.wall_time.tolist(), series.value.tolist(), strict=True)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.binary(max_size=300), st.lists(st.binary(max_size=80), max_size=20))
 def test_foreign_records_never_raise(tmp_path_factory, tail, contents):
     reader = read(write_events(tmp_path_factory.mktemp("foreign"), [*map(record, contents), tail]))

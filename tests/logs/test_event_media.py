@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.containers.wire import encode_bytes, encode_varint
@@ -14,6 +14,7 @@ from stethoscope.logs.event_file import EventReader
 from stethoscope.logs.event_layout import layout
 from stethoscope.logs.event_media import media_records
 from stethoscope.logs.record_framing import frame
+from tests.exploring import examples
 from tests.logs.event_writing import event, first_record, record, simple, tensor, write_events
 
 TAGS = st.text(max_size=12)
@@ -41,7 +42,7 @@ def events(draw):
 
 
 @given(st.lists(events(), min_size=1, max_size=20))
-@settings(deadline=None)
+@examples(100)
 def test_many_at_once_are_what_each_is_in_full(contents):
     whole = b"".join(contents) + bytes(8)
     sizes = np.array([len(one) for one in contents], np.int64)

@@ -7,10 +7,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.logs.event_file import EventReader
+from tests.exploring import examples
 from tests.logs.event_writing import event, first_record, simple, tensor
 
 WHOLE = first_record() + b"".join(
@@ -18,7 +19,7 @@ WHOLE = first_record() + b"".join(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(150)
 @given(
     st.lists(st.integers(1, len(WHOLE)), max_size=6),
     st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(1, 255)), max_size=4),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.logs.histogram_bins import binned, common_edges, whole
+from tests.exploring import examples
 
 
 def test_values_are_spread_evenly_over_their_bucket():
@@ -37,6 +38,7 @@ def test_nothing_to_draw_gives_bins_all_the_same():
     assert not len(whole(broken))
 
 
+@examples(100)
 @given(
     st.lists(st.tuples(st.floats(-1e308, 1e308), st.floats(-1e308, 1e308), st.floats(0, 1e9)), min_size=1, max_size=30),
     st.integers(1, 50),

@@ -16,6 +16,7 @@ from stethoscope.containers.wire import Malformed, encode_bytes, encode_varint
 from stethoscope.logs.event_folder import EventFolder
 from stethoscope.logs.image_files import LARGEST, SMALLEST, drawn
 from stethoscope.logs.media_values import EncodedImages, Graph, Histogram, PrecisionRecall, Texts, media_value
+from tests.exploring import examples
 from tests.logs.event_writing import event, graph_def, graph_event, tensor, write_events
 
 
@@ -89,6 +90,7 @@ def test_a_shape_that_does_not_fit_is_no_histogram(shape):
         assert decoded(value, "w", "histogram") is None
 
 
+@examples(100)
 @given(st.binary(max_size=120), st.sampled_from(["histogram", "image", "text", "pr_curve"]))
 def test_whatever_the_bytes_nothing_but_malformed_is_raised(payload, kind):
     for value in (tensor("v", 2, payload, "x", payload[:9]), encode_bytes(1, b"v") + encode_bytes(5, payload)):
@@ -118,6 +120,7 @@ def test_what_is_no_image_or_too_large_is_none():
     assert drawn(bytes(huge)) is None
 
 
+@examples(100)
 @given(st.binary(max_size=60), st.integers(0, 60))
 def test_damaged_images_are_none_or_images(noise, at):
     whole = png(9, 9, "RGB")

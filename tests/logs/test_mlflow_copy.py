@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.logs.mlflow_copy import write_store
 from stethoscope.logs.mlflow_run import MlflowRun, Points, as_logs
 from stethoscope.logs.mlflow_sqlite import TRACKER
+from tests.exploring import examples
 
 
 def run(values=(0.5, math.nan, math.inf, -math.inf), **known):
@@ -36,7 +37,7 @@ def test_what_was_left_out_is_said_with_the_run(tmp_path):
     assert got.notes["left out"] == "only the last point of loss was read"
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.text(max_size=20), st.text(max_size=20), st.lists(st.floats(), min_size=1, max_size=5))
 def test_no_name_or_value_is_refused(tmp_path_factory, name, tag, values):
     points = Points()

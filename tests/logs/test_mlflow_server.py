@@ -19,6 +19,7 @@ from stethoscope.errors import BadSetting, NotFound, TooLarge, UnreadableFile
 from stethoscope.logs import bounded_json
 from stethoscope.logs.bounded_json import JsonServer
 from stethoscope.logs.mlflow_server import Experiment, MlflowServer
+from tests.exploring import examples
 
 API = "/api/2.0/mlflow"
 RUN = {
@@ -195,6 +196,7 @@ _JSON = st.recursive(
 )
 
 
+@examples(100)
 @given(st.dictionaries(st.sampled_from(_NAMES), _JSON))
 def test_answers_of_any_shape_are_no_crash(value):
     tracker = MlflowServer(Says(value))

@@ -20,6 +20,7 @@ from stethoscope.logs.mlflow_files import TRACKER as FILES
 from stethoscope.logs.mlflow_run import stored_value, value_of
 from stethoscope.logs.mlflow_sqlite import TRACKER as SQLITE
 from stethoscope.logs.yaml_file import read_yaml
+from tests.exploring import examples
 
 SCHEMA = """
 CREATE TABLE experiments (experiment_id INTEGER PRIMARY KEY, name VARCHAR(256), lifecycle_stage VARCHAR(32));
@@ -120,6 +121,7 @@ def test_a_damaged_description_loses_itself(tmp_path):
     assert "meta.yaml is damaged" in run.health.problem
 
 
+@examples(100)
 @given(
     st.dictionaries(
         st.sampled_from(["run_name", "status", "start_time", "lifecycle_stage", "user_id", "tags"]),
@@ -192,6 +194,7 @@ def test_links_out_of_the_store_are_not_followed(tmp_path):
     assert (run.series, run.parameters) == ({}, {})
 
 
+@examples(100)
 @given(st.binary(max_size=300))
 def test_metric_files_of_any_content(tmp_path_factory, content):
     place = tmp_path_factory.mktemp("mlflow")
@@ -202,6 +205,7 @@ def test_metric_files_of_any_content(tmp_path_factory, content):
     assert points + run.health.bad_records == sum(bool(line.split()) for line in whole.split(b"\n"))
 
 
+@examples(100)
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.floats()), max_size=30), st.integers(0, 40))
 def test_every_whole_line_survives_a_cut(tmp_path_factory, points, cut):
     place = tmp_path_factory.mktemp("mlflow")

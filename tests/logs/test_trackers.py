@@ -18,6 +18,7 @@ from stethoscope.logs import all_trackers
 from stethoscope.logs.named_columns import Roles, roles
 from stethoscope.task import TaskContext
 from stethoscope.types import Budget, ModelFile
+from tests.exploring import examples
 from tests.logs.event_writing import event, simple, write_events
 
 
@@ -136,6 +137,7 @@ def test_links_are_not_followed(tmp_path):
         gather_logs(inside)
 
 
+@examples(100)
 @given(st.binary(max_size=400))
 def test_foreign_bytes_never_raise(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("foreign")

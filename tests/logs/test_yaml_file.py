@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.logs.yaml_file import flatten, read_yaml
+from tests.exploring import examples
 
 
 def read(folder, text, **options):
@@ -59,6 +60,7 @@ def test_nested_values_get_dotted_names():
     assert flatten({"a": {"b": [1, {"c": 2}]}, "d": None, "e": {}}) == {"a.b.0": 1, "a.b.1.c": 2, "d": None}
 
 
+@examples(100)
 @given(st.binary(max_size=300) | st.text("abc:{}[]&*!- \n'\"?|>#%", max_size=100).map(str.encode))
 def test_foreign_bytes_never_raise(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("yaml") / "a.yaml"

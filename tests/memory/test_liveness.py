@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from stethoscope.memory.liveness import Step, profile
 from stethoscope.memory.op_buffers import Operation, Value
 from stethoscope.memory.run_order import executed
+from tests.exploring import examples
 
 
 def chain(*names: str, **more) -> list[Step]:
@@ -87,6 +88,7 @@ def graphs(draw):
     return steps, {name: draw(st.integers(0, 50)) for name in names}
 
 
+@examples(100)
 @given(graphs())
 def test_the_peak_is_between_the_largest_tensor_and_the_sum(graph):
     steps, sizes = graph

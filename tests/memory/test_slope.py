@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput
 from stethoscope.memory.slope import slope
+from tests.exploring import examples
 
 
+@examples(100)
 @given(st.floats(-1e6, 1e6), st.floats(-1e9, 1e9), st.integers(3, 60))
 def test_a_straight_line_has_its_slope(per_step, start, count):
     found = slope([start + per_step * step for step in range(count)])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from stethoscope.planner.liveness import alias_roots, crossing_bytes, live_profile, peak_live_bytes
 from stethoscope.planner.model_shape import model_shape
+from tests.exploring import examples
 from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
 
 
@@ -86,6 +87,7 @@ def graphs(draw):
     return architecture(layers)
 
 
+@examples(100)
 @given(graphs())
 def test_the_peak_is_between_the_largest_tensor_and_the_sum(graph):
     shape = model_shape(graph)

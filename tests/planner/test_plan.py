@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.errors import BadSetting
@@ -18,6 +18,7 @@ from stethoscope.planner.presets import Device, device
 from stethoscope.planner.states import optimizer, precision
 from stethoscope.planner.transformers import activation_bytes_per_layer, first_stage_activation_bytes
 from stethoscope.types import Architecture
+from tests.exploring import examples
 from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
 
 MODELS: dict[str, Architecture] = {
@@ -202,7 +203,7 @@ def test_models_together():
 PRECISIONS = st.sampled_from(["float32", "mixed_float16", "bfloat16", "deepspeed_mixed", "megatron_mixed"])
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     name=st.sampled_from(sorted(MODELS)),
     devices=st.integers(2, 40),
@@ -226,7 +227,7 @@ def test_more_devices_never_need_more_on_each(name, devices, batch, numbers, tra
     assert least[1] <= least[0] + 8
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     name=st.sampled_from(sorted(MODELS)),
     data=st.integers(2, 64),
@@ -241,7 +242,7 @@ def test_a_higher_zero_stage_never_needs_more(name, data, tensor, batch, numbers
     assert totals == sorted(totals, reverse=True)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(name=st.sampled_from(sorted(MODELS)), devices=st.integers(1, 16), memory=st.integers(10**4, 10**8))
 def test_totals_are_sums_and_fitting_is_what_it_says(name, devices, memory):
     for item in plan(MODELS[name], Settings(small(memory), devices)):

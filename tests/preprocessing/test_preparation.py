@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.preprocessing.preparation import Preparation, variable
 from stethoscope.preprocessing.step import Step
+from tests.exploring import examples
 
 STEPS = [
     {"step": "scale", "of": "x", "factor": 1 / 255, "offset": 0.0},
@@ -73,6 +74,7 @@ def test_too_many_steps_are_refused():
         Preparation.from_json([{"step": "flatten"}] * 1000)
 
 
+@examples(100)
 @given(st.text(max_size=80) | st.text("scale~x%7E[]0123,.\"'", max_size=60))
 def test_any_address_is_read_or_refused_in_a_sentence(text):
     try:
@@ -83,6 +85,7 @@ def test_any_address_is_read_or_refused_in_a_sentence(text):
         assert Preparation.from_address(read.to_address()) == read
 
 
+@examples(100)
 @given(st.lists(st.text(max_size=20), min_size=1, max_size=5, unique=True), st.text(min_size=1, max_size=30))
 def test_any_label_and_any_array_name_survive_the_address(labels, of):
     steps = Preparation.from_json([{"step": "to_class_numbers", "of": of, "classes": labels}])

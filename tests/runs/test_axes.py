@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.runs.axes import MISSING, MOST_NAMES, NOT_A_NUMBER, OTHERS, axis_of
+from tests.exploring import examples
 
 
 def texts(axis):
@@ -61,6 +62,7 @@ def test_rare_names_share_a_place():
 _ANY = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 
 
+@examples(100)
 @given(st.lists(_ANY, max_size=40))
 def test_every_value_lies_on_the_axis(values):
     axis = axis_of(values)
@@ -72,6 +74,7 @@ def test_every_value_lies_on_the_axis(values):
     assert all(math.isfinite(place) for place, _ in axis.ticks)
 
 
+@examples(100)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=40))
 def test_numbers_keep_their_order(values):
     axis = axis_of(values)

@@ -14,6 +14,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.logs.series import Series
 from stethoscope.runs.compare import Comparison, metric_of
 from stethoscope.runs.run_filter import MAX_LENGTH, like, matching
+from tests.exploring import examples
 
 RUNS = Comparison.of(
     [
@@ -79,6 +80,7 @@ def test_what_cannot_be_understood_says_so(text):
         chosen(text)
 
 
+@examples(100)
 @given(st.text(alphabet="ab *<>=!()'\"ornt.1", max_size=60))
 def test_no_text_breaks_it(text):
     try:

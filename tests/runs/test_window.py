@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput
@@ -20,6 +20,7 @@ from stethoscope.runs.packed import pack
 from stethoscope.runs.smoothing import smooth
 from stethoscope.runs.thinning import thin
 from stethoscope.runs.window import MAX_MARKS, MAX_POINTS, window
+from tests.exploring import examples
 from tests.runs.logs import table_of
 
 NAN, INF = math.nan, math.inf
@@ -162,7 +163,7 @@ def test_a_thousand_runs_stay_within_bounds(tmp_path):
     assert not chosen[0].thinned
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.data())
 def test_every_column_keeps_its_extremes(data):
     count = data.draw(st.integers(1, 400))
@@ -254,7 +255,7 @@ _VALUES = st.floats() | st.floats(-4, 4) | st.sampled_from([1.7e308, -1.7e308, 5
 _POINTS = st.lists(st.tuples(_STEPS, _VALUES, st.floats() | st.floats(1e9, 2e9)), min_size=1, max_size=40)
 
 
-@settings(deadline=None, max_examples=80)
+@examples(80)
 @given(
     st.lists(_POINTS, min_size=1, max_size=3),
     st.sampled_from(["step", "relative", "wall"]),

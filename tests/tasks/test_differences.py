@@ -8,14 +8,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from stethoscope.tasks.differences import difference, first_layer, same_bits, tolerance
+from tests.exploring import examples
 
 
+@examples(100)
 @given(arrays(np.float32, array_shapes(max_dims=3, max_side=4), elements=st.floats(width=32)))
 def test_an_array_equals_itself_whatever_it_holds(array):
     assert same_bits(array, array.copy())
     assert difference(array, array.copy(), 0.0) is None
 
 
+@examples(100)
 @given(
     arrays(np.float32, (3, 4), elements=st.floats(-1e3, 1e3, width=32)),
     st.integers(0, 11),
