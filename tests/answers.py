@@ -79,7 +79,7 @@ def _of_an_unknown_operator(path: Path) -> Path:
 
 _DIGITS = {"model": "digits_cnn.onnx", "data": "digits_sample.npz"}
 RECIPES: dict[str, Recipe] = {
-    "activations": Recipe("activations", _DIGITS, {"times": True, "rows": 8}),
+    "activations": Recipe("activations", {"model": "wine_unscaled.keras"}, {"times": True, "rows": 8}, "tensorflow"),
     "compare": Recipe("compare", {**_DIGITS, "other": _with_another_bias}, {"rows": 32}),
     "compare-quantised": Recipe("compare", {**_DIGITS, "other": "digits_cnn_int8.tflite"}, {"rows": 16}),
     "convert": Recipe("convert", {"model": "wine_unscaled.keras"}, {"target": "onnx"}, "tensorflow"),
@@ -101,19 +101,24 @@ OPEN = {"convert": ("operators.before", "operators.after")}
 """Objects whose keys are names out of a model or data, by kind."""
 
 
-def answer(name: str, **changes: Any) -> dict[str, Any]:
+def answer(name: str, /, **changes: Any) -> dict[str, Any]:
     """The recorded answer of this name with `changes`, of which objects go into the objects that are there.
 
     Raises:
         KeyError: a key that no recorded answer of the kind has.
         AssertionError: a value of another JSON type than any recorded one, or an object in a list that lacks keys.
     """
+    return change(name, recorded(name)["value"], **changes)
+
+
+def change(name: str, value: Mapping[str, Any], /, **changes: Any) -> dict[str, Any]:
+    """`value`, an answer of that kind, with `changes`, which are refused as `answer` refuses them."""
     kind = RECIPES[name].kind
-    changed: dict[str, Any] = merged(recorded(name)["value"], changes, shape_of_kind(kind), kind, OPEN.get(kind, ()))
+    changed: dict[str, Any] = merged(value, changes, shape_of_kind(kind), kind, OPEN.get(kind, ()))
     return changed
 
 
-def row_of(name: str, path: str, place: int = 0, **changes: Any) -> dict[str, Any]:
+def row_of(name: str, path: str, place: int = 0, /, **changes: Any) -> dict[str, Any]:
     """The object at `place` of the list at `path` ("rows", "first_divergence.guesses") of a recorded answer, with `changes`."""
     kind, found, shape = RECIPES[name].kind, recorded(name)["value"], shape_of_kind(RECIPES[name].kind)
     for key in path.split("."):
@@ -127,6 +132,7 @@ def state_of(
     name: str,
     value: Mapping[str, Any] | None = None,
     status: Status | None = None,
+    /,
     *,
     job_id: str = "",
     reason: str | None = None,
@@ -149,7 +155,14 @@ def state_of(
     )
     kind = RECIPES[name].kind
     return JobState(
-        job_id or f"job-of-{name}-0123456789", kind, "me", "model", 0.0, {**real["params"], **params}, "done", result=result
+        job_id or f"job-of-{name}-0123456789",
+        kind,
+        "me",
+        "model",
+        0.0,
+        {**real["params"], **params},
+        "done",
+        result=result,
     )
 
 

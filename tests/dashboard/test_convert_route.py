@@ -11,7 +11,7 @@ import pytest
 from dashboard.routes import conversions, downloads
 from dashboard.routes.conversions import Converted
 from stethoscope.errors import NotFound
-from stethoscope.types import JobResult, Status
+from tests.answers import answer, state_of
 
 ONE, TWO, NOTHING, RUNNING = (
     "one-0123456789abcdef",
@@ -28,9 +28,9 @@ def jobs(tmp_path, monkeypatch):
         files[name] = tmp_path / name
         files[name].write_bytes(bytes(range(250)) * (size // 250 + 1))
     values = {
-        ONE: {"file": "model.onnx", "beside": []},
-        TWO: {"file": "model.onnx", "beside": ["model.onnx.data"]},
-        NOTHING: {"file": "../../cookie.key", "beside": "model.onnx"},
+        ONE: answer("convert"),
+        TWO: answer("convert", beside=["model.onnx.data"]),
+        NOTHING: {**answer("convert", file="../../cookie.key"), "beside": "model.onnx"},
     }
 
     def state(job_id: str):
@@ -38,7 +38,7 @@ def jobs(tmp_path, monkeypatch):
             return SimpleNamespace(result=None)
         if job_id not in values:
             raise NotFound("no such job")
-        return SimpleNamespace(result=JobResult(Status.OK, values[job_id], "", "", 0, 1.0, files))
+        return state_of("convert", values[job_id], files=files)
 
     for module in (conversions, downloads):
         monkeypatch.setattr(module, "engine", lambda: SimpleNamespace(state=state))

@@ -10,10 +10,10 @@ import pytest
 
 from dashboard.architecture import layer_colours, layer_columns, layer_measures
 from dashboard.architecture.layer_measures import Measure
-from stethoscope.jobs.state import JobState
 from stethoscope.planner.dynamic_sizes import Sizes
 from stethoscope.store import Entry
-from stethoscope.types import Architecture, JobResult, Layer, Status, TensorSpec
+from stethoscope.types import Architecture, Layer, TensorSpec
+from tests.answers import answer, row_of, state_of
 
 
 def layer(path: str, kind: str, shape: tuple[int | None, ...], parameters: int = 0, *inputs: str, **config) -> Layer:
@@ -47,10 +47,6 @@ def entry(app, tmp_path) -> Entry:
     return add(tmp_path, tiny_onnx)
 
 
-def ran(value: dict) -> JobState:
-    return JobState("j", "activations", "o", "e", 0.0, result=JobResult(Status.OK, value, "", "done", 0, 1.0))
-
-
 def test_only_what_is_known_is_offered_and_costs_follow_the_batch(entry):
     one, many = (layer_measures.of(entry, MODEL, batch, Sizes()) for batch in (1, 32))
     assert list(one) == ["parameters", "flops", "bytes"]
@@ -61,12 +57,12 @@ def test_only_what_is_known_is_offered_and_costs_follow_the_batch(entry):
 
 def test_time_and_dead_units_are_those_of_the_last_statistics(entry, monkeypatch):
     rows = [
-        {"path": "body/conv", "time_s": 0.25, "units": 8, "dead_units": 2},
-        {"path": "body/conv#2", "time_s": 0.5, "units": 8, "dead_units": 4},
-        {"path": "broken", "time_s": "NaN", "units": None, "dead_units": 1},
+        row_of("activations", "layers", path="body/conv", time_s=0.25, units=8, dead_units=2),
+        row_of("activations", "layers", path="body/conv#2", time_s=0.5, units=8, dead_units=4),
+        {**row_of("activations", "layers", path="broken", units=None, dead_units=1), "time_s": "NaN"},
         "not a row",
     ]
-    found = ran({"layers": rows, "rows": 100})
+    found = state_of("activations", {**answer("activations", rows=100), "layers": rows})
     monkeypatch.setattr(
         layer_measures.analysis, "last", lambda _entry, kind, saying: found if kind == "activations" else None
     )

@@ -12,25 +12,34 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.deployment import speed_figures, speed_parts, speed_table
 from stethoscope.jobs.state import JobState
-from stethoscope.types import JobResult, Status
+from stethoscope.types import Status
+from tests.answers import answer, row_of, state_of
 from tests.dashboard.visiting import HOSTILE, text
+
+NO_TIME = dict.fromkeys(("first_call_s", "p50_s", "p90_s", "p99_s", "mean_s", "rows_per_s", "peak_bytes"))
 
 
 def row(
     role: str, size: int, p50_ms: float | None, call: str = "run", runtime: str = "ONNX Runtime 1.31.1", **more
 ) -> dict:
-    none = p50_ms is None
-    return {
-        "model": role, "role": role, "format": "onnx", "runtime": runtime, "call": call, "device": "CPU", "threads": 2, "batch_size": size,
-        "calls": 0 if none else 500, "first_call_s": None if none else 0.02, "p50_s": None if none else p50_ms / 1e3,
-        "p90_s": None if none else 1.5 * p50_ms / 1e3, "p99_s": None if none else 4 * p50_ms / 1e3, "mean_s": None if none else p50_ms / 900,
-        "rows_per_s": None if none else size / p50_ms * 1e3, "peak_bytes": None if none else 1 << 20, "reason": "", **more,
-    }  # fmt: skip
+    if p50_ms is None:
+        times = {"calls": 0, **NO_TIME}
+    else:
+        p50_s = p50_ms / 1e3
+        times = {
+            "calls": 500,
+            "p50_s": p50_s,
+            "p90_s": 1.5 * p50_s,
+            "p99_s": 4 * p50_s,
+            "mean_s": 1.1 * p50_s,
+            "rows_per_s": size / p50_s,
+        }
+    told = {"model": role, "role": role, "batch_size": size, "call": call, "runtime": runtime}
+    return row_of("latency", "rows", **{**told, **times, **more})
 
 
 def model(role: str, size: int | None, reason: str = "") -> dict:
-    return {"role": role, "name": role, "format": "onnx", "runtime": "ONNX Runtime 1.31.1", "size_bytes": size, "parameters": 1_000,
-            "load_s": 0.01, "peak_bytes": 1 << 20, "reason": reason}  # fmt: skip
+    return row_of("latency", "models", role=role, name=role, size_bytes=size, reason=reason)
 
 
 ROWS = [
@@ -39,10 +48,14 @@ ROWS = [
     row("other-1", 1, 0.05),
     row("other-1", 8, 1.8),
 ]
-VALUE = {
-    "rows": ROWS, "models": [model("model", 4_096), model("other-1", 1_024)], "threads": None, "cores": 2, "device": "CPU", "source": "rows.npz",
-    "together": True, "seconds": 2.0, "notes": ["The machine was busy."],
-}  # fmt: skip
+MODELS = [model("model", 4_096), model("other-1", 1_024)]
+
+
+def value(**changes) -> dict:
+    said = {"rows": ROWS, "models": MODELS, "source": "rows.npz", "notes": ["The machine was busy."], **changes}
+    return answer("latency", **said)
+
+
 NAMES = {"model": "a.keras", "other-1": "b c.onnx"}
 PARAMS = {
     "batch_sizes": [1, 8],
@@ -55,11 +68,9 @@ PARAMS = {
 }
 
 
-def state(value=VALUE, status=Status.OK, **params) -> JobState:
-    result = JobResult(status, value, "", "", 1 << 20, 9.0, {}, "")
-    return JobState(
-        "job-of-timing-01234567", "latency", "me", "model", 0.0, {**PARAMS, **params}, "done", result=result
-    )
+def state(answered=None, status=Status.OK, **params) -> JobState:
+    answered = value() if answered is None else answered
+    return state_of("latency", answered, status, **{**PARAMS, **params})
 
 
 def test_the_fastest_and_the_smallest_are_named_with_their_distance_to_the_model_in_view():
@@ -69,10 +80,10 @@ def test_the_fastest_and_the_smallest_are_named_with_their_distance_to_the_model
         == "`b c.onnx` is the fastest with 1 row a call: 50.0 µs, 18 × as fast as `a.keras`."
     )
     assert speed_parts.sentence(8, groups, called) == "`a.keras` is the fastest with 8 rows a call: 1.40 ms."
-    assert speed_parts.smallest(VALUE["models"], NAMES) == "`b c.onnx` is the smallest: 1.00 KiB, 25.0 % of `a.keras`."
+    assert speed_parts.smallest(MODELS, NAMES) == "`b c.onnx` is the smallest: 1.00 KiB, 25.0 % of `a.keras`."
     alone = speed_table.timed(ROWS[:1])
     assert speed_parts.sentence(1, alone, called) == "`a.keras` takes 900 µs for 1 row."
-    assert speed_parts.smallest(VALUE["models"][:1], NAMES) == ""
+    assert speed_parts.smallest(MODELS[:1], NAMES) == ""
 
 
 @pytest.mark.parametrize(
@@ -89,7 +100,7 @@ def test_the_table_marks_the_fastest_and_says_where_there_is_no_time():
     assert columns["Rows a call"] == ["1", "1", "1", "8", "8"]
     assert columns["p50"] == ["900 µs", "50.0 µs", "no time", "1.40 ms", "1.80 ms"]
     assert columns["Against the model in view"] == ["—", "18 × as fast, fastest", "—", "fastest", "29 % more time"]
-    whole = speed_table.models([*VALUE["models"], model("other-2", None)], NAMES)
+    whole = speed_table.models([*MODELS, model("other-2", None)], NAMES)
     assert whole["Size"] == ["4.00 KiB", "1.00 KiB", "—"]
     assert whole["Against the model in view"] == ["—", "25.0 %", "—"]
 
@@ -105,7 +116,7 @@ def test_a_model_called_in_several_ways_has_a_line_for_each():
 
 def test_all_numbers_as_csv_start_no_formula():
     rows = [row("model", 1, 0.9, model="=cmd")]
-    (told,) = csv.DictReader(io.StringIO(speed_table.as_csv(rows, VALUE["models"]).decode()))
+    (told,) = csv.DictReader(io.StringIO(speed_table.as_csv(rows, MODELS).decode()))
     assert told["model"] == "'=cmd"
     assert float(told["p50_s"]) == pytest.approx(9e-4)
     assert told["size_bytes"] == "4096"
@@ -133,7 +144,7 @@ def test_the_command_does_the_same():
     assert speed_parts.command(state(), NAMES) == (
         "stethoscope latency a.keras 'b c.onnx' --data rows.npz --batch-sizes 1,8 --seconds 2"
     )
-    asked = state({**VALUE, "source": "dummy"}, threads=4, calls=["function", "predict"], device="cpu", seed=3)
+    asked = state(value(source="dummy"), threads=4, calls=["function", "predict"], device="cpu", seed=3)
     assert speed_parts.command(asked, NAMES).endswith(
         "--batch-sizes 1,8 --threads 4 --calls function,predict --seconds 2 --device cpu --seed 3"
     )
@@ -154,34 +165,36 @@ def drawn(job: JobState, names=NAMES) -> AppTest:
 def test_an_answer_has_the_picture_both_tables_and_how_it_was_done(workspace):
     app = drawn(state())
     said = text(app).replace("\\", "")
-    assert "`b c.onnx` is the fastest with 1 row a call" in said
-    assert "`a.keras` is the fastest with 8 rows a call" in said
-    assert "`b c.onnx` is the smallest" in said
-    assert "The machine was busy." in said
-    assert "2 threads on 2 cores" in said
+    groups, called = speed_table.timed(ROWS), speed_table.titles(ROWS, NAMES)
+    for sentence in (speed_parts.sentence(1, groups, called), speed_parts.sentence(8, groups, called)):
+        assert sentence.replace("\\", "") in said
+    assert speed_parts.smallest(MODELS, NAMES).replace("\\", "") in said
+    assert "machine was busy" in said
+    assert "2 threads" in said
+    assert "2 cores" in said
     assert "short turns" in said
     assert len(app.get("plotly_chart")) == 1
     assert len(app.dataframe) == 2
-    assert app.code[0].value.startswith("stethoscope latency a.keras")
-    assert "one after the other" in text(drawn(state({**VALUE, "together": False})))
+    assert app.code[0].value == speed_parts.command(state(), NAMES)
+    apart = text(drawn(state(value(together=False))))
+    assert "short turns" not in apart
+    assert "after the other" in apart
 
 
 def test_names_and_reasons_from_files_stay_text(workspace):
     rows = [*ROWS, row("other-2", 1, None, reason=f"{HOSTILE} is damaged.")]
-    value = {
-        **VALUE,
-        "rows": rows,
-        "models": [*VALUE["models"], model("other-2", None, f"{HOSTILE} is damaged.")],
-        "notes": [HOSTILE],
-    }
-    app = drawn(state(value), {"model": HOSTILE, "other-1": HOSTILE, "other-2": HOSTILE})
+    models = [*MODELS, model("other-2", None, f"{HOSTILE} is damaged.")]
+    hostile = value(rows=rows, models=models, notes=[HOSTILE])
+    app = drawn(state(hostile), {"model": HOSTILE, "other-1": HOSTILE, "other-2": HOSTILE})
     assert len([one for one in app.warning if "is damaged" in one.value]) == 1
     outside = "".join(part for place, part in enumerate(text(app).split("`")) if place % 2 == 0)
     assert not re.search(r"(?<!\\)<img", outside)
 
 
-def test_a_run_that_ended_badly_says_so_and_keeps_what_was_found(workspace):
-    app = drawn(state(VALUE, Status.TIMED_OUT))
-    assert "What was found before the run ended" in text(app)
-    assert len(app.dataframe) == 2
-    assert "more memory than its limit" in text(drawn(state({}, Status.OUT_OF_MEMORY)))
+@pytest.mark.parametrize(
+    ("status", "word"), [(Status.TIMED_OUT, "before the run"), (Status.OUT_OF_MEMORY, "its limit")]
+)
+def test_a_run_that_ended_badly_says_so_and_keeps_what_was_found(workspace, status, word):
+    app = drawn(state(value() if status is Status.TIMED_OUT else {}, status))
+    assert word in text(app)
+    assert len(app.dataframe) == (2 if status is Status.TIMED_OUT else 0)
