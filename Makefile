@@ -1,11 +1,13 @@
-.PHONY: help run test check fix bench samples pictures lock clean
+.PHONY: help run test test-all quick fuzz record check fix bench samples pictures lock clean
 UV := .uv/bin/uv
 PORT ?= 8501
 ADDRESS ?= localhost
 WORKERS ?= auto
+MINUTES ?= 10
+PYTEST := .venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal -rfE
 
 help:  ## Show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 .uv/bin/uv: tools/bootstrap.sh
 	@sh tools/bootstrap.sh && touch -c .uv/bin/uv
@@ -21,7 +23,21 @@ run: .venv/.run  ## Set up, then start the app on http://localhost:8501 (PORT=, 
 
 test: .venv/.dev  ## Set up, then run every test, browser tests included (WORKERS=)
 	@sh tools/chromium.sh
-	@.venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist loadfile --reruns 1 -rfER
+	@$(PYTEST)
+
+test-all: .venv/.dev  ## The same with every sweep, every job run by a worker, and examples drawn at random
+	@sh tools/chromium.sh
+	@STETHOSCOPE_TEST_ALL=1 STETHOSCOPE_TEST_EXAMPLES=5 $(PYTEST)
+
+quick: .venv/.dev  ## Within 90 s: lint, types, contracts, and the tests nearest to what you changed
+	@.venv/bin/python -m tools.quick
+
+fuzz: .venv/.dev  ## Let hypothesis look for what breaks a reader, for MINUTES (10)
+	@.venv/bin/python -m tools.fuzz --minutes $(MINUTES)
+
+record: .venv/.dev  ## Record the answers of workers again where the code has left them behind
+	@sh tools/chromium.sh
+	@.venv/bin/python -m tools.record
 
 check: .venv/.dev  ## Lint, formatting, types
 	@.venv/bin/ruff check .

@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 ALL = os.environ.get("STETHOSCOPE_TEST_ALL") == "1"
 """Whether this is `make test-all`: every sweep, every job run by a worker, examples drawn at random."""
 EXPLORES = ALL or "STETHOSCOPE_TEST_EXAMPLES" in os.environ
+UNTIL_S = float(os.environ.get("STETHOSCOPE_TEST_UNTIL", "0"))
 
 hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
@@ -34,6 +36,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         sweeps = [item for item in items if item.get_closest_marker("sweep")]
         config.hook.pytest_deselected(items=sweeps)
         items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """In a run that has an end, what comes after it is skipped and counted."""
+    if UNTIL_S and time.time() > UNTIL_S:
+        pytest.skip("no time was left for it in this run")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -89,7 +97,7 @@ def engine(tmp_path_factory) -> Iterator[RecordedEngine]:
         folder,
         {"light": 2, "tensorflow": 2},
         1 << 62,
-        replays=not ALL and keeps is None,
+        replays=not ALL,
         keeps=None if keeps is None else keeps / f"{os.getpid()}.jsonl",
     )
     yield made

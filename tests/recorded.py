@@ -228,9 +228,9 @@ class RecordedEngine(Engine):
 
     def _close(self, job_id: str, result: JobResult) -> None:
         job = self._asked.pop(job_id, None)
-        if job is not None and self.keeps is not None:
+        if job is not None and self.keeps is not None and result.status is not Status.CANCELLED:
             entry = entry_of(job, result, self._jobs_folder / job_id)
-            if entry is not None:
+            if entry is not None and entry["key"] not in recorded(job.kind):
                 with self._writing, self.keeps.open("a", encoding="utf-8") as lines:
                     lines.write(json.dumps(entry) + "\n")
         super()._close(job_id, result)
@@ -283,6 +283,16 @@ def merge(parts: list[Path], *, only: set[str] | None = None) -> dict[str, int]:
             text = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in kept)
             (FOLDER / f"{kind}.jsonl").write_text(text, "utf-8")
     return counts
+
+
+def forget() -> None:
+    """Reads the recording again at the next question."""
+    recorded.cache_clear()
+
+
+def given_in(folder: Path) -> set[str]:
+    """The keys of the answers that the workers of a run were given, as they wrote them down at their ends."""
+    return {key for path in folder.glob("*.json") for key in json.loads(path.read_text("utf-8"))["given"]}
 
 
 def recording_folder() -> Path | None:

@@ -163,7 +163,7 @@ class SpecimenPrograms:
 
     def _keep(self, program: str, files: Mapping[str, ModelFile], fit: Any, asked: list[tuple[str, str]]) -> None:
         place = recording_folder()
-        if place is not None:
+        if place is not None and not self._current(program):
             told = {
                 "files": {role: file.sha256 for role, file in files.items()}, "fit": fit, "asked": sorted(asked),
                 "source": source(program),
@@ -188,6 +188,12 @@ class SpecimenPrograms:
                 check=False,
             )
             assert done.returncode == 0, done.stderr[-3000:]
+
+
+def keys() -> set[str]:
+    """The answers that the recorded programs need, those too that were diagnosed from the start in this run."""
+    known = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
+    return {key for program in known.values() for _, key in program["asked"]}
 
 
 def merge(parts: list[Path]) -> int:

@@ -12,7 +12,6 @@ from stethoscope.diagnosis.report import Report
 from stethoscope.findings import Severity
 from stethoscope.types import Status
 from tests.conftest import ALL
-from tests.recorded import recording_folder
 from tests.specimen_programs import LIVE, RECORD, SpecimenPrograms, all_programs, all_specimens
 
 CHECKS = all_checks()
@@ -22,7 +21,7 @@ CHECKS = all_checks()
 def programs(engine, commit, tmp_path_factory) -> SpecimenPrograms:
     """Every specimen and its twin; those that are built are built once for all workers of the run."""
     shared = tmp_path_factory.getbasetemp().parent / "specimens"
-    return SpecimenPrograms(shared, engine, commit, everything=ALL or recording_folder() is not None)
+    return SpecimenPrograms(shared, engine, commit, everything=ALL)
 
 
 def told(report: Report) -> str:

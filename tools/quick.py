@@ -1,0 +1,93 @@
+"""`make quick`: what can be known of a change in a minute and a half. Lint, formatting, types, contracts, the nearest tests.
+
+The nearest tests are those that changed, those that mirror a changed module by name, those that import one, and then those
+that import what imports one. What the time does not reach is counted as skipped and left to `make test`.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from tests.sources import PACKAGES, PROJECT, imports_of, name_of
+
+TESTS_S = 60.0
+CONTRACTS = (
+    "test_structure",
+    "test_imports",
+    "test_tasks_and_commands",
+    "test_components",
+    "test_checks",
+    "test_fixes",
+)
+
+
+def main() -> int:
+    """Returns the ending of the first step that was red; 0 when all were green."""
+    changed = changed_files()
+    print(f"{len(changed)} changed files", flush=True)
+    until = str(time.time() + TESTS_S)
+    tests = [*nearest(changed), *(f"tests/contracts/{name}.py" for name in CONTRACTS)]
+    bin_folder = Path(sys.executable).parent
+    checks = [
+        ["ruff", "check", "--quiet", "."],
+        ["ruff", "format", "--check", "--quiet", "."],
+        ["mypy"],
+    ]  # fmt: skip
+    # Types beside tests: either leaves a processor idle at times.
+    started = [subprocess.Popen([bin_folder / words[0], *words[1:]], cwd=PROJECT) for words in checks]
+    command = [sys.executable, "-m", "pytest", "--numprocesses", "2", "--dist", "worksteal", "-rf", "--maxfail", "5"]
+    tested = subprocess.run(
+        [*command, *dict.fromkeys(tests)],
+        cwd=PROJECT,
+        env=os.environ | {"STETHOSCOPE_TEST_UNTIL": until},
+        check=False,
+    )
+    ends = [*(process.wait() for process in started), tested.returncode]
+    return next((code for code in ends if code), 0)
+
+
+def changed_files() -> list[Path]:
+    """Files that differ from the last commit, or where none does, those of that commit."""
+    asked = [["diff", "--name-only", "HEAD"], ["ls-files", "--others", "--exclude-standard"]]
+    names = [name for words in asked for name in _git(*words)] or _git("diff", "--name-only", "HEAD~1", "HEAD")
+    return [path for name in names if (path := PROJECT / name).suffix == ".py" and path.exists()]
+
+
+def nearest(changed: Iterable[Path]) -> list[str]:
+    """Test files by their distance from what changed; browser tests last."""
+    paths = [path for path in changed if path.relative_to(PROJECT).parts[0] in PACKAGES]
+    modules = {name_of(path) for path in paths}
+    tests = sorted((PROJECT / "tests").rglob("test_*.py"))
+    ranks: dict[Path, int] = {}
+    for test in tests:
+        imported = imports_of(name_of(test))
+        if test in paths:
+            ranks[test] = 0
+        elif any(_mirrors(test, module) for module in modules):
+            ranks[test] = 1
+        elif imported & modules:
+            ranks[test] = 2
+        elif any(imports_of(one) & modules for one in imported if not one.startswith("tests")):
+            ranks[test] = 3
+    found = sorted(ranks, key=lambda test: ("browser" in test.parts, ranks[test]))
+    return [str(test.relative_to(PROJECT)) for test in found]
+
+
+def _mirrors(test: Path, module: str) -> bool:
+    """Whether a test is named after a module: tests/room/test_thing.py, tests/test_cli_thing.py."""
+    *rooms, name = module.split(".")
+    return test.stem == f"test_{name}" and (test.parent.name in (*rooms, "tests"))
+
+
+def _git(*words: str) -> list[str]:
+    done = subprocess.run(["git", *words], cwd=PROJECT, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
