@@ -90,7 +90,7 @@ def commit() -> int:
 
 
 @pytest.fixture(scope="session")
-def engine(tmp_path_factory) -> Iterator[RecordedEngine]:
+def engine(tmp_path_factory, commit) -> Iterator[RecordedEngine]:
     """One engine for the whole run, so that TensorFlow is imported into a fork server once; it gives recorded answers."""
     folder, keeps = tmp_path_factory.mktemp("engine"), recording_folder()
     made = RecordedEngine(
@@ -98,6 +98,7 @@ def engine(tmp_path_factory) -> Iterator[RecordedEngine]:
         {"light": 2, "tensorflow": 2},
         1 << 62,
         replays=not ALL,
+        turn=commit,
         keeps=None if keeps is None else keeps / f"{os.getpid()}.jsonl",
     )
     yield made

@@ -119,7 +119,7 @@ class SpecimenPrograms:
             if (place / name).exists()
         }
         fit = json.loads((place / "fit.json").read_text())
-        with self._engine.live(), self._engine.asked() as keys:
+        with self._engine.live(keeps=True), self._engine.asked() as keys:
             report = self._diagnosed(files, fit, trains)
         self._keep(program, files, fit, keys)
         return report

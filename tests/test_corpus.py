@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from stethoscope.formats import all_formats
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from stethoscope.worker import landlock, seccomp
 
@@ -36,6 +37,11 @@ def corpus(shared_dir, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def endings(corpus, engine) -> dict[str, list[JobResult]]:
+    with engine.live():
+        return crowded(corpus, engine)
+
+
+def crowded(corpus: Path, engine: Engine) -> dict[str, list[JobResult]]:
     """Every file described, then predicted: first as anybody, then with its code allowed. All at once, as a crowd would."""
 
     def submit(kind: str, file: ModelFile, worker="light", **params) -> str:

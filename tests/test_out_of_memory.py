@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from sample_models.canonical import save_keras
 from stethoscope.jobs.host_memory import HostMemory, oom_kills
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.running import _anonymous_bytes
@@ -32,12 +33,22 @@ def models(tmp_path_factory) -> dict[str, Path]:
     import keras
 
     folder, layers = tmp_path_factory.mktemp("models"), keras.layers
-    found = {phase: folder / f"{phase}.keras" for phase in ("load", "trace", "collect")}
-    keras.Sequential([keras.Input((8192,)), layers.Dense(8192, name="heavy")]).save(found["load"])
+    heavy = layers.Dense(8192, kernel_initializer="ones", name="heavy")
     # One row becomes 400 MB, whatever the batch.
-    wide = [layers.Reshape((1, 1, 1)), layers.UpSampling2D(10_000, name="wide"), layers.GlobalAveragePooling2D()]
-    keras.Sequential([keras.Input((1,)), *wide]).save(found["trace"])
-    keras.Sequential([keras.Input((1,)), layers.RepeatVector(1_000_000, name="repeat")]).save(found["collect"])
+    wide = [
+        layers.Reshape((1, 1, 1)),
+        layers.UpSampling2D(10_000, name="wide"),
+        layers.GlobalAveragePooling2D(name="mean"),
+    ]
+    made = {
+        "load": [keras.Input((8192,), name="x"), heavy],
+        "trace": [keras.Input((1,), name="x"), *wide],
+        "collect": [keras.Input((1,), name="x"), layers.RepeatVector(1_000_000, name="repeat")],
+    }
+    found = {
+        phase: save_keras(keras.Sequential(parts, name=phase), folder / f"{phase}.keras")
+        for phase, parts in made.items()
+    }
     return found | {"predict": BUILT / "memory_hungry.keras"}
 
 
@@ -48,6 +59,7 @@ REQUESTS: dict[str, tuple[int, dict[str, Any]]] = {
     "collect": (600 * MIB, {"batch_size": 10, "samples": 100}),
 }
 """Of each phase: the limit that is too little for it, and what is asked."""
+by_workers = pytest.mark.usefixtures("live_engine")
 
 
 def request(models: dict[str, Path], phase: str, memory_bytes: int) -> Job:
@@ -192,9 +204,16 @@ def test_what_is_advised_then_works(engine, models, phase):
     assert again.status is Status.OK, again.reason
 
 
+@by_workers
 @pytest.mark.parametrize(
     ("phase", "number"),
-    [*((phase, signal.SIGKILL) for phase in PHASES), ("predict", signal.SIGABRT), ("load", signal.SIGSEGV)],
+    [
+        ("predict", signal.SIGKILL),
+        ("collect", signal.SIGABRT),
+        ("load", signal.SIGSEGV),
+        *(pytest.param(phase, signal.SIGKILL, marks=pytest.mark.sweep) for phase in ("load", "trace", "collect")),
+        pytest.param("predict", signal.SIGABRT, marks=pytest.mark.sweep),
+    ],
 )
 def test_a_worker_that_is_killed_from_outside(engine, models, neighbour, phase, number):
     neighbour.start()
@@ -212,7 +231,8 @@ def test_a_worker_that_is_killed_from_outside(engine, models, neighbour, phase, 
     neighbour.check()
 
 
-@pytest.mark.parametrize("phase", ["load", "predict"])
+@by_workers
+@pytest.mark.parametrize("phase", [pytest.param("load", marks=pytest.mark.sweep), "predict"])
 def test_a_worker_killed_while_the_machine_has_nothing_left_ran_out_of_memory(
     engine, models, neighbour, monkeypatch, phase
 ):
@@ -259,6 +279,7 @@ def _removed(folder: Path) -> bool:
     return not folder.exists()
 
 
+@by_workers
 @pytest.mark.skipif(oom_kills() is None, reason="the kernel does not count its kills")
 def test_the_kernels_own_killer(engine, models, neighbour):
     neighbour.start()
@@ -274,7 +295,10 @@ def test_the_kernels_own_killer(engine, models, neighbour):
     neighbour.check()
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@by_workers
+@pytest.mark.parametrize(
+    "phase", ["trace", "collect", *(pytest.param(phase, marks=pytest.mark.sweep) for phase in ("load", "predict"))]
+)
 def test_a_machine_that_runs_out(engine, models, neighbour, monkeypatch, phase):
     """A machine with 400 MiB left when the job starts, and a job with a limit far above that."""
     neighbour.start()
@@ -304,6 +328,7 @@ def test_a_machine_that_runs_out(engine, models, neighbour, monkeypatch, phase):
     neighbour.check()
 
 
+@by_workers
 def test_the_machines_own_reading_ends_only_who_holds_memory(engine, models, neighbour, monkeypatch):
     neighbour.start()
     monkeypatch.setattr(engine._supervisor, "_host", HostMemory(1 << 60))
@@ -312,6 +337,7 @@ def test_the_machines_own_reading_ends_only_who_holds_memory(engine, models, nei
     neighbour.check()
 
 
+@by_workers
 def test_workers_are_ended_by_the_kernel_before_anything_else(engine, models):
     job_id = engine.submit(request(models, "load", 4096 * MIB))
     pid = pid_in(engine, job_id, ("load",))

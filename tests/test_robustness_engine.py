@@ -27,6 +27,8 @@ MIB = 1 << 20
 PROJECT = Path(__file__).resolve().parents[1]
 LEFT = {"final.json", "out"}
 
+pytestmark = pytest.mark.usefixtures("live_engine")
+
 
 def predict(path: Path, **params) -> Job:
     return Job("predict", {"model": ModelFile(path, path.name)}, params, Budget(1 << 30, 60))

@@ -18,6 +18,8 @@ from stethoscope.types import Status
 from tests.jobs.conftest import job
 from tests.models import hungry_onnx
 
+pytestmark = pytest.mark.usefixtures("live_engine")
+
 
 def until(condition, timeout_s=60.0):
     end = time.monotonic() + timeout_s
