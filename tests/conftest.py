@@ -16,6 +16,7 @@ import hypothesis
 import pytest
 
 from stethoscope.jobs.job_engine import Engine
+from tests import recorded
 from tests.commands import Commands
 from tests.recorded import RecordedEngine, recording_folder
 
@@ -42,6 +43,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """In a run that has an end, what comes after it is skipped and counted."""
     if UNTIL_S and time.time() > UNTIL_S:
         pytest.skip("no time was left for it in this run")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """After a run on several workers: whether recorded answers were run anew because the code has left them behind."""
+    if config.getoption("numprocesses", None) and not ALL:
+        gone, total = recorded.left_behind()
+        if gone:
+            terminalreporter.write_line(f"{gone} of {total} recorded answers are of other code: run `make record`.")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

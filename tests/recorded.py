@@ -268,7 +268,7 @@ def plant(workspace: Path) -> int:
     try:
         for path in sorted(FOLDER.glob("*.jsonl")):
             for entry in recorded(path.stem).values():
-                job = _job(entry["identity"])
+                job = job_of(entry["identity"])
                 queued = engine._prepared(job, "")
                 state = JobState(queued.id, job.kind, "", "", time.time(), job.params, cache_key=cache_key(job))
                 engine._states.add([state])
@@ -278,9 +278,10 @@ def plant(workspace: Path) -> int:
     return planted
 
 
-def _job(identity: Mapping[str, Any]) -> Job:
+def job_of(identity: Mapping[str, Any]) -> Job:
+    """The job that was asked for; its files are known by content only."""
     files = {role: ModelFile(Path(name), name, sha256) for role, (sha256, name) in identity["files"].items()}
-    after = {role: _job(one) for role, one in identity["after"].items()}
+    after = {role: job_of(one) for role, one in identity["after"].items()}
     return Job(identity["kind"], files, identity["params"], Budget(*identity["budget"]), identity["worker"], after)
 
 
@@ -305,6 +306,13 @@ def merge(parts: list[Path], *, only: set[str] | None = None) -> dict[str, int]:
             text = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in kept)
             (FOLDER / f"{kind}.jsonl").write_text(text, "utf-8")
     return counts
+
+
+def left_behind() -> tuple[int, int]:
+    """How many recorded answers the code has left behind, and how many there are."""
+    kinds = [path.stem for path in FOLDER.glob("*.jsonl")]
+    total = sum(1 for kind in kinds for _ in entries(kind))
+    return total - sum(len(recorded(kind)) for kind in kinds), total
 
 
 def forget() -> None:

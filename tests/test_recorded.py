@@ -1,0 +1,121 @@
+"""The recording of answers: given again only for the same question, and only while the code behind it stands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stethoscope.types import Budget, Job, ModelFile, Status
+from tests import recorded
+from tests.models import tiny_onnx
+from tests.recorded import NotRecorded, RecordedEngine
+from tests.sources import closure, imports_of
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty recording."""
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path / "recordings")
+    recorded.forget()
+    yield tmp_path
+    monkeypatch.undo()
+    recorded.forget()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> RecordedEngine:
+    made = RecordedEngine(tmp_path_factory.mktemp("engine"), {"light": 1, "tensorflow": 1}, 1 << 62, reuse=False)
+    yield made
+    made.stop()
+
+
+def predict(path: Path, **params) -> Job:
+    return Job("predict", {"model": ModelFile.at(path)}, {"batch_size": 2, "samples": 4, **params}, Budget(1 << 30, 60))
+
+
+def record(runs: RecordedEngine, folder: Path, job: Job):
+    runs.keeps = folder / "new.jsonl"
+    with runs.live(keeps=True):
+        result = runs.wait(runs.submit(job), 60)
+    runs.keeps = None
+    recorded.merge([folder / "new.jsonl"])
+    recorded.forget()
+    return result
+
+
+def test_the_same_question_gets_the_same_answer_without_a_worker(runs, folder):
+    first = record(runs, folder, predict(tiny_onnx(folder / "a" / "tiny.onnx")))
+    runs._had_turn = {"predict"}
+    before = runs.ran
+    with runs.only_recorded():
+        again = runs.wait(runs.submit(predict(tiny_onnx(folder / "b" / "tiny.onnx"))), 1)
+    assert runs.ran == before
+    assert (again.status, again.value, again.wall_s) == (Status.OK, first.value, first.wall_s)
+    assert again.files.keys() == first.files.keys()
+    for name, path in again.files.items():
+        np.testing.assert_array_equal(np.load(path), np.load(first.files[name]))
+
+
+def test_another_content_name_parameter_or_budget_is_another_question(runs, folder):
+    job = predict(tiny_onnx(folder / "tiny.onnx"))
+    record(runs, folder, job)
+    others = [
+        predict(tiny_onnx(folder / "three" / "tiny.onnx", scale=3.0)),
+        predict(tiny_onnx(folder / "other.onnx")),
+        predict(folder / "tiny.onnx", seed=1),
+        Job(job.kind, job.files, job.params, Budget(2 << 30, 60)),
+    ]
+    with runs.only_recorded():
+        for other in others:
+            with pytest.raises(NotRecorded):
+                runs.submit(other)
+
+
+def test_a_changed_module_lets_the_job_run(runs, folder, monkeypatch):
+    job = predict(tiny_onnx(folder / "tiny.onnx"))
+    record(runs, folder, job)
+    monkeypatch.setattr(recorded, "fingerprint", lambda kind: "of other code")
+    recorded.forget()
+    with runs.only_recorded(), pytest.raises(NotRecorded):
+        runs.submit(job)
+    before = runs.ran
+    assert runs.wait(runs.submit(job), 60).status is Status.OK
+    assert runs.ran == before + 1
+
+
+def test_one_of_each_kind_runs_in_its_turn_once(runs, folder):
+    job = predict(tiny_onnx(folder / "tiny.onnx"))
+    record(runs, folder, job)
+    runs._had_turn, before = set(), runs.ran
+    for _ in range(3):
+        assert runs.wait(runs.submit(job), 60).status is Status.OK
+    assert runs.ran == before + 1
+    assert runs._had_turn == {"predict"}
+
+
+def test_what_rests_on_a_module_is_known_from_imports():
+    read = closure(["stethoscope.tasks.profile", "stethoscope.worker.child"], closed=["stethoscope.tasks"])
+    assert {"stethoscope.gathering.data", "stethoscope.types", "stethoscope.worker.containment"} <= read
+    assert "stethoscope.formats.onnx" in read, "a package that looks for its modules imports them"
+    assert not [name for name in read if name.startswith(("stethoscope.checks", "dashboard", "stethoscope.cli"))]
+    assert "stethoscope.tasks.predict" not in read
+    assert "tests.recorded" in imports_of("tests.conftest")
+
+
+def test_the_recordings_are_as_the_code_reads_them():
+    kinds = sorted(path.stem for path in recorded.FOLDER.glob("*.jsonl"))
+    assert len(kinds) > 20, "run: make record"
+    seen = set()
+    for kind in kinds:
+        for entry in recorded.entries(kind):
+            identity = entry["identity"]
+            assert entry["key"] == recorded.key_of(identity)
+            assert (identity["kind"], entry.keys()) == (kind, {"key", "source", "identity", "result", "out"})
+            assert recorded.identity_of(recorded.job_of(identity)) == identity
+            assert "/tmp/" not in json.dumps(entry["result"])
+            assert Status(entry["result"]["status"]) in Status
+            assert entry["key"] not in seen
+            seen.add(entry["key"])
