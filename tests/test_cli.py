@@ -99,8 +99,7 @@ def test_a_machine_that_runs_out_is_a_report_too(tmp_path, monkeypatch):
     printed = run(*words)
     assert printed.returncode == 2
     assert "what to do: " in printed.stdout
-    assert "memory of the machine" in printed.stdout
-    assert "the machine ran out of memory" in printed.stderr
+    assert printed.stderr.count("\n") == 1
 
 
 def test_consistency_tells_what_was_tested(tiny):
