@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from stethoscope.architecture.layer_changes import changes
 from stethoscope.architecture.matching import match
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.architecture.keras_files import described
-
-keras = pytest.importorskip("keras")
-L = keras.layers
+from tests.frameworks import keras
+from tests.frameworks import layers as L
 
 
 def pairs(first, second):

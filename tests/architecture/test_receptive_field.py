@@ -8,9 +8,8 @@ import pytest
 from stethoscope.architecture.receptive_field import receptive_fields
 from stethoscope.types import Architecture
 from tests.architecture.keras_files import described
-
-keras = pytest.importorskip("keras")
-L = keras.layers
+from tests.frameworks import keras
+from tests.frameworks import layers as L
 
 
 def depends_on(model, size: int) -> np.ndarray:
@@ -81,14 +80,14 @@ def test_the_widest_branch_counts(tmp_path):
 @pytest.mark.parametrize(
     "layers",
     [
-        [L.GlobalAveragePooling2D(name="last")],
-        [L.Flatten(), L.Dense(2, name="last")],
-        [L.GroupNormalization(1, name="last")],
-        [L.Reshape((-1, 2)), L.LSTM(3, name="last")],
+        lambda: [L.GlobalAveragePooling2D(name="last")],
+        lambda: [L.Flatten(), L.Dense(2, name="last")],
+        lambda: [L.GroupNormalization(1, name="last")],
+        lambda: [L.Reshape((-1, 2)), L.LSTM(3, name="last")],
     ],
 )
 def test_what_sees_everything_is_global(layers, tmp_path):
-    model = keras.Sequential([keras.Input((8, 8, 1)), L.Conv2D(2, 3, name="conv"), *layers], name="whole")
+    model = keras.Sequential([keras.Input((8, 8, 1)), L.Conv2D(2, 3, name="conv"), *layers()], name="whole")
     found = receptive_fields(described(model, tmp_path))
     assert not found["conv"].is_global
     assert found["last"].is_global

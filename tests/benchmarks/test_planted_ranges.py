@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-keras = pytest.importorskip("keras")
-pytest.importorskip("tensorflow")
-
-from benchmarks.planted_divergences import answers  # noqa: E402 - after the frameworks are known to be there
-from benchmarks.planted_ranges import RangePlant, edited, full_int8  # noqa: E402
-
-L = keras.layers
+from benchmarks.planted_divergences import answers
+from benchmarks.planted_ranges import RangePlant, edited, full_int8
+from tests.frameworks import keras
+from tests.frameworks import layers as L
 
 
 @pytest.fixture(scope="module")

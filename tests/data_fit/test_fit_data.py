@@ -6,10 +6,8 @@ import json
 import zipfile
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
-from keras import layers
 
 from stethoscope.formats import detect
 from stethoscope.formats.tflite_model.quantised_ends import input_quantisation
@@ -17,6 +15,7 @@ from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext
 from stethoscope.tasks.fit_data import TASK
 from stethoscope.types import Budget, ModelFile
+from tests.frameworks import keras, layers
 
 RNG = np.random.default_rng(0)
 SPARSE, CATEGORICAL, BINARY = "sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy"

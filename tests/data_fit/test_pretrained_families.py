@@ -4,26 +4,27 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import keras
 import numpy as np
 import pytest
 
 from stethoscope.data_fit.pretrained_families import RANGES, family_of
+from tests.frameworks import keras
 
-APPLICATIONS = keras.applications
 CASES = {
-    "ResNet50": APPLICATIONS.resnet50, "ResNet50V2": APPLICATIONS.resnet_v2, "MobileNet": APPLICATIONS.mobilenet,
-    "Xception": APPLICATIONS.xception, "EfficientNetB0": APPLICATIONS.efficientnet,
+    "ResNet50": "resnet50", "ResNet50V2": "resnet_v2", "MobileNet": "mobilenet", "Xception": "xception",
+    "EfficientNetB0": "efficientnet",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_family_is_known(name):
-    model = getattr(APPLICATIONS, name)(weights=None, include_top=False)
+    model = getattr(keras.applications, name)(weights=None, include_top=False)
     # As a base inside another model.
     family = family_of(SimpleNamespace(layers=[SimpleNamespace(path=f"base/{layer.name}") for layer in model.layers]))
     assert family is not None
-    made = CASES[name].preprocess_input(np.array([[[[0, 0, 0], [255, 255, 255]]]], "float32"))
+    made = getattr(keras.applications, CASES[name]).preprocess_input(
+        np.array([[[[0, 0, 0], [255, 255, 255]]]], "float32")
+    )
     assert RANGES[family.mode] == pytest.approx((made.min(), made.max()), abs=1e-3)
 
 

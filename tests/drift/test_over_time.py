@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binom
 
 from stethoscope.drift.over_time import _limits_of_mean, _limits_of_share
+from tests.frameworks import stats
 
 
 def test_nearly_always_right_is_no_alarm():
     """Of 30 rows of which 1 % are wrong two are wrong in 4 % of all stretches: that is within the limits."""
     lower, upper = _limits_of_share(0.99, 0.0, 5_000, 30)
-    assert upper == 1.0 and binom.cdf(round(lower * 30) - 1, 30, 0.99) < 0.002
+    assert upper == 1.0 and stats.binom.cdf(round(lower * 30) - 1, 30, 0.99) < 0.002
 
 
 def test_few_known_rows_widen_the_limits():

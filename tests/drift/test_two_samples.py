@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from stethoscope.drift.category_tests import same_mix
 from stethoscope.drift.corrections import benjamini_hochberg, holm
 from stethoscope.drift.effects import jensen_shannon, psi, psi_by_chance, wasserstein
 from stethoscope.drift.rank_tests import Ordered, anderson_darling, kolmogorov_smirnov
 from stethoscope.drift.weighted_chi_squares import tail
+from tests.frameworks import stats
 
 
 def samples(seed, first=60, second=90, shift=0.3, digits=9):

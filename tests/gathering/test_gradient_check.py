@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stethoscope.gathering.gradient_check import gradient_errors, has_suspects
-
-keras = pytest.importorskip("keras")
+from tests.frameworks import keras
 
 
 def network(middle):

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import warnings
 
-import keras
 import numpy as np
 import pytest
-import tensorflow as tf
-import tf_keras
 
 from stethoscope.errors import BadInput
 from stethoscope.keras import Recorder
 from stethoscope.keras.tags import is_instrument, layer_of
+from tests.frameworks import keras, tf, tf_keras
 from tests.keras.reading import events, scalars
 
 ROWS, BATCH = 256, 32
@@ -159,65 +157,71 @@ def test_gradients_of_a_scaled_loss_are_unscaled(tmp_path):
     assert found[1] == pytest.approx(found[0], rel=1e-3) and found[2] == pytest.approx(found[0], rel=1e-3)
 
 
-class Adversarial(keras.Model):
+def adversarial():
     """Two parts with an optimizer each, and a step of its own."""
 
-    def __init__(self):
-        super().__init__()
-        self.maker = keras.layers.Dense(6, name="maker")
-        self.judge = keras.layers.Dense(1, name="judge")
+    class Adversarial(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.maker = keras.layers.Dense(6, name="maker")
+            self.judge = keras.layers.Dense(1, name="judge")
 
-    def compile(self):
-        super().compile()
-        self.maker_optimizer, self.judge_optimizer = keras.optimizers.Adam(), keras.optimizers.SGD()
+        def compile(self):
+            super().compile()
+            self.maker_optimizer, self.judge_optimizer = keras.optimizers.Adam(), keras.optimizers.SGD()
 
-    def call(self, x):
-        return self.judge(self.maker(x))
+        def call(self, x):
+            return self.judge(self.maker(x))
 
-    def train_step(self, data):
-        x, _ = data
-        with tf.GradientTape(persistent=True) as tape:
-            score = tf.reduce_mean(self(x, training=True))
-        for part, optimizer in ((self.maker, self.maker_optimizer), (self.judge, self.judge_optimizer)):
-            variables = part.trainable_variables
-            optimizer.apply_gradients(zip(tape.gradient(score, variables), variables, strict=True))
-        return {"score": score}
+        def train_step(self, data):
+            x, _ = data
+            with tf.GradientTape(persistent=True) as tape:
+                score = tf.reduce_mean(self(x, training=True))
+            for part, optimizer in ((self.maker, self.maker_optimizer), (self.judge, self.judge_optimizer)):
+                variables = part.trainable_variables
+                optimizer.apply_gradients(zip(tape.gradient(score, variables), variables, strict=True))
+            return {"score": score}
+
+    return Adversarial()
 
 
 def test_a_step_of_ones_own_with_two_optimizers(tmp_path):
-    model = Adversarial()
+    model = adversarial()
     model.compile()
     train(model, tmp_path, epochs=1, validate=False)
     found = scalars(tmp_path / "train")
     assert {"gradient_norm/maker", "gradient_norm/judge", "batch_score"} <= set(found)
 
 
-class Unwatchable(keras.Model):
+def unwatchable():
     """Its step updates the weights inside a branch, from where no measurement gets out."""
 
-    def __init__(self):
-        super().__init__()
-        self.dense = keras.layers.Dense(1)
+    class Unwatchable(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = keras.layers.Dense(1)
 
-    def call(self, x):
-        return self.dense(x)
+        def call(self, x):
+            return self.dense(x)
 
-    def train_step(self, data):
-        x, y = data
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((self(x, training=True) - y) ** 2)
-        slopes = tape.gradient(loss, self.trainable_variables)
+        def train_step(self, data):
+            x, y = data
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean((self(x, training=True) - y) ** 2)
+            slopes = tape.gradient(loss, self.trainable_variables)
 
-        def update():
-            self.optimizer.apply_gradients(zip(slopes, self.trainable_variables, strict=True))
-            return 0
+            def update():
+                self.optimizer.apply_gradients(zip(slopes, self.trainable_variables, strict=True))
+                return 0
 
-        tf.cond(loss > 0, update, lambda: 0)
-        return {"loss": loss}
+            tf.cond(loss > 0, update, lambda: 0)
+            return {"loss": loss}
+
+    return Unwatchable()
 
 
 def test_a_step_that_cannot_be_watched_trains_on_and_says_so(tmp_path):
-    model = Unwatchable()
+    model = unwatchable()
     model.compile(optimizer="sgd")
     with pytest.warns(RuntimeWarning, match="left out"):
         train(model, tmp_path, epochs=2, validate=False)
@@ -275,6 +279,13 @@ def test_it_is_a_keras_callback_that_leaves_fit_asynchronous(tmp_path):
     assert type(recorder).on_train_batch_end is keras.callbacks.Callback.on_train_batch_end
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Tracing the watched step is always worth it, however long a busy machine takes over it."""
+    monkeypatch.setattr("stethoscope.keras.schedule.SHORT_PREPARATION_S", math.inf)
+
+
+@pytest.mark.usefixtures("patient")
 def test_epochs_of_one_step_are_looked_at_too(tmp_path):
     x, y = data()
     compiled_model = compiled()
@@ -283,6 +294,7 @@ def test_epochs_of_one_step_are_looked_at_too(tmp_path):
     assert min(found["gradient_norm/hidden"]) == 4 and len(found["epoch_loss"]) == 12
 
 
+@pytest.mark.usefixtures("patient")
 def test_the_step_is_chosen_by_cost_unless_told(tmp_path):
     x, y = data()
     model, recorder = compiled(), Recorder(tmp_path)

@@ -7,15 +7,14 @@ import subprocess
 import sys
 import warnings
 
-import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from stethoscope.keras import Recorder
 from stethoscope.keras import recorder as recorder_module
 from stethoscope.keras.live_model import numbers
 from stethoscope.keras.tags import layer_of
+from tests.frameworks import keras, tf
 from tests.keras.reading import scalars
 
 ON_TWO_DEVICES = """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import keras
 import numpy as np
 import pytest
 
@@ -12,6 +11,7 @@ from stethoscope.diagnosis.log_report import examine_runs
 from stethoscope.gathering.logs import gather_logs
 from stethoscope.gathering.runs import gather_runs
 from stethoscope.keras import Recorder
+from tests.frameworks import keras
 from tests.keras.reading import scalars
 
 ROWS, BATCH, EPOCHS = 128, 16, 4

@@ -12,9 +12,8 @@ from stethoscope.parity.causes import guesses
 from stethoscope.parity.causes.case import Case, WeightPair
 from stethoscope.parity.recompute import computed
 from stethoscope.types import Layer, Operand
+from tests.frameworks import layers as L
 
-keras = pytest.importorskip("keras")
-L = keras.layers
 RANDOM = np.random.default_rng(0)
 QUERY, VALUE, KEY = (RANDOM.standard_normal((3, places, 8)) for places in (5, 7, 7))
 
@@ -23,10 +22,10 @@ KINDS = [
     (lambda: L.MultiHeadAttention(2, 4, value_dim=3, use_bias=False, output_shape=6), 3, False),
     (lambda: L.MultiHeadAttention(2, 4), 2, True),
     (lambda: L.GroupQueryAttention(4, 4, 2), 3, True),
-    (L.Attention, 2, True),
+    (lambda: L.Attention(use_scale=False), 2, True),
     (lambda: L.Attention(use_scale=True), 3, False),
     (lambda: L.Attention(score_mode="concat", use_scale=True), 2, False),
-    (L.AdditiveAttention, 3, True),
+    (lambda: L.AdditiveAttention(use_scale=True), 3, True),
 ]
 
 

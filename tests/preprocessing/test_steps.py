@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import keras
 import numpy as np
 import pytest
 
 from stethoscope.errors import BadInput, BadSetting
 from stethoscope.preprocessing import all_steps
 from stethoscope.preprocessing.preparation import Preparation
+from tests.frameworks import keras
 
 RNG = np.random.default_rng(0)
 PHOTOS = RNG.integers(0, 256, (3, 23, 31, 3), dtype=np.uint8)

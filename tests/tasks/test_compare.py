@@ -8,9 +8,8 @@ import pytest
 from stethoscope.parity.comparison_jobs import Compared, comparison_job
 from stethoscope.parity.ways import parse_way
 from stethoscope.types import Budget, Job, ModelFile, Status
-
-keras = pytest.importorskip("keras")
-L = keras.layers
+from tests.frameworks import keras
+from tests.frameworks import layers as L
 
 
 def vision(epsilon=1e-3, *, shift=False, training=False, scaling=True, resize="bilinear"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stethoscope.evidence.decode import decode
 from stethoscope.evidence.overfit import OverfitEvidence
@@ -11,7 +10,6 @@ from stethoscope.types import Job, ModelFile, Status
 from tests.models import tiny_onnx
 from tests.tasks.trained import answer, blobs, saved
 
-pytest.importorskip("keras")
 X, Y = blobs()
 SPARSE = "sparse_categorical_crossentropy"
 

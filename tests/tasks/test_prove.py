@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
 from stethoscope.evidence.decode import decode
 from stethoscope.findings import Proof
@@ -21,7 +20,6 @@ from stethoscope.fixes.set_learning_rate import SetLearningRate
 from stethoscope.types import Job, Status
 from tests.tasks.trained import answer, blobs, saved
 
-pytest.importorskip("keras")
 X, Y = blobs()
 
 

@@ -12,9 +12,8 @@ from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
 from stethoscope.weights.stored import StoredWeight, opened
 from tests.formats.tflite_specimens import pack, tiny
-
-keras = pytest.importorskip("keras")
-L = keras.layers
+from tests.frameworks import keras
+from tests.frameworks import layers as L
 
 
 def values(weight: StoredWeight) -> np.ndarray:
