@@ -11,14 +11,15 @@ import stat
 import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from stethoscope.containers import limits
+from stethoscope.containers.archive_names import BoundedTarInfo, is_zip
+from stethoscope.containers.damage import ARCHIVE, UNPACKING
 from stethoscope.errors import NotFound, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.types import ModelFile
 
@@ -69,17 +70,37 @@ class Archive:
 
         Raises:
             NotFound: no such member.
+            UnreadableFile: its bytes are damaged, found now or while it is read inside the `with`.
         """
         if name not in self.members:
             raise NotFound(f"{self._file.name}: has no member {name!r}. Its contents may be incomplete.")
-        stream = (
-            self._backend.open(name)
-            if isinstance(self._backend, zipfile.ZipFile)
-            else self._backend.extractfile(self._infos[name])
-        )
+        with self._stream(name) as stream:
+            try:
+                yield stream
+            except UNPACKING as error:
+                raise self._damaged(name, error) from error
+            except OSError as error:
+                if error.errno is not None:
+                    raise
+                raise self._damaged(name, error) from error
+
+    def _stream(self, name: str) -> IO[bytes]:
+        try:
+            stream = (
+                self._backend.open(name)
+                if isinstance(self._backend, zipfile.ZipFile)
+                else self._backend.extractfile(self._infos[name])
+            )
+        except ARCHIVE as error:
+            raise self._damaged(name, error) from error
         assert stream is not None, "links and devices were refused when the archive was opened"
-        with stream:
-            yield stream
+        return stream
+
+    def _damaged(self, name: str, error: Exception) -> UnreadableFile:
+        reason = str(error) or type(error).__name__
+        return UnreadableFile(
+            f"{self._file.name}: member {name!r} is damaged ({reason}). Save the model again or repeat the upload."
+        )
 
     def chunks(self, name: str) -> Iterator[bytes]:
         """Yields one member's bytes, never more than it declared.
@@ -98,10 +119,8 @@ class Archive:
                             f"{self._file.name}: member {name!r} inflates beyond the {declared:,} bytes it declares."
                         )
                     yield chunk
-        except (zipfile.BadZipFile, zlib.error, tarfile.TarError, EOFError, OSError, NotImplementedError) as error:
-            raise UnreadableFile(
-                f"{self._file.name}: member {name!r} is damaged ({error}). Save the model again or repeat the upload."
-            ) from error
+        except ARCHIVE as error:
+            raise self._damaged(name, error) from error
         if seen != declared:
             raise UnreadableFile(
                 f"{self._file.name}: member {name!r} holds {seen:,} of {declared:,} bytes. Repeat the upload."
@@ -146,24 +165,36 @@ def open_archive(file: ModelFile, most_members: int | None = None) -> Iterator[A
         TooLarge: it declares more than `limits` allow.
     """
     most = limits.MAX_MEMBERS if most_members is None else most_members
-    if zipfile.is_zipfile(file.path):
-        try:
-            with zipfile.ZipFile(file.path) as backend:
-                yield Archive(file, backend, _check_zip(file, backend, most))
-        except zipfile.BadZipFile as error:
-            raise UnreadableFile(f"{file.name}: the ZIP directory is damaged ({error}). Repeat the upload.") from error
-        return
-    if _starts_with(file.path, b"PK\x03\x04"):
-        raise UnreadableFile(
-            f"{file.name}: starts like a ZIP but its directory is missing. The upload is incomplete; repeat it."
-        )
+    with ExitStack() as opened:
+        if is_zip(file.path):
+            archive = _open_zip(file, most, opened)
+        elif _starts_with(file.path, b"PK\x03\x04"):
+            raise UnreadableFile(
+                f"{file.name}: starts like a ZIP but its directory is missing. The upload is incomplete; repeat it."
+            )
+        else:
+            archive = _open_tar(file, most, opened)
+        yield archive
+
+
+def _open_zip(file: ModelFile, most: int, opened: ExitStack) -> Archive:
     try:
-        with tarfile.open(file.path, "r:*") as tar:
-            yield Archive(file, tar, _check_tar(file, tar, most))
-    except (tarfile.TarError, EOFError, zlib.error, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
-            raise
-        raise UnreadableFile(f"{file.name}: not a readable archive ({error}). Repeat the upload.") from error
+        backend = opened.enter_context(zipfile.ZipFile(file.path))
+        return Archive(file, backend, _check_zip(file, backend, most))
+    except ARCHIVE as error:
+        reason = str(error) or type(error).__name__
+        raise UnreadableFile(f"{file.name}: the ZIP directory is damaged ({reason}). Repeat the upload.") from error
+
+
+def _open_tar(file: ModelFile, most: int, opened: ExitStack) -> Archive:
+    try:
+        backend = opened.enter_context(tarfile.open(file.path, "r:*", tarinfo=BoundedTarInfo))  # noqa: SIM115 - closed with what it was opened for
+        return Archive(file, backend, _check_tar(file, backend, most))
+    except (FileNotFoundError, PermissionError):
+        raise
+    except ARCHIVE as error:
+        reason = str(error) or type(error).__name__
+        raise UnreadableFile(f"{file.name}: not a readable archive ({reason}). Repeat the upload.") from error
 
 
 def is_archive(path: Path) -> bool:
@@ -249,9 +280,20 @@ def _check_tar(file: ModelFile, tar: tarfile.TarFile, most: int) -> dict[str, Me
             raise TooLarge(f"{file.name}: declares {inflated:,} bytes inside {stored:,}, as in a decompression bomb.")
         # tarfile gives names verbatim; `open` must find them by the same string.
         _plain(file, info.name)
-        _add(file, members, Member(info.name, info.size, info.offset_data if plain else None))
+        _add(file, members, Member(info.name, info.size, info.offset_data if plain and not info.issparse() else None))
+    _check_end(file, tar)
     _check_total(file, members, stored)
     return members
+
+
+def _check_end(file: ModelFile, tar: tarfile.TarFile) -> None:
+    """Refuses a tar with something else than its end where its next header should be: tarfile calls that its end, too."""
+    assert tar.fileobj is not None, "it is open"
+    tar.fileobj.seek(tar.offset)
+    if tar.fileobj.read(tarfile.BLOCKSIZE).strip(b"\0"):
+        raise UnreadableFile(
+            f"{file.name}: the header at byte {tar.offset:,} is damaged, what follows is lost. Repeat the upload."
+        )
 
 
 def _is_plain_tar(file: ModelFile) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stethoscope.containers.damage import JSON
 from stethoscope.data import bounds
 from stethoscope.data.problem_list import ProblemList
 from stethoscope.data.split_names import split_in_stem
@@ -22,7 +23,6 @@ _MOST_BYTES = 64 << 20
 _MEMORY_FACTOR = 12
 """Parsed JSON takes about that many times the bytes of its text."""
 _LIST_KEYS = ("data", "rows", "records", "items", "examples", "instances", "samples")
-_BROKEN = (ValueError, RecursionError)
 
 
 class JsonReader:
@@ -47,7 +47,7 @@ class JsonReader:
         line = text.partition(b"\n")[0]
         try:
             return isinstance(json.loads(line), dict | list)
-        except _BROKEN:
+        except JSON:
             return False
 
     def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> ColumnTable:
@@ -113,7 +113,7 @@ def _line_by_line(text: str) -> bool:
         return False
     try:
         return isinstance(json.loads(line), dict | list)
-    except _BROKEN:
+    except JSON:
         return rest.lstrip().startswith("{") and line.startswith("{") and line.rstrip() != "{"
 
 
@@ -126,7 +126,7 @@ def _by_line(text: str, problems: ProblemList, name: str = "") -> list[Mapping[s
             continue
         try:
             rows.append(_row(json.loads(line)))
-        except _BROKEN as error:
+        except JSON as error:
             if number == len(lines) and rows:
                 break
             problems.add("line", f"{of}line {number:,}", f"Is no JSON ({_gist(error)}); it is left out.")
@@ -142,7 +142,7 @@ def _whole(file: ModelFile, text: str, cut: bool, limit: int) -> list[Mapping[st
         )
     try:
         value = json.loads(text)
-    except _BROKEN as error:
+    except JSON as error:
         raise UnreadableFile(f"{file.name}: expected JSON, got damage ({_gist(error)}). Save it again.") from error
     return list(_rows_of(value))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from stethoscope.containers.damage import JSON
 from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon, Region
 from stethoscope.data.images.image_decoding import decode, decode_numbers
 from stethoscope.data.images.image_lookup import NameLookup
@@ -78,7 +79,7 @@ def _is_labelme(head: bytes) -> bool:
 def _value(members: Members, name: str) -> dict[str, Any]:
     try:
         value = json.loads(decoded(members.read(name, _JSON_BYTES)))
-    except (ValueError, RecursionError) as error:
+    except JSON as error:
         reason = " ".join(str(error).split())[:120]
         raise UnreadableFile(f"{name}: the JSON is malformed ({reason}). Export it again.") from error
     if not isinstance(value, dict):

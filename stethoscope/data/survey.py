@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from stethoscope.containers.damage import ARCHIVE
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.members import Members, open_members
 from stethoscope.errors import StethoscopeError
@@ -71,6 +72,6 @@ def _survey(members: Members) -> Survey:
         try:
             with members.open(name) as stream:
                 heads[name] = stream.read(_HEAD_BYTES)
-        except (StethoscopeError, OSError, EOFError, ValueError, RuntimeError, NotImplementedError):
+        except (*ARCHIVE, StethoscopeError):
             heads[name] = b""
     return Survey(members.names, images, heads)

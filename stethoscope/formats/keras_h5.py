@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.containers import hdf5
+from stethoscope.containers.damage import JSON
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.keras_model.keras_config import parse_network
 from stethoscope.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
@@ -108,7 +109,7 @@ def read(file: ModelFile) -> Description:
 def _json(subject: str, text: Any, name: str) -> Any:
     try:
         return json.loads(text)
-    except (ValueError, TypeError, RecursionError) as error:
+    except (*JSON, TypeError) as error:
         raise UnreadableFile(
             f"{subject}: attribute {name!r} is not readable JSON ({str(error)[:100]}). Save the model again."
         ) from error

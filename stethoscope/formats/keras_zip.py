@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -12,6 +11,8 @@ from typing import IO, Any, cast
 
 from stethoscope.containers import hdf5, limits
 from stethoscope.containers.archive import Archive, open_archive
+from stethoscope.containers.archive_names import listed
+from stethoscope.containers.damage import ARCHIVE, JSON
 from stethoscope.containers.window import Window
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.keras_model.keras_config import parse_network
@@ -40,9 +41,8 @@ class KerasZip:
             if stream.read(4) != b"PK\x03\x04":
                 return False
         try:
-            with zipfile.ZipFile(file.path) as archive:
-                names = archive.namelist()
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError):
+            names = list(listed(file.path))
+        except ARCHIVE:
             # A damaged zip is ours only by its name: describe says what is wrong with it.
             return file.suffix in self.extensions
         root = top_folder(names)
@@ -92,7 +92,7 @@ def read_json(file: ModelFile, archive: Archive, name: str, limit_bytes: int = l
         )
     try:
         return json.loads(archive.read(name, limit_bytes))
-    except (ValueError, RecursionError) as error:
+    except JSON as error:
         raise UnreadableFile(
             f"{file.name}: {name!r} is not readable JSON ({str(error)[:100]}). Save the model again."
         ) from error

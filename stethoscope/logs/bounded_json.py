@@ -11,6 +11,7 @@ from typing import IO, Any
 from urllib import error, request
 from urllib.parse import SplitResult, urlencode, urlsplit
 
+from stethoscope.containers.damage import JSON
 from stethoscope.errors import BadSetting, NotFound, TooLarge, UnreadableFile
 
 MAX_ANSWER_BYTES = 64 << 20
@@ -121,7 +122,7 @@ class JsonServer:
             ) from problem
         try:
             value = json.loads(content)
-        except (ValueError, RecursionError) as problem:
+        except JSON as problem:
             raise UnreadableFile(
                 f"{self.name}: expected an answer in JSON, got other content. Check that this is the tracking server."
             ) from problem

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-import struct
 from typing import TYPE_CHECKING, NamedTuple
+
+from stethoscope.containers import damage
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -36,8 +37,7 @@ def drawn(content: bytes) -> Drawn | None:
                 return None
             image.load()
             shown = _scaled(_plain(image))
-    # What Pillow's decoders raise for bytes that are no image.
-    except (OSError, ValueError, SyntaxError, EOFError, IndexError, struct.error, Image.DecompressionBombError):
+    except damage.pillow():
         return None
     out = io.BytesIO()
     shown.save(out, "PNG", compress_level=3)

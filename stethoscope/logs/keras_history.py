@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from stethoscope.containers.damage import JSON
 from stethoscope.logs.series import Health, RunLog, Series, restarts_of
 from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, modified, name_of
 from stethoscope.logs.walk import listing
@@ -50,7 +51,7 @@ def _series(path: Path) -> dict[str, Series]:
     """The lists by name; empty when the file is something else."""
     try:
         value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
+    except JSON:
         return {}
     if not isinstance(value, Mapping):
         return {}

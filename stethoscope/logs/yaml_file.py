@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stethoscope.containers import damage
+
 MAX_YAML_BYTES = 4 << 20
 _MAX_DEPTH, _MAX_VISITS, _MAX_NAME = 40, 50_000, 500
 _KINDS = {
@@ -92,7 +94,7 @@ def _mapping(content: bytes, *, texts: bool) -> dict[str, Any] | None:
         if not _is_shallow(text, loader):
             return None
         value = yaml.load(text, loader)
-    except (yaml.YAMLError, ValueError, RecursionError, TypeError, OverflowError, AttributeError, KeyError):
+    except damage.yaml():
         return None
     return {str(name): item for name, item in value.items()} if isinstance(value, Mapping) else None
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data, recognise
@@ -19,6 +20,7 @@ from stethoscope.types import ModelFile
 from tests.data import annotated_sets
 from tests.data.annotated_sets import png, put
 from tests.exploring import examples
+from tests.tables import each
 
 NAMES = {0: "cat", 1: "dog"}
 FRACTION = st.floats(0, 1, allow_nan=False)
@@ -54,6 +56,19 @@ def test_an_outline_keeps_its_points(points, width, height):
     np.testing.assert_allclose(line.marks[0].rings[0], [(x * width, y * height) for x, y in points])
 
 
+_TAGS = st.sampled_from(["!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!binary", "!!set", "!!omap", "!!map"])
+
+
+@examples(100)
+@given(st.text("abc:{}[]!- \n'\"?|>#%", max_size=60) | st.tuples(_TAGS, st.text(max_size=8)).map(" ".join))
+@example('!!int ""')
+@example("!!bool x")
+@example("!!timestamp x")
+def test_any_text_is_settings_or_none_or_damaged(text):
+    with contextlib.suppress(ValueError):
+        from_yaml(f"names: {text}", "data.yaml")
+
+
 @examples(100)
 @given(st.text(max_size=80) | st.text(alphabet="0123456789. -e\tnaif", max_size=80))
 def test_any_line_is_an_object_or_a_reason(text):
@@ -65,7 +80,7 @@ def test_any_line_is_an_object_or_a_reason(text):
         assert line is None or line.marks
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kinds"),
     [
         ("0 .5 .5 .2 .2 .93", [Box]),
@@ -88,7 +103,7 @@ def test_a_pose_of_known_form_leaves_out_points_that_are_not_marked():
     assert line.marks[1] == Points("cat", ((30.0, 30.0), (60.0, 70.0)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "reason"),
     [
         ("0 350 200 40 60", "looks like pixels"), ("cat .5 .5 .1 .1", "expected numbers"), ("0.5 .5 .5 .1 .1", "class number"),
@@ -106,7 +121,7 @@ LAYOUTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("pictures", "labels"), LAYOUTS)
+@each(("pictures", "labels"), LAYOUTS)
 def test_labels_find_their_images_in_every_layout(tmp_path, pictures, labels):
     annotated_sets.yolo(tmp_path, pictures, labels)
     with opened(tmp_path) as data:
@@ -125,7 +140,7 @@ def test_names_of_the_same_stem_stay_in_their_split(tmp_path):
         assert {sample.split: len(sample.marks) for sample in data.samples([0, 1])} == {"train": 1, "val": 2}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content"),
     [
         ("classes.txt", "cat\ndog\n"), ("obj.names", "cat\ndog\n"), ("data.yaml", "names: {0: cat, 1: dog}\n"),

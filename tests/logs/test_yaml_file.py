@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stethoscope.logs.yaml_file import flatten, read_yaml
 from tests.exploring import examples
+from tests.tables import each
 
 
 def read(folder, text, **options):
@@ -36,7 +36,7 @@ def test_texts_stay_as_written(tmp_path):
     assert read(tmp_path, "run_name: 007\nend_time: null\n", texts=True) == {"run_name": "007", "end_time": "null"}
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "a: " + "[" * 100_000, "a: " + "[" * 1500 + "]" * 1500, "!!python/object/apply:os.system ['true']", "- 1", "",
@@ -61,8 +61,11 @@ def test_nested_values_get_dotted_names():
 
 
 @examples(100)
-@given(st.binary(max_size=300) | st.text("abc:{}[]&*!- \n'\"?|>#%", max_size=100).map(str.encode))
-def test_foreign_bytes_never_raise(tmp_path_factory, content):
+@given(st.binary(max_size=300) | st.text("abc:{}[]&*!- \n'\"?|>#%", max_size=100).map(str.encode), st.booleans())
+@example(b'a: !!int ""', True)
+@example(b"a: !!timestamp x", True)
+@example(b"a: !!bool x", False)
+def test_foreign_bytes_never_raise(tmp_path_factory, content, texts):
     path = tmp_path_factory.mktemp("yaml") / "a.yaml"
     path.write_bytes(content)
-    assert isinstance(read_yaml(path), dict | None)
+    assert isinstance(read_yaml(path, texts=texts), dict | None)

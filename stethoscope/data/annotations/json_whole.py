@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from stethoscope.containers.damage import JSON
 from stethoscope.data.images.image_opening import Opening
 from stethoscope.errors import UnreadableFile
 
@@ -22,6 +23,6 @@ def read_json(opening: Opening, name: str) -> Any:
     text = opening.text(name, opening.budget_bytes // _COPIES)
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except JSON as error:
         reason = " ".join(str(error).split())[:120]
         raise UnreadableFile(f"{name}: the JSON is malformed ({reason}). Export it again.") from error

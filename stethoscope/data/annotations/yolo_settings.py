@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
+from stethoscope.containers import damage
 from stethoscope.data import bounds
 
 _YAML_BYTES = 1 << 20
@@ -54,7 +55,7 @@ def from_yaml(text: str, source: str) -> Settings | None:
 
     try:
         value = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except damage.yaml() as error:
         raise ValueError("it is no valid YAML: " + " ".join(str(error).split())[:120]) from error
     if not isinstance(value, Mapping) or not ({"names", "nc"} & set(value)):
         return None

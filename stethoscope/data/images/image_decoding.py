@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import io
 import re
-import struct
 import warnings
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from stethoscope.containers import damage
 from stethoscope.data import bounds
 from stethoscope.errors import TooLarge, UnreadableFile
 
@@ -133,18 +132,7 @@ def _opened(stream: IO[bytes], where: str, most_pixels: int) -> Iterator[Image.I
         raise TooLarge(f"{where}: expected at most {most_pixels:,} pixels, got {got}. Make it smaller.") from error
     except UnidentifiedImageError as error:
         raise UnreadableFile(f"{where}: expected an image, got other content. Replace the file.") from error
-    except (
-        OSError,
-        SyntaxError,
-        ValueError,
-        EOFError,
-        IndexError,
-        TypeError,
-        ArithmeticError,
-        MemoryError,
-        struct.error,
-        zlib.error,
-    ) as error:
+    except damage.pillow() as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise UnreadableFile(f"{where}: the image is damaged ({reason}). Replace the file.") from error
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -11,11 +9,11 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.containers.damage import ARCHIVE
 from stethoscope.data.streams.numpy_header import MAX_HEADER_BYTES, read_header
 from stethoscope.errors import TooLarge, UnreadableFile
 
 Array = npt.NDArray[Any]
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, ValueError)
 _NEAR_ROWS = 64
 """Rows skipped by reading over them, when rows are asked for that are not next to each other."""
 
@@ -39,7 +37,7 @@ class ArrayRows:
         self._subject, self._stream, self._budget = subject, stream, budget_bytes
         try:
             self.header = read_header(subject, stream.read(MAX_HEADER_BYTES))
-        except _DAMAGE as error:
+        except ARCHIVE as error:
             raise UnreadableFile(f"{subject}: the array is damaged ({error}). Save it again.") from error
         held = size_bytes - self.header.begins
         self.rows = self.header.rows
@@ -128,7 +126,7 @@ class ArrayRows:
                     raise EOFError("it ends early")
                 view[done : done + len(part)] = part
                 done += len(part)
-        except _DAMAGE as error:
+        except ARCHIVE as error:
             raise UnreadableFile(f"{self._subject}: the array is damaged ({error}). Save it again.") from error
         finally:
             view.release()

@@ -7,18 +7,19 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import IO, Any, cast
 
+from stethoscope.containers.damage import ARCHIVE
 from stethoscope.data.members import open_members
 from stethoscope.data.survey import survey
-from stethoscope.errors import StethoscopeError
+from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
 
 GZIP = b"\x1f\x8b"
 _TAR_MARK = 257
-DAMAGE = (EOFError, OSError, zlib.error, ValueError)
-"""What reading a damaged file or member raises."""
+DAMAGE = (*ARCHIVE, UnreadableFile)
+"""What reading a damaged file or member raises, opened or not yet."""
 
 
 def is_gzip(file: ModelFile) -> bool:
@@ -65,18 +66,22 @@ def open_stream(file: ModelFile, name: str) -> Iterator[IO[bytes]]:
     """One file or member, uncompressed if it is compressed with gzip.
 
     Raises:
-        NotFound, UnreadableFile: as `Members.open`.
+        NotFound, UnreadableFile: as `Members.open`; also damage that is found while it is read inside the `with`.
     """
-    if is_gzip(file):
-        with gzip.open(file.path, "rb") as opened:
-            yield cast(IO[bytes], opened)
-        return
-    with open_members(file) as members, members.open(name) as stream:
-        if name.lower().endswith(".gz"):
-            with gzip.GzipFile(fileobj=stream) as inner:
-                yield cast(IO[bytes], inner)
+    with ExitStack() as opened:
+        if is_gzip(file):
+            stream = cast(IO[bytes], opened.enter_context(gzip.open(file.path, "rb")))
         else:
+            members = opened.enter_context(open_members(file))
+            stream = opened.enter_context(members.open(name))
+            if name.lower().endswith(".gz"):
+                stream = cast(IO[bytes], opened.enter_context(gzip.GzipFile(fileobj=stream)))
+        try:
             yield stream
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise UnreadableFile(
+                f"{file.name}: {name!r} is damaged ({error}). Save it again or repeat the upload."
+            ) from error
 
 
 def text_of(file: ModelFile, name: str, encoding: str, limit: int) -> tuple[str, AsUtf8]:

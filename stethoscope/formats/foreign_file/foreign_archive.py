@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
+
+from stethoscope.containers.damage import ARCHIVE
 
 _IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
 _MODELS = {".keras", ".h5", ".hdf5", ".tflite", ".onnx", ".pb", ".pbtxt"}
@@ -17,7 +18,7 @@ def in_zip(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as backend:
             names = [name for name in backend.namelist() if not name.startswith("__MACOSX/")]
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError):
+    except ARCHIVE:
         return "a ZIP whose directory is missing or damaged: the upload is incomplete. Upload it again."
     files = [PurePosixPath(name) for name in names if not name.endswith("/")]
     base = {file.name for file in files}
@@ -66,7 +67,7 @@ def in_gzip(path: Path) -> str:
     try:
         with gzip.open(path) as stream:
             head = stream.read(512)
-    except (OSError, EOFError, zlib.error):
+    except ARCHIVE:
         return "gzip-compressed, but incomplete or damaged. Upload it again."
     if head[257:262] == b"ustar":
         name = head[:100].split(b"\0")[0].decode("utf-8", "replace")

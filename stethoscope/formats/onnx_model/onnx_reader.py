@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from stethoscope.containers import archive, limits, proto_text, wire
+from stethoscope.containers import archive, archive_names, damage, limits, proto_text, wire
 from stethoscope.errors import TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.formats.onnx_model.onnx_tensors import check_external, check_tensor, read_tensor, stripped
 from stethoscope.types import ModelFile
@@ -197,17 +196,9 @@ def only_model(file: ModelFile, names: tuple[str, ...]) -> str:
 
 def holds_model(path: Path) -> bool:
     """Whether an archive lists a .onnx and is not a SavedModel; reads its directory only."""
-    import tarfile
-    import zlib
-
     try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as backend:
-                names = backend.namelist()
-        else:
-            with tarfile.open(path, "r:*") as tar:
-                names = [info.name for _, info in zip(range(limits.MAX_MEMBERS), tar, strict=False)]
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError, NotImplementedError):
+        names = list(archive_names.listed(path))
+    except damage.ARCHIVE:
         return False
     others = any(PurePosixPath(name).name in ("saved_model.pb", "saved_model.pbtxt") for name in names)
     return not others and any(name.lower().endswith(".onnx") and not _is_hidden(name) for name in names)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import tarfile
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from stethoscope.containers import archive as archives
-from stethoscope.containers import limits, wire
+from stethoscope.containers import archive_names, damage, limits, wire
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.tf_graph import tf_text
 from stethoscope.types import ModelFile
@@ -79,8 +76,8 @@ def looks_like_one(file: ModelFile) -> bool:
     if not archives.is_archive(file.path):
         return False
     try:
-        return any(PurePosixPath(name).name in GRAPHS for name in _names(file.path))
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, OSError, ValueError, NotImplementedError):
+        return any(PurePosixPath(name).name in GRAPHS for name in archive_names.listed(file.path))
+    except damage.ARCHIVE:
         return False
 
 
@@ -135,23 +132,6 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _folder_graphs(folder: Path) -> list[Path]:
     return [path for path in _walk(folder) if path.name in GRAPHS]
-
-
-def _names(path: Path) -> Iterator[str]:
-    """Member names without checks, for recognising only: a hostile archive is recognised here and refused when opened."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            yield from packed.namelist()[: limits.MAX_MEMBERS]
-        return
-    passed = 0
-    with tarfile.open(path, "r:*") as tar:
-        for count, info in enumerate(tar):
-            yield info.name
-            passed += info.size
-            if count > limits.MAX_MEMBERS or passed > max(
-                limits.RATIO_FLOOR_BYTES, limits.MAX_RATIO * path.stat().st_size
-            ):
-                return
 
 
 def _join(root: str, name: str) -> str:
