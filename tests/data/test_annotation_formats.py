@@ -143,7 +143,7 @@ WORDS = [
 ]
 
 
-@examples(60)
+@examples(20)
 @given(kind=st.sampled_from(sorted(FORMATS)), data=st.data())
 def test_changed_annotations_are_read_or_refused_with_a_sentence(tmp_path_factory, kind, data):
     root = tmp_path_factory.mktemp("changed")

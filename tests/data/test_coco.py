@@ -75,7 +75,7 @@ def test_masks_of_both_forms_are_the_drawn_pixels(height, width, data):
         np.testing.assert_array_equal(bits_of({"size": [height, width], "counts": form}), mask)
 
 
-@examples(100)
+@examples(60)
 @given(st.text(max_size=30), st.integers(-5, 50), st.integers(-5, 50))
 def test_any_text_is_a_mask_or_a_reason(text, height, width):
     try:
@@ -214,7 +214,7 @@ VALUES = st.recursive(
 )
 
 
-@examples(100)
+@examples(40)
 @given(st.dictionaries(st.text(max_size=6), VALUES, max_size=5), st.sampled_from([None, 1, 2]))
 def test_records_are_what_json_reads(value, indent):
     text = json.dumps(value, indent=indent)

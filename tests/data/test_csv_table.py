@@ -132,7 +132,7 @@ def test_prose_and_code_are_no_tables(tmp_path):
 CELLS = st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=8)
 
 
-@examples(80)
+@examples(35)
 @given(st.lists(st.tuples(CELLS, st.integers(-(10**9), 10**9), st.floats(-1e6, 1e6)), min_size=2, max_size=12))
 def test_what_pythons_writer_writes_is_read_again(tmp_path_factory, rows):
     import csv
@@ -149,7 +149,7 @@ def test_what_pythons_writer_writes_is_read_again(tmp_path_factory, rows):
     np.testing.assert_allclose(columns["real"], [row[2] for row in rows])
 
 
-@examples(150)
+@examples(50)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_a_table_or_a_sentence(tmp_path_factory, content):
     file = put(tmp_path_factory.mktemp("csv"), "t.csv", content)

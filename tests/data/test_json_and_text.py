@@ -134,7 +134,7 @@ JSON = st.recursive(
 )
 
 
-@examples(120)
+@examples(40)
 @given(st.lists(JSON, min_size=1, max_size=5))
 def test_any_json_is_records_or_a_sentence(tmp_path_factory, values):
     file = put(tmp_path_factory.mktemp("json"), "t.jsonl", lines(values))
@@ -146,7 +146,7 @@ def test_any_json_is_records_or_a_sentence(tmp_path_factory, values):
         assert "t.jsonl" in str(error) or "target" in str(error).lower()
 
 
-@examples(100)
+@examples(50)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_text_or_a_sentence(tmp_path_factory, content):
     file = put(tmp_path_factory.mktemp("text"), "t.txt", content)

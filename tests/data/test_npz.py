@@ -82,7 +82,7 @@ def test_an_archive_without_arrays_says_so(tmp_path):
         read(ModelFile.at(tmp_path / "a.npz"))
 
 
-@examples(150)
+@examples(80)
 @given(st.data())
 def test_damaged_bytes_are_a_sentence(tmp_path_factory, data):
     content = bytearray(npy(np.arange(12.0).reshape(3, 4)))

@@ -87,7 +87,7 @@ def test_a_truncated_file_is_a_sentence(tmp_path):
         opened(put(tmp_path, "t.parquet", written(table())[:-9]))
 
 
-@examples(60)
+@examples(40)
 @given(st.data())
 def test_damaged_bytes_are_read_or_said(tmp_path_factory, data):
     content = bytearray(written(table(20)))

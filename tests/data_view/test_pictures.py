@@ -55,7 +55,7 @@ def test_channels_that_come_first_are_put_last_and_many_are_reduced_to_three():
     assert pixels(picture(np.ones((20, 30, 13), np.float32), 64, Scale(0, 1))).shape == (20, 30, 3)
 
 
-@examples(100)
+@examples(50)
 @given(
     hnp.arrays(
         st.sampled_from([np.uint8, np.int64, np.float32, np.float64, np.bool_]),

@@ -138,7 +138,7 @@ def test_hostile_member_names_do_not_pass_through(tmp_path: Path) -> None:
     assert said.isprintable() and len(said) < 300
 
 
-@examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     start=st.sampled_from([content[:40] for _, content, _ in CASES]),
     rest=st.binary(max_size=400),

@@ -277,7 +277,7 @@ def test_a_graph_with_variables_says_that_it_is_not_frozen(tmp_path):
         FORMAT.open(file, tmp_path)
 
 
-@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_graphs_are_described_or_refused_with_a_sentence(tmp_path, data):
     content = bytearray(tf_graphs.dense().SerializeToString())

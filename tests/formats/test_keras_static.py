@@ -413,7 +413,7 @@ def contained(engine: Engine, path: Path) -> None:
     assert result.status is Status.OK or result.reason
 
 
-@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_bytes_never_escape_as_another_error(
     tmp_path: Path, engine: Engine, reader: Reader, whole_files: dict[str, bytes], data: st.DataObject
@@ -454,7 +454,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@examples(250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     place=st.sampled_from(["model", "its config", "config of the input", "layer", "config of a layer"]),
     key=st.sampled_from(

@@ -367,7 +367,7 @@ def test_describing_loads_no_runtime_and_little_memory(save: Save) -> None:
     assert int(grown) < 50_000, "a model of 160 MB was read into memory"
 
 
-@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_bytes_never_raise_anything_else(tmp_path: Path, data: st.DataObject) -> None:
     nodes = [helper.make_node("Gemm", ["x", "w", "b"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]

@@ -155,7 +155,7 @@ def test_a_truncated_graph_says_so(folder):
         FORMAT.describe(ModelFile.at(folder))
 
 
-@examples(120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_models_are_described_or_refused_with_a_sentence(tmp_path, data):
     content = bytearray(tf_graphs.saved_model(variables=True).SerializeToString())

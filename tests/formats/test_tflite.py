@@ -193,7 +193,7 @@ def test_the_skeleton_keeps_shapes_and_drops_weights(save: Save) -> None:
     assert small.buffers[1].size_bytes == 1
 
 
-@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_mutated_bytes_never_raise_anything_else(tmp_path: Path, data: st.DataObject) -> None:
     content = bytearray(pack(tiny()))

@@ -116,7 +116,7 @@ def test_chunks_do_not_show(monkeypatch):
 _TABLES = arrays.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 4)), elements=st.floats(-1e15, 1e15))
 
 
-@examples(100)
+@examples(50)
 @given(_TABLES)
 def test_csv_and_npy_agree(tmp_path_factory, table):
     place = tmp_path_factory.mktemp("data")
@@ -125,7 +125,7 @@ def test_csv_and_npy_agree(tmp_path_factory, table):
     assert fingerprint_of(place / "a.npy").sha256 == fingerprint_of(place / "a.csv").sha256
 
 
-@examples(100)
+@examples(50)
 @given(_TABLES, st.randoms(use_true_random=False))
 def test_rows_in_another_order_are_recognised(table, random):
     order = list(range(len(table)))

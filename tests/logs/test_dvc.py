@@ -240,7 +240,7 @@ _VALUES = st.recursive(
 )  # fmt: skip
 
 
-@examples(100)
+@examples(30)
 @given(st.dictionaries(st.sampled_from(["stages", "outs", "vars", "params", "metrics", "schema", "a"]), _VALUES))
 def test_files_of_any_shape_are_no_crash(tmp_path_factory, value):
     import yaml

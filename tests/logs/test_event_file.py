@@ -324,7 +324,7 @@ MIXED = first_record() + b"".join(
 )
 
 
-@examples(150)
+@examples(40)
 @given(st.data())
 def test_damage_of_any_kind_never_raises_and_never_invents_a_point(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damage") / "events.out.tfevents.1"
@@ -346,7 +346,7 @@ def _all(reader, tag):
     return zip(series.step.tolist(), series.wall_time.tolist(), series.value.tolist(), strict=True)
 
 
-@examples(150)
+@examples(80)
 @given(st.binary(max_size=300), st.lists(st.binary(max_size=80), max_size=20))
 def test_foreign_records_never_raise(tmp_path_factory, tail, contents):
     reader = read(write_events(tmp_path_factory.mktemp("foreign"), [*map(record, contents), tail]))

@@ -42,7 +42,7 @@ def events(draw):
 
 
 @given(st.lists(events(), min_size=1, max_size=20))
-@examples(100)
+@examples(50)
 def test_many_at_once_are_what_each_is_in_full(contents):
     whole = b"".join(contents) + bytes(8)
     sizes = np.array([len(one) for one in contents], np.int64)

@@ -19,7 +19,7 @@ WHOLE = first_record() + b"".join(
 )
 
 
-@examples(150)
+@examples(50)
 @given(
     st.lists(st.integers(1, len(WHOLE)), max_size=6),
     st.lists(st.tuples(st.integers(0, len(WHOLE) - 1), st.integers(1, 255)), max_size=4),

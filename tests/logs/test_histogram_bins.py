@@ -38,7 +38,7 @@ def test_nothing_to_draw_gives_bins_all_the_same():
     assert not len(whole(broken))
 
 
-@examples(100)
+@examples(50)
 @given(
     st.lists(st.tuples(st.floats(-1e308, 1e308), st.floats(-1e308, 1e308), st.floats(0, 1e9)), min_size=1, max_size=30),
     st.integers(1, 50),

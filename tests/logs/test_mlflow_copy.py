@@ -37,7 +37,7 @@ def test_what_was_left_out_is_said_with_the_run(tmp_path):
     assert got.notes["left out"] == "only the last point of loss was read"
 
 
-@examples(15)
+@examples(5)
 @given(st.text(max_size=20), st.text(max_size=20), st.lists(st.floats(), min_size=1, max_size=5))
 def test_no_name_or_value_is_refused(tmp_path_factory, name, tag, values):
     points = Points()

@@ -196,7 +196,7 @@ _JSON = st.recursive(
 )
 
 
-@examples(100)
+@examples(40)
 @given(st.dictionaries(st.sampled_from(_NAMES), _JSON))
 def test_answers_of_any_shape_are_no_crash(value):
     tracker = MlflowServer(Says(value))

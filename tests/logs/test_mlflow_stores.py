@@ -205,7 +205,7 @@ def test_metric_files_of_any_content(tmp_path_factory, content):
     assert points + run.health.bad_records == sum(bool(line.split()) for line in whole.split(b"\n"))
 
 
-@examples(100)
+@examples(50)
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.floats()), max_size=30), st.integers(0, 40))
 def test_every_whole_line_survives_a_cut(tmp_path_factory, points, cut):
     place = tmp_path_factory.mktemp("mlflow")

@@ -87,7 +87,7 @@ def graphs(draw):
     return architecture(layers)
 
 
-@examples(100)
+@examples(50)
 @given(graphs())
 def test_the_peak_is_between_the_largest_tensor_and_the_sum(graph):
     shape = model_shape(graph)

@@ -203,7 +203,7 @@ def test_models_together():
 PRECISIONS = st.sampled_from(["float32", "mixed_float16", "bfloat16", "deepspeed_mixed", "megatron_mixed"])
 
 
-@examples(60)
+@examples(12)
 @given(
     name=st.sampled_from(sorted(MODELS)),
     devices=st.integers(2, 40),

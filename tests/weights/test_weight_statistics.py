@@ -18,7 +18,7 @@ def in_pieces(values: np.ndarray, size: int):
     return lambda: (values[start : start + size] for start in range(0, values.size, size))
 
 
-@examples(100)
+@examples(50)
 @given(arrays(np.float64, st.integers(1, 200), elements=st.floats(-1e6, 1e6)), st.integers(1, 50))
 def test_pieces_give_what_the_whole_gives(values, size):
     found = statistics(in_pieces(values, size))
