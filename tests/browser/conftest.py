@@ -2,40 +2,83 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from urllib.parse import urlsplit
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
+from tests.browser import steps
 from tests.live import CHROMIUM_FLAGS, LiveServer, chromium_path, live_server
 
+HERE = re.compile(r"(https?|wss?)://(localhost|127\.0\.0\.1)[:/]|blob:|data:|about:")
+FRAMEWORKS = ("libtensorflow", "_pywrap_tensorflow", "onnxruntime", "ai_edge_litert", "/keras/", "tf_keras")
+# Tabs of one person share a process, and with it the app's scripts as they were compiled for the first of them.
+FLAGS = [*CHROMIUM_FLAGS, "--process-per-site"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo) -> Iterator[None]:
+    """Names the step at which a journey failed."""
+    if call.when == "setup":
+        steps.begin()
+    if call.when == "call" and call.excinfo is not None and steps.last():
+        call.excinfo.value.add_note(f"at {steps.last()}")
+    return (yield)
+
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory) -> Iterator[LiveServer]:
-    with live_server(tmp_path_factory.mktemp("app")) as running:
+def logs(tmp_path_factory) -> Path:
+    """The folder whose logs the app may read."""
+    return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory, logs) -> Iterator[LiveServer]:
+    """The app for all journeys: below a path, with a cap small enough to reach, two jobs at once whatever the machine has.
+
+    What its first visitors had computed answers those who ask the same after them.
+    """
+    with live_server(
+        tmp_path_factory.mktemp("app"),
+        base_path="/team/models",
+        max_upload_bytes="300MiB",
+        log_folders=logs,
+        job_slots=2,
+        light_slots=2,
+    ) as running:
         yield running
+        mapped = running.mapped_libraries()
+        assert not [name for name in FRAMEWORKS if name in mapped], "only workers may import a framework"
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
         expect.set_options(timeout=60_000)
-        launched = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS)
-        yield launched
-        launched.close()
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(playwright) -> Iterator[Browser]:
+    launched = playwright.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+    yield launched
+    launched.close()
 
 
 class Visitor:
-    """One person's browser: its own cookies, and a record of where it connected and what its console said."""
+    """One person's tab, and a record of what it asked for and what its console said."""
 
     def __init__(self, context: BrowserContext, server: LiveServer) -> None:
         self.server = server
-        self.hosts: set[str] = set()
+        self.asked: list[str] = []
         self.errors: list[str] = []
         self.page: Page = context.new_page()
         self.page.set_default_timeout(60_000)
-        self.page.on("request", lambda request: self.hosts.add(urlsplit(request.url).hostname or ""))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("websocket", lambda opened: self.asked.append(opened.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def go(self, path: str = "/") -> Page:
@@ -43,11 +86,13 @@ class Visitor:
         self.page.goto(self.server.url + path)
         return self.page
 
-    def upload(self, path) -> Page:
-        """Chooses a file on the overview and waits for its model card."""
-        self.go()
-        self.page.locator("input.pick-files").set_input_files(str(path))
-        self.page.wait_for_url("**model=*")
+    def follow(self, page: Page) -> Page:
+        """Opens the address that somebody else's tab shows."""
+        return self.go(page.url.removeprefix(self.server.url))
+
+    def turn_to(self, name: str) -> Page:
+        """Follows a link of the sidebar."""
+        self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
         return self.page
 
     def model_id(self) -> str:
@@ -55,19 +100,43 @@ class Visitor:
         return self.page.url.split("model=")[1].split("&")[0]
 
 
-@pytest.fixture
-def visit(browser, server) -> Iterator:
-    """Makes visitors; checks at the end that none of them was sent elsewhere."""
-    contexts, visitors = [], []
-
-    def make(**options) -> Visitor:
-        contexts.append(browser.new_context(viewport={"width": 1440, "height": 900}, **options))
-        visitors.append(Visitor(contexts[-1], options.pop("server", server)))
-        return visitors[-1]
-
-    yield make
+@pytest.fixture(scope="session")
+def two_browsers(browser) -> Iterator[list[BrowserContext]]:
+    """Two browsers that are kept: what they have loaded of the app is not loaded again. Without its cookie, each is somebody new."""
+    contexts = [browser.new_context(viewport={"width": 1440, "height": 900}) for _ in range(2)]
+    yield contexts
     for context in contexts:
         context.close()
+
+
+def somebody_new(context: BrowserContext) -> BrowserContext:
+    """The same browser as another person's: nothing is left in it but the cache."""
+    context.clear_cookies()
+    context.clear_permissions()
+    return context
+
+
+@pytest.fixture
+def visit(two_browsers, server) -> Iterator[Callable[..., Visitor]]:
+    """Makes visitors, each a person of their own; checks at the end that none was sent elsewhere and no script failed.
+
+    The first keeps their browser to the end of the test; the others take turns in the second one: with the next to come, the
+    one before loses the cookie.
+    """
+    visitors: list[Visitor] = []
+
+    def make(at: LiveServer = server, scheme: Literal["light", "dark"] = "light", may: tuple[str, ...] = ()) -> Visitor:
+        context = somebody_new(two_browsers[bool(visitors)])
+        if may:
+            context.grant_permissions([*may])
+        visitor = Visitor(context, at)
+        visitor.page.emulate_media(color_scheme=scheme)
+        visitors.append(visitor)
+        return visitor
+
+    yield make
     for visitor in visitors:
-        assert visitor.hosts <= {"localhost", "127.0.0.1", ""}, visitor.hosts
-        assert not visitor.errors
+        visitor.page.close()
+    for visitor in visitors:
+        assert [url for url in visitor.asked if not HERE.match(url)] == []
+        assert visitor.errors == []

@@ -23,11 +23,12 @@ from typing import Any
 
 import psutil
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from benchmarks.http_upload import begin, new_browser
-from stethoscope.settings import Settings
-from stethoscope.store import Store
+from tests.browser.conftest import Visitor, somebody_new
+from tests.browser.steps import step
+from tests.browser.stored import partial_files, put, until
 from tests.live import LiveServer, free_port, live_server
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx
 
@@ -38,48 +39,10 @@ _scales = itertools.count(2)
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes through /proc")
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory) -> Iterator[LiveServer]:
-    """Two jobs at once, whatever the machine has."""
-    with live_server(tmp_path_factory.mktemp("app"), job_slots=2, light_slots=2) as running:
-        yield running
-
-
-@pytest.fixture
-def people(browser) -> Iterator[Any]:
-    """Opens pages, each of another person's browser."""
-    contexts = []
-
-    def make() -> Page:
-        contexts.append(browser.new_context(viewport={"width": 1300, "height": 900}))
-        page = contexts[-1].new_page()
-        page.set_default_timeout(60_000)
-        return page
-
-    yield make
-    for context in contexts:
-        context.close()
-
-
-def until(condition, timeout_s: float = 60.0) -> bool:
-    end = time.monotonic() + timeout_s
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return bool(condition())
-
-
-def stored(app: LiveServer, path: Path) -> str:
-    """Puts a file into the running app's store; returns its id."""
-    store = Store(app.workspace / "store", Settings(min_free_disk_bytes=0))
-    entry = store.add_file(path, path.name, "somebody")
-    store.close()
-    return entry.id
-
-
 def fresh_model(app: LiveServer, folder: Path) -> str:
     """A small model that was never seen before: nothing about it is reused."""
     scale = next(_scales)
-    return stored(app, tiny_onnx(folder / f"tiny-{scale}.onnx", scale))
+    return put(app, tiny_onnx(folder / f"tiny-{scale}.onnx", scale))
 
 
 def _is_server(process: psutil.Process) -> bool:
@@ -112,10 +75,6 @@ def endings(app: LiveServer) -> dict[str, Any]:
     """Every job that has ended, by id."""
     found = (app.workspace / "jobs").glob("*/final.json")
     return {path.parent.name: json.loads(path.read_text()) for path in found}
-
-
-def partial_files(app: LiveServer) -> list[Path]:
-    return list((app.workspace / "store" / "uploads").iterdir())
 
 
 def health_s(app: LiveServer) -> float:
@@ -168,52 +127,62 @@ def gone(process: psutil.Process) -> bool:
         return True
 
 
-def start_endless(page: Page, app: LiveServer, folder: Path) -> psutil.Process:
+def start_endless(visitor: Visitor, folder: Path) -> psutil.Process:
     """Starts a prediction that never ends from its page; returns its worker once the page shows it running."""
     model = endless_onnx(folder / f"endless-{next(_scales)}.onnx")
-    page.goto(f"{app.url}/prediction?model={stored(app, model)}&batch=1&samples=1")
+    page = visitor.go(f"/prediction?model={put(visitor.server, model)}&batch=1&samples=1")
     page.get_by_role("button", name="Predict").click()
     page.wait_for_url(re.compile("job="))
     page.get_by_role("progressbar").first.wait_for()
-    assert until(lambda: predicting(app, model))
-    return predicting(app, model)[0]
+    assert until(lambda: predicting(visitor.server, model))
+    return predicting(visitor.server, model)[0]
 
 
-def test_a_worker_killed_under_a_page_is_a_sentence_there(people, app, tmp_path):
-    page = people()
-    start_endless(page, app, tmp_path).send_signal(signal.SIGKILL)
-    expect(page.get_by_text("The process that ran this model died. Nothing else was affected.")).to_be_visible()
-    expect(page.get_by_text(re.compile("SIGKILL"))).to_be_visible()
-    assert app.healthy()
-    page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
+def predicts(visitor: Visitor, folder: Path) -> None:
+    """A model that nobody has seen before is run from its page."""
+    page = visitor.go(f"/prediction?model={fresh_model(visitor.server, folder)}")
     page.get_by_role("button", name="Predict").click()
     expect(page.get_by_text(re.compile("32 samples predicted"))).to_be_visible()
 
 
-def test_a_killed_worker_server_is_replaced_and_its_job_goes_on(people, app, tmp_path):
-    page = people()
-    before = start_endless(page, app, tmp_path)
-    server = servers(app)[0]
-    server.send_signal(signal.SIGKILL)
+def test_a_killed_worker_is_a_sentence_and_a_killed_worker_server_is_replaced(visit, server, tmp_path):
+    visitor, other = visit(), visit()
+
+    step("a worker killed under a page is a sentence there")
+    start_endless(visitor, tmp_path).send_signal(signal.SIGKILL)
+    page = visitor.page
+    expect(page.get_by_text("The process that ran this model died. Nothing else was affected.")).to_be_visible()
+    expect(page.get_by_text(re.compile("SIGKILL"))).to_be_visible()
+    assert server.healthy()
+
+    step("the next run is as ever")
+    predicts(visitor, tmp_path)
+
+    step("a killed worker server is replaced and its job goes on")
+    before = start_endless(visitor, tmp_path)
+    servers(server)[0].send_signal(signal.SIGKILL)
     assert until(lambda: gone(before))
-    assert until(lambda: len(servers(app)) == 2 and bool(servers(app)[0].children())), "the job was not started again"
-    other = people()
-    other.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
-    other.get_by_role("button", name="Predict").click()
-    expect(other.get_by_text(re.compile("32 samples predicted"))).to_be_visible()
+    assert until(lambda: len(servers(server)) == 2 and bool(servers(server)[0].children())), (
+        "the job did not start again"
+    )
+    predicts(other, tmp_path)
     page.get_by_role("button", name="Cancel").first.click()
     expect(page.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
 
 
 @pytest.mark.alone
-def test_with_every_slot_busy_health_is_quick_and_a_cancel_in_the_sidebar_takes_a_second(people, app, tmp_path):
-    page, other = people(), people()
-    worker = start_endless(page, app, tmp_path)
-    other_worker = start_endless(other, app, tmp_path)
-    waits = [health_s(app) for _ in range(20)]
+def test_with_every_slot_busy_health_is_quick_and_a_cancel_in_the_sidebar_takes_a_second(visit, server, tmp_path):
+    visitor, other = visit(), visit()
+    worker = start_endless(visitor, tmp_path)
+    other_worker = start_endless(other, tmp_path)
+
+    step("health is quick")
+    waits = [health_s(server) for _ in range(20)]
     assert statistics.median(waits) < 0.5
     assert max(waits) < 3
-    page.get_by_role("link", name="Overview").first.click()
+
+    step("a cancel in the sidebar takes a second, and nobody else's run is touched")
+    page = visitor.turn_to("Overview")
     button = page.get_by_test_id("stSidebar").get_by_role("button", name="Cancel")
     button.wait_for()
     start = time.monotonic()
@@ -222,143 +191,151 @@ def test_with_every_slot_busy_health_is_quick_and_a_cancel_in_the_sidebar_takes_
     assert time.monotonic() - start < 2, "a second on a quiet machine, the click's own way to the server included"
     expect(button).to_have_count(0)
     assert not gone(other_worker), "somebody else's run is not touched"
-    page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
-    page.get_by_role("button", name="Predict").click()
-    expect(page.get_by_text(re.compile("32 samples predicted"))).to_be_visible()
-    other.get_by_role("button", name="Cancel").first.click()
-    expect(other.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
+
+    step("the slot is free")
+    predicts(visitor, tmp_path)
+    other.page.get_by_role("button", name="Cancel").first.click()
+    expect(other.page.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
 
 
-def test_a_run_over_its_memory_limit_is_a_report_and_others_go_on(people, app, tmp_path):
-    page = people()
-    model = stored(app, hungry_onnx(tmp_path / "hungry.onnx"))
-    with health_watched(app):
-        page.goto(f"{app.url}/prediction?model={model}&limit=256&batch=64&samples=64")
+def test_too_much_memory_is_a_report_and_others_go_on(visit, server, tmp_path):
+    visitor = visit()
+    said = re.compile("out of memory|ran out|needs more memory", re.IGNORECASE)
+    with health_watched(server):
+        step("in TensorFlow")
+        page = visitor.go("/prediction?model=sample-memory-hungry&limit=512&batch=32")
         page.get_by_role("button", name="Predict").click()
-        expect(
-            page.get_by_text(re.compile("out of memory|ran out|needs more memory", re.IGNORECASE)).first
-        ).to_be_visible()
-    assert until(lambda: not workers(app))
+        expect(page.get_by_text(said).first).to_be_visible(timeout=120_000)
+
+        step("in ONNX Runtime")
+        model = put(server, hungry_onnx(tmp_path / "hungry.onnx"))
+        page = visitor.go(f"/prediction?model={model}&limit=256&batch=64&samples=64")
+        page.get_by_role("button", name="Predict").click()
+        expect(page.get_by_text(said).first).to_be_visible()
+    assert until(lambda: not workers(server))
 
 
-def test_twenty_jobs_of_ten_people_on_two_slots_all_end_and_leave_nothing(browser, app, tmp_path):
-    """Each opens a model that was never seen before (one job reads it) and runs it (another)."""
+def crowd(context: BrowserContext, app: LiveServer, folder: Path, count: int) -> None:
+    """So many people, each with a model that was never seen before (one job reads it), who all run it (another)."""
+    pages = []
+    for _ in range(count):
+        # Without its cookie the same browser is somebody else, who need not load every script again.
+        pages.append(somebody_new(context).new_page())
+        pages[-1].set_default_timeout(60_000)
+        # Nobody looks at the charts here, and their library is what a page spends most of its time on.
+        network = context.new_cdp_session(pages[-1])
+        network.send("Network.enable")
+        network.send("Network.setBlockedURLs", {"urls": ["*lotly*"]})
+        pages[-1].goto(f"{app.url}/prediction?model={fresh_model(app, folder)}")
+        pages[-1].get_by_test_id("stSidebar").wait_for()
+    for page in pages:
+        page.get_by_role("button", name="Predict").click()
+    for page in pages:
+        page.get_by_text("32 samples predicted").wait_for()
+        page.close()
 
-    def crowd(count: int) -> None:
-        context = browser.new_context(viewport={"width": 1300, "height": 900})
-        context.set_default_timeout(60_000)
-        pages = []
-        for _ in range(count):
-            # Without its cookie the same browser is somebody else, who need not load every script again.
-            context.clear_cookies()
-            pages.append(context.new_page())
-            # Nobody looks at the charts here, and their library is what a page spends most of its time on.
-            network = context.new_cdp_session(pages[-1])
-            network.send("Network.enable")
-            network.send("Network.setBlockedURLs", {"urls": ["*lotly*"]})
-            pages[-1].goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}")
-            pages[-1].get_by_test_id("stSidebar").wait_for()
-        for page in pages:
-            page.get_by_role("button", name="Predict").click()
-        for page in pages:
-            page.get_by_text("32 samples predicted").wait_for()
-        context.close()
 
-    crowd(2)
-    assert until(lambda: not workers(app))
-    jobs, before = endings(app), descriptors(app)
-    with health_watched(app):
-        crowd(10)
-    new = [ending for job_id, ending in endings(app).items() if job_id not in jobs]
+def test_twenty_jobs_of_ten_people_on_two_slots_all_end_and_leave_nothing(two_browsers, server, tmp_path):
+    step("two people, after whom everything is open that stays open")
+    crowd(two_browsers[1], server, tmp_path, 2)
+    assert until(lambda: not workers(server))
+    jobs, before = endings(server), descriptors(server)
+
+    step("ten people")
+    with health_watched(server):
+        crowd(two_browsers[1], server, tmp_path, 10)
+    new = [ending for job_id, ending in endings(server).items() if job_id not in jobs]
     assert len(new) == 20
     assert {ending["result"]["status"] for ending in new} == {"ok"}
     assert len({ending["owner"] for ending in new if ending["kind"] == "predict"}) == 10
-    assert until(lambda: not workers(app))
+
+    step("nothing is left")
+    assert until(lambda: not workers(server))
     # A file of the database for each of at most fifteen connections that are kept for the next query.
-    assert until(lambda: descriptors(app)[0] <= before[0] + 8), (descriptors(app), before)
+    assert until(lambda: descriptors(server)[0] <= before[0] + 8), (descriptors(server), before)
     # Streamlit keeps a session for two minutes after its browser went, for it to come back: three descriptors each.
-    assert until(lambda: descriptors(app)[1] <= before[1] + 3 * 10 + 8), (descriptors(app), before)
-    tree = psutil.Process(app.process.pid).children(recursive=True)
-    assert sorted(child.pid for child in tree) == sorted(server.pid for server in servers(app))
-    for folder in (app.workspace / "jobs").iterdir():
+    assert until(lambda: descriptors(server)[1] <= before[1] + 3 * 10 + 8), (descriptors(server), before)
+    tree = psutil.Process(server.process.pid).children(recursive=True)
+    assert sorted(child.pid for child in tree) == sorted(one.pid for one in servers(server))
+    for folder in (server.workspace / "jobs").iterdir():
         assert {path.name for path in folder.iterdir()} <= LEFT, folder
 
 
-def test_equal_bytes_uploaded_at_once_are_one_file(app):
+def test_equal_bytes_uploaded_at_once_are_one_file_and_what_breaks_off_leaves_nothing(server):
+    step("equal bytes are one file")
     block = os.urandom(MIB)
     digest = hashlib.sha256(block * 24).hexdigest()
-    owners = [new_browser(app) for _ in range(3)]
-    requests = [begin(app, 24 * MIB, "same.keras", owner)[0] for owner in owners]
+    owners = [new_browser(server) for _ in range(3)]
+    requests = [begin(server, 24 * MIB, "same.keras", owner)[0] for owner in owners]
     for _ in range(24):
         for request in requests:
             request.send(block)
     assert [request.getresponse().status for request in requests] == [200, 200, 200]
-    found = [path for path in (app.workspace / "store" / "files").rglob("model") if path.stat().st_size == 24 * MIB]
+    found = [path for path in (server.workspace / "store" / "files").rglob("model") if path.stat().st_size == 24 * MIB]
     assert [path.parent.name for path in found] == [digest]
-    assert until(lambda: not partial_files(app))
+    assert until(lambda: not partial_files(server))
 
-
-def test_uploads_that_break_off_leave_no_file_and_no_open_descriptor(app):
-    before = descriptors(app)
+    step("uploads that break off leave no file and no open descriptor")
+    before = descriptors(server)
     for _ in range(5):
-        connection, _ = begin(app, 64 * MIB, "broken.keras")
+        connection, _ = begin(server, 64 * MIB, "broken.keras")
         for _ in range(12):
             connection.send(bytes(MIB))
-        assert until(lambda: partial_files(app))
+        assert until(lambda: partial_files(server))
         connection.close()
-        assert until(lambda: not partial_files(app))
-    assert until(lambda: sum(descriptors(app)) <= sum(before) + 2)
-    assert app.healthy()
+        assert until(lambda: not partial_files(server))
+    assert until(lambda: sum(descriptors(server)) <= sum(before) + 2)
+    assert server.healthy()
 
 
-def test_the_browser_closed_in_the_middle_of_an_upload_leaves_nothing(people, app, tmp_path):
-    large = tmp_path / "slow.keras"
-    with large.open("wb") as out:
-        os.truncate(out.fileno(), 250 * MIB)
-    page = people()
-    page.goto(app.url)
-    session = page.context.new_cdp_session(page)
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 20 * MIB}
-    session.send("Network.emulateNetworkConditions", slow)
-    page.locator("input.pick-files").set_input_files(str(large))
-    assert until(lambda: partial_files(app))
-    page.context.close()
-    assert until(lambda: not partial_files(app))
-    assert app.healthy()
-
-
-def test_after_the_server_was_killed_everything_finished_is_still_there(people, tmp_path):
+def test_after_the_server_was_killed_everything_finished_is_still_there(visit, tmp_path):
     """Killed in the middle of an upload and of a job; the page in the browser finds its way back by itself."""
-    port, page = free_port(), people()
+    port = free_port()
     with live_server(tmp_path, port=port, light_slots=2) as app:
-        page.goto(f"{app.url}/prediction?model={fresh_model(app, tmp_path)}&samples=7")
+        visitor, other = visit(at=app), visit(at=app)
+
+        step("something is finished, something runs, something is being sent")
+        page = visitor.go(f"/prediction?model={fresh_model(app, tmp_path)}&samples=7")
         page.get_by_role("button", name="Predict").click()
         expect(page.get_by_text("7 samples predicted")).to_be_visible()
-        address = page.url
-        start_endless(people(), app, tmp_path)
+        start_endless(other, tmp_path)
         connection, _ = begin(app, 64 * MIB, "broken.keras")
         connection.send(bytes(20 * MIB))
         assert until(lambda: partial_files(app))
         family = psutil.Process(app.process.pid).children(recursive=True)
         assert len(family) >= 3
+
+        step("the server is killed")
         app.process.send_signal(signal.SIGKILL)
         app.process.wait()
         connection.close()
         assert until(lambda: all(gone(one) for one in family))
         assert partial_files(app), "nobody was left to remove it"
-    with live_server(tmp_path, port=port, light_slots=2) as app:
+    # What it is started again with has no room for uploads.
+    full = shutil.disk_usage(tmp_path).free + (1 << 40)
+    with live_server(tmp_path, port=port, light_slots=2, min_free_disk_bytes=full) as app:
+        step("what was not finished is gone")
         assert not partial_files(app)
         unfinished = [folder for folder in (app.workspace / "jobs").iterdir() if not (folder / "final.json").exists()]
         assert unfinished == []
+
+        step("the page finds its way back by itself, and its link works")
         expect(page.get_by_text("7 samples predicted")).to_be_visible()
         expect(page.get_by_role("button", name="Predict")).to_be_enabled()
-        link = people()
-        link.goto(address)
-        expect(link.get_by_text("7 samples predicted")).to_be_visible()
+        expect(other.follow(page).get_by_text("7 samples predicted")).to_be_visible()
+
+        step("it goes on")
         page.get_by_role("spinbutton", name="Samples").fill("9")
         page.keyboard.press("Tab")
         page.get_by_role("button", name="Predict").click()
         expect(page.get_by_text("9 samples predicted")).to_be_visible()
+
+        step("too little free disk is said before anything is sent")
+        page = other.go()
+        page.locator("input.pick-files").set_input_files(str(tiny_onnx(tmp_path / "tiny.onnx")))
+        expect(page.get_by_text(re.compile("The server's disk: expected"))).to_be_visible()
+        assert not partial_files(app)
+        assert app.healthy()
 
 
 def tiny_disk(workspace: Path) -> tuple[str, ...]:
@@ -390,17 +367,20 @@ def send(app: LiveServer, size_bytes: int, key: Path) -> tuple[int, str]:
         return 0, str(error)
 
 
-def test_a_full_disk_is_said_and_the_app_stays_healthy(people, tmp_path):
+def test_a_full_disk_is_said_and_the_app_stays_healthy(visit, tmp_path):
     under = tiny_disk(tmp_path / "workspace")
     with live_server(tmp_path, under=under, min_free_disk_bytes=0) as app, health_watched(app):
+        step("an upload that does not fit is refused, and nothing of it is kept")
         inside = Path(f"/proc/{app.process.pid}/root") / str(app.workspace).lstrip("/")
         status, text = send(app, 32 * MIB, inside)
         assert status == 200, text
         status, text = send(app, 40 * MIB, inside)
         assert (status, "disk" in text) == (507, True), text
         assert not list((inside / "store" / "uploads").iterdir())
-        page = people()
-        page.goto(f"{app.url}/prediction?model=sample-digits-cnn-onnx&samples=3")
+
+        step("a run on a full disk is refused in words")
+        visitor = visit(at=app)
+        page = visitor.go("/prediction?model=sample-digits-cnn-onnx&samples=3")
         page.get_by_role("button", name="Predict").wait_for()
         # Without a buffer: what does not fit would be written once more when the file is closed.
         with (inside / "filler").open("wb", buffering=0) as filler, contextlib.suppress(OSError):
@@ -408,24 +388,14 @@ def test_a_full_disk_is_said_and_the_app_stays_healthy(people, tmp_path):
                 pass
         page.get_by_role("button", name="Predict").click()
         expect(page.get_by_text(re.compile("disk")).first).to_be_visible()
-        page.goto(f"{app.url}/overview?model=sample-digits-cnn")
+
+        step("pages open")
+        visitor.go("/overview?model=sample-digits-cnn")
+        expect(page.get_by_role("heading", name="What is in this model?")).to_be_visible()
         expect(page.get_by_text("Something went wrong on our side")).to_have_count(0)
+
+        step("with room again, runs work again")
         (inside / "filler").unlink(missing_ok=True)
-        page.goto(f"{app.url}/prediction?model=sample-digits-cnn-onnx&samples=5")
+        visitor.go("/prediction?model=sample-digits-cnn-onnx&samples=5")
         page.get_by_role("button", name="Predict").click()
         expect(page.get_by_text("5 samples predicted")).to_be_visible()
-
-
-def test_too_little_free_disk_is_said_before_anything_is_sent(people, tmp_path, onnx_file):
-    with live_server(tmp_path, min_free_disk_bytes=shutil.disk_usage(tmp_path).free + (1 << 40)) as app:
-        page = people()
-        page.goto(app.url)
-        page.locator("input.pick-files").set_input_files(str(onnx_file))
-        expect(page.get_by_text(re.compile("The server's disk: expected"))).to_be_visible()
-        assert not partial_files(app)
-        assert app.healthy()
-
-
-@pytest.fixture
-def onnx_file(tmp_path) -> Path:
-    return tiny_onnx(tmp_path / "tiny.onnx")
