@@ -51,12 +51,12 @@ class RecordFile:
             try:
                 self._stream.seek(self._next)
                 head = self._stream.read(HEADER)
+                if not head:
+                    self.ended = True
+                    self._drop_cut()
+                    return
             except DAMAGE as error:
                 self._stop(str(error) or "it ends early")
-                return
-            if not head:
-                self.ended = True
-                self._drop_cut()
                 return
             size = length(head) if len(head) == HEADER else None
             if size is None:
