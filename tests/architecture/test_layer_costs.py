@@ -18,6 +18,7 @@ from tests.exploring import examples
 from tests.frameworks import keras
 from tests.frameworks import layers as L
 from tests.models import tiny_onnx
+from tests.tables import each
 
 
 def one_layer(layer, *shapes, folder, **call):
@@ -31,7 +32,7 @@ def one_layer(layer, *shapes, folder, **call):
     return work_of(described(model, folder))[layer.name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("layer", "shape", "macs"),
     [
         (lambda: L.Dense(5, name="it"), (7,), 7 * 5),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-import pytest
-
 from benchmarks.curve_cases import shown
 from benchmarks.curve_cases.training import Curves
+from tests.tables import each
 
 FALLING = tuple(0.05 + math.exp(-at / 6) for at in range(40))
 GOOD = Curves("good", FALLING, tuple(value + 0.01 for value in FALLING), seconds=tuple(range(40)))
@@ -42,13 +41,13 @@ SHOWING = [
 ]
 
 
-@pytest.mark.parametrize(("proof", "curves"), SHOWING, ids=lambda item: getattr(item, "__name__", ""))
+@each(("proof", "curves"), SHOWING, ids=lambda item: getattr(item, "__name__", ""))
 def test_a_proof_finds_its_fault_and_misses_it_in_a_good_curve(proof: shown.Shown, curves: Curves) -> None:
     assert proof([curves], TWIN) == ""
     assert proof([GOOD], GOOD) != ""
 
 
-@pytest.mark.parametrize(("proof", "curves"), SHOWING, ids=lambda item: getattr(item, "__name__", ""))
+@each(("proof", "curves"), SHOWING, ids=lambda item: getattr(item, "__name__", ""))
 def test_what_ends_badly_is_not_healthy(proof: shown.Shown, curves: Curves) -> None:
     seen_elsewhere = (shown.plateau, shown.underfitting, shown.oscillating, shown.jumping, shown.spiking, shown.stalled)
     assert shown.healthy([curves]) != "" or proof in (*seen_elsewhere, shown.too_low, shown.slow, shown.waving)

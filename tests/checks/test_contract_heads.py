@@ -10,6 +10,7 @@ import pytest
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Layer
 from tests.checks.contract_evidence import BINARY, CLASSES, NUMBERS, ONE_HOT, SHARES, TAGS, X, evidence, found, named
+from tests.tables import each
 
 CCE, SCCE, BCE, MSE = "categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy", "mse"
 COUNTS = np.random.default_rng(1).poisson(3, 120)
@@ -51,7 +52,7 @@ SOUND: dict[str, EvidenceSet] = {
 }
 
 
-@pytest.mark.parametrize("name", SOUND)
+@each("name", SOUND)
 def test_what_goes_together_is_silent(name: str) -> None:
     assert named(SOUND[name]) == {}
 
@@ -107,7 +108,7 @@ UNSOUND: dict[str, tuple[EvidenceSet, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNSOUND)
+@each("name", UNSOUND)
 def test_what_does_not_is_named_once(name: str) -> None:
     known, expected = UNSOUND[name]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Layer, TensorSpec
@@ -22,6 +21,7 @@ from tests.checks.contract_evidence import (
     named,
     trained,
 )
+from tests.tables import each
 
 CCE, SCCE, BCE, MSE = "categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy", "mse"
 
@@ -67,7 +67,7 @@ CASES: dict[str, tuple[EvidenceSet, dict[str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_each_is_named_once(name: str) -> None:
     known, expected = CASES[name]
 
@@ -85,7 +85,7 @@ def test_divided_labels_are_multiplied_back() -> None:
     assert "255" in finding.message and finding.fix is not None and "* 255" in finding.fix.code()
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "declared", "says"),
     [
         ((3, 32, 32), (32, 32, 3), "moveaxis"),
@@ -106,7 +106,7 @@ def test_input_shapes(given: tuple[int, ...], declared: tuple[int | None, ...], 
     assert all(says in message for message in messages)
 
 
-@pytest.mark.parametrize(
+@each(
     ("x", "severity"),
     [
         (np.arange(ROWS * 4).reshape(ROWS, 4) % 20, None),
@@ -140,7 +140,7 @@ def test_sequence_output_for_one_target_a_row() -> None:
     assert finding.fault == "architecture" and "return_sequences" in finding.message
 
 
-@pytest.mark.parametrize(("first", "severity"), [(1.2, None), (4.0, "low"), (40.0, "medium"), (0.1, "low")])
+@each(("first", "severity"), [(1.2, None), (4.0, "low"), (40.0, "medium"), (0.1, "low")])
 def test_first_loss(first: float, severity: str | None) -> None:
     known = evidence(3, "softmax", SCCE, CLASSES)
     known = replace(known, training=trained(0.5, initial_loss=first, expected_initial_loss=float(np.log(3))))

@@ -12,6 +12,7 @@ from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.findings import Severity
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, SETTLED, run, training, trial
+from tests.tables import each
 
 SETTINGS = ("learning-rate-low", "learning-rate-high", "too-few-epochs", "batch-size", "optimizer-choice")
 
@@ -70,7 +71,7 @@ def test_two_that_help_alike_are_both_named_and_a_lesser_one_is_a_remark():
     assert verdicts(lesser)["too-few-epochs"].severity == Severity.LOW
 
 
-@pytest.mark.parametrize(
+@each(
     ("base", "after"),
     [(0.92, 0.99), (0.8, 0.88), (0.2, 0.4), (0.75, 0.8)],
     ids=["good already", "a little more", "too little of the rest", "hardly"],

@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import pytest
-
 from stethoscope.checks import all_checks
 from stethoscope.diagnosis.causes import ranked
 from stethoscope.diagnosis.examination import examine
@@ -17,6 +15,7 @@ from stethoscope.evidence.training import GradientError, Scores
 from stethoscope.findings import Fault, Severity
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, FLAT, SETTLED, layer, log, run, training, trial
+from tests.tables import each
 
 
 def found(check_id, **evidence):
@@ -123,9 +122,7 @@ def test_a_flat_loss_says_what_the_overfit_test_saw():
     assert found("loss-flat", logs=log(FLAT))
 
 
-@pytest.mark.parametrize(
-    "check_id", ["loss-flat", "loss-zero", "loss-slow", "loss-diverging", "loss-oscillating", "overfitting"]
-)
+@each("check_id", ["loss-flat", "loss-zero", "loss-slow", "loss-diverging", "loss-oscillating", "overfitting"])
 def test_curve_checks_need_a_log_or_a_run(check_id):
     (outcome,) = examine(EvidenceSet(), [all_checks()[check_id]])
     assert outcome.status == Status.SKIPPED

@@ -13,6 +13,7 @@ from stethoscope.findings import Fault, Finding, Severity
 from stethoscope.gathering.data import profile_data
 from tests.checks.architectures import architecture, layer
 from tests.checks.training_evidence import run, training
+from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(300, 8)).astype(np.float32)
@@ -30,7 +31,7 @@ def found(check: str, x=X, y=Y, fit: FitSettings | None = None, more=None, model
     return list(all_checks()[check].run(evidence))
 
 
-@pytest.mark.parametrize(
+@each(
     "check",
     [
         "nonfinite-data", "constant-features", "duplicate-rows", "conflicting-labels", "class-imbalance", "sorted-split",
@@ -202,7 +203,7 @@ def beside(network: tuple[float, float, float]) -> list[Finding]:
     return list(all_checks()["worse-than-baseline"].run(seen))
 
 
-@pytest.mark.parametrize(
+@each(
     ("network", "severity"),
     [
         ((0.5, 0.45, 0.55), Severity.HIGH),

@@ -16,6 +16,7 @@ from stethoscope.gathering.data import profile_data
 from stethoscope.types import Architecture, Layer
 from tests.checks.architectures import architecture, layer
 from tests.checks.training_evidence import run, training, trial
+from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
 TABLE = RANDOM.normal(size=(200, 8)).astype(np.float32)
@@ -66,12 +67,12 @@ def test_pixels_are_to_be_divided_by_255():
     assert (finding.severity, finding.fix.method, finding.fix.divisor) == (Severity.MEDIUM, "divide", 255)
 
 
-@pytest.mark.parametrize("x", [TABLE, TABLE * 2 + 1, np.abs(TABLE), TABLE > 0])
+@each("x", [TABLE, TABLE * 2 + 1, np.abs(TABLE), TABLE > 0])
 def test_values_of_ordinary_size_are_left_alone(x):
     assert not [one for one in found("input-scaling", table_model(), x=x, y=LABELS) if one.severity >= Severity.MEDIUM]
 
 
-@pytest.mark.parametrize(
+@each(
     "first",
     [
         layer("norm", "Normalization", (None, 8)),

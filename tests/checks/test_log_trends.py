@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import pytest
-
 from stethoscope.checks import all_checks
 from stethoscope.diagnosis.examination import examine
 from stethoscope.evidence.kinds import EvidenceSet
@@ -14,6 +12,7 @@ from stethoscope.findings import Fault, Severity
 from tests.checks.architectures import points, tensor, weights
 from tests.checks.test_log_checks import batches, found, noisy
 from tests.checks.training_evidence import log
+from tests.tables import each
 
 EVEN = tuple(0.74 * math.exp(-0.02 * at) for at in range(30))
 HELD = tuple(value + 0.02 for value in EVEN)
@@ -28,7 +27,7 @@ def test_a_training_that_ends_in_the_middle_of_an_even_fall():
     assert found("loss-slow", log(EVEN))
 
 
-@pytest.mark.parametrize(
+@each(
     "curve",
     [
         log(GOOD, val_loss=GOOD),
@@ -62,8 +61,8 @@ def test_swings_upon_a_falling_trend_are_named_where_validation_swings_too():
     assert not found("loss-oscillating", log(calm, val_loss=calm))
 
 
-@pytest.mark.parametrize("count", [24, 60, 150])
-@pytest.mark.parametrize("seed", range(6))
+@each("count", [24, 60, 150])
+@each("seed", range(6))
 def test_single_batches_that_differ_by_chance_do_not_swing_and_do_not_jump(count, seed):
     curve = batches(noisy([0.3 + 2 * math.exp(-6 * at / count) for at in range(count)], 0.35, seed))
     assert not found("loss-oscillating", curve)

@@ -15,6 +15,7 @@ from stethoscope.findings import Fault, Severity
 from stethoscope.types import Status
 from tests.checks.architectures import architecture, bias, layer, points, tensor, weights
 from tests.checks.training_evidence import run, training, trial
+from tests.tables import each
 
 STATIC = (
     "linear-hidden-layers", "softmax-hidden", "doubled-activation", "missing-flatten", "vanishing-spatial-size",
@@ -43,13 +44,13 @@ def labels(shape, kind="classes"):
     return DataEvidence("data.npz", targets={"kind": target}, rows=shape[0])
 
 
-@pytest.mark.parametrize("check_id", STATIC)
+@each("check_id", STATIC)
 def test_a_sound_network_is_left_alone(check_id):
     sound = points(dense("one", 32, "relu"), layer("drop", "Dropout", (None, 32), rate=0.3), dense("two", 16, "relu"))
     assert found(check_id, architecture=sound) == ()
 
 
-@pytest.mark.parametrize("check_id", STATIC)
+@each("check_id", STATIC)
 def test_layers_without_connections_or_settings_are_no_reason_to_guess(check_id):
     loose = architecture(
         layer("a", "Weights", None, ()),
@@ -60,7 +61,7 @@ def test_layers_without_connections_or_settings_are_no_reason_to_guess(check_id)
     assert found(check_id, architecture=dataclasses.replace(loose, output_layers=(), compile=None)) == ()
 
 
-@pytest.mark.parametrize("check_id", STATIC)
+@each("check_id", STATIC)
 def test_without_an_architecture_it_is_skipped(check_id):
     (outcome,) = examine(EvidenceSet(), [all_checks()[check_id]])
     assert outcome.status == Status.SKIPPED
@@ -72,7 +73,7 @@ def test_two_linear_maps_in_a_row_are_named_with_a_fix():
     assert "relu" in finding.fix.code()
 
 
-@pytest.mark.parametrize("between", ["Dropout", "Flatten", "BatchNormalization", "MaxPooling2D"])
+@each("between", ["Dropout", "Flatten", "BatchNormalization", "MaxPooling2D"])
 def test_what_is_no_nonlinearity_does_not_hide_it(between):
     net = points(dense("hidden"), layer("step", between, (None, 16), rate=0.1))
     assert found("linear-hidden-layers", architecture=net)
@@ -88,7 +89,7 @@ def test_linear_layers_are_high_only_when_nothing_is_learned_and_relu_helps():
     assert [item[0].severity for item in (works, stuck, slow)] == [Severity.LOW, Severity.HIGH, Severity.MEDIUM]
 
 
-@pytest.mark.parametrize(
+@each(
     "net",
     [
         points(dense("wide", 32, "relu"), dense("code", 4), dense("again", 32, "relu")),
@@ -197,7 +198,7 @@ def test_dropout_after_the_output():
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("rate", "evidence", "severity"),
     [
         (0.9, None, Severity.MEDIUM),
@@ -244,7 +245,7 @@ def test_frozen_layers_by_what_is_frozen():
     assert found("frozen-layers", architecture=uncompiled, fit=FitSettings(epochs=3))
 
 
-@pytest.mark.parametrize(
+@each(
     ("optimizer", "rate", "severity"),
     [("Adam", 1.0, Severity.MEDIUM), ("SGD", 0.5, None), ("SGD", 3.0, Severity.MEDIUM), ("Adam", 0.0, Severity.CRITICAL),
      ("Adam", 1e-9, Severity.MEDIUM), ("Adam", 1e-5, None)],

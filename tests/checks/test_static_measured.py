@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from stethoscope.checks import all_checks
 from stethoscope.diagnosis.examination import examine
 from stethoscope.evidence.behaviour import BehaviourEvidence, BehaviourTest
@@ -16,6 +14,7 @@ from stethoscope.types import Status
 from tests.checks.architectures import activation, architecture, bias, layer, output, points, seen, tensor, weights
 from tests.checks.training_evidence import layer as trained_layer
 from tests.checks.training_evidence import run, training, trial
+from tests.tables import each
 
 MEASURED = (
     "initialiser-scale", "output-bias", "frozen-batchnorm", "nonfinite-weights", "nonfinite-activations", "dead-relu",
@@ -55,7 +54,7 @@ def behaves(name, detail="It differs.", **more):
     return BehaviourEvidence(False, (BehaviourTest(name, name, detail=detail, **settings),), "data")
 
 
-@pytest.mark.parametrize("check_id", MEASURED)
+@each("check_id", MEASURED)
 def test_a_sound_network_is_left_alone(check_id):
     evidence = {
         "architecture": points(hidden()),
@@ -68,7 +67,7 @@ def test_a_sound_network_is_left_alone(check_id):
     assert found(check_id, **evidence) == ()
 
 
-@pytest.mark.parametrize("check_id", MEASURED)
+@each("check_id", MEASURED)
 def test_without_evidence_it_is_skipped(check_id):
     (outcome,) = examine(EvidenceSet(), [all_checks()[check_id]])
     assert outcome.status == Status.SKIPPED
@@ -140,7 +139,7 @@ def test_weights_and_outputs_that_are_not_numbers():
     assert found("nonfinite-activations", activations=guess)[0].severity == Severity.MEDIUM
 
 
-@pytest.mark.parametrize(
+@each(
     ("share", "source", "severity"),
     [
         (1.0, "data", Severity.HIGH),
@@ -204,7 +203,7 @@ def test_an_exact_constant_is_a_remark_until_training_shows_that_it_stays():
     assert found("constant-output", **{**fresh, "weights": weights(trained=True)})[0].severity == Severity.HIGH
 
 
-@pytest.mark.parametrize(
+@each(
     ("check_id", "name", "severity"),
     [
         ("batch-dependence", "batch-independence", Severity.HIGH),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from sample_models.specimens.stuck_layers import SPECIMEN
 from stethoscope.checks.stuck_layers import CHECK
 from stethoscope.diagnosis.log_report import examine_runs
@@ -15,6 +13,7 @@ from stethoscope.evidence.recorded import LayerMeasure
 from stethoscope.findings import Severity
 from stethoscope.gathering.runs import gather_runs
 from stethoscope.logs.as_curve import curve_of
+from tests.tables import each
 
 FLAT = tuple(2.3 + 0.001 * (at % 3) for at in range(20))
 FALLING = tuple(2.3 * 0.8**at for at in range(20))
@@ -52,7 +51,7 @@ def test_what_is_read_of_a_layer_is_the_last_third(tmp_path):
     assert (dead.since, dead.until) == (135.0, 200.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("loss", "layers", "wanted"),
     [
         (FLAT, [measure()], [("hidden", Severity.HIGH)]),

@@ -11,6 +11,7 @@ from stethoscope.curves.jumps import jumps, saw
 from stethoscope.curves.log_shape import falls_steadily, learns_nothing, shape_of
 from stethoscope.curves.zigzag import swings
 from tests.checks.training_evidence import FALLING, SETTLED, log
+from tests.tables import each
 
 
 def steps(values):
@@ -66,7 +67,7 @@ def test_a_jump_is_found_where_it_is():
     assert found.back == pytest.approx(24, abs=2)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each("seed", range(5))
 def test_noise_spikes_and_growth_are_no_jumps(seed):
     assert not jumps(steps(SETTLED), noisy(SETTLED, 0.15, seed))
     spike = [*SETTLED[:15], 3.0, *SETTLED[15:]]

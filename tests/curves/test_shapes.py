@@ -18,6 +18,7 @@ from stethoscope.curves.shapes import (
     swing,
     turning_point,
 )
+from tests.tables import each
 
 
 def noisy(values, size, seed=1):
@@ -38,14 +39,12 @@ def test_slope_and_noise_are_those_that_were_put_in():
     assert noise(STRAIGHT) == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("values", [STRAIGHT, noisy(STRAIGHT, 0.03), [3.0, 2.0, 1.0], [5, 4, 3, 2]])
+@each("values", [STRAIGHT, noisy(STRAIGHT, 0.03), [3.0, 2.0, 1.0], [5, 4, 3, 2]])
 def test_still_falling(values):
     assert still_falling(values)
 
 
-@pytest.mark.parametrize(
-    "values", [CONVERGED, noisy(CONVERGED, 0.02), [1.0] * 20, noisy([1.0] * 30, 0.1), VALLEY, [1.0]]
-)
+@each("values", [CONVERGED, noisy(CONVERGED, 0.02), [1.0] * 20, noisy([1.0] * 30, 0.1), VALLEY, [1.0]])
 def test_not_falling_any_more(values):
     assert not still_falling(values)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from stethoscope.data import open_data
 from stethoscope.data.dataset import Box, Points, Polygon, Region, Sample
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import png, put
 from tests.data.test_mask_folder import MASK, as_file
+from tests.tables import each
 
 
 def read(path: Path) -> list[Sample]:
@@ -57,7 +57,7 @@ def test_every_shape_of_cvat(tmp_path):
     assert "outdoors" in sample.label
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "reason"),
     [
         ('<box label="a" xtl="x" ytl="2" xbr="5" ybr="6"/>', "'xtl' is no number"), ('<polygon label="a" points="1,2;3"/>', "x,y;x,y"),

@@ -7,6 +7,7 @@ import pytest
 
 from stethoscope.data.binding import bind_all
 from stethoscope.types import Architecture, TensorSpec
+from tests.tables import each
 
 
 def model(inputs: tuple[str, ...] = ("image",), outputs: tuple[str, ...] = ("kind",)) -> Architecture:
@@ -25,7 +26,7 @@ def arrays(*names: str) -> dict[str, np.ndarray]:
     return {name: np.full((5, 4), index, np.float32) for index, name in enumerate(names)}
 
 
-@pytest.mark.parametrize(
+@each(
     "names",
     [("x", "y"), ("X", "Y"), ("x_train", "y_train"), ("image", "kind"), ("x_image", "y_kind"), ("features", "labels")],
 )
@@ -42,9 +43,7 @@ def test_a_lone_array_is_the_input_and_there_are_no_targets():
     assert not bound.targets and not bound.problem
 
 
-@pytest.mark.parametrize(
-    "names", [("left", "right"), ("x_left", "x_right"), ("x0", "x1"), ("x1", "x2"), ("x_0", "x_1")]
-)
+@each("names", [("left", "right"), ("x_left", "x_right"), ("x0", "x1"), ("x1", "x2"), ("x_0", "x_1")])
 def test_several_inputs_by_name_or_by_number(names):
     bound = bind_all(arrays(*names, "y"), model(("left", "right")))
     assert [array[0, 0] for array in bound.inputs.values()] == [0, 1]

@@ -21,6 +21,7 @@ from stethoscope.errors import TooLarge
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import png, put
 from tests.exploring import examples
+from tests.tables import each
 
 BUDGET = 1 << 30
 CATEGORIES = [{"id": 1, "name": "person", "keypoints": ["nose"]}, {"id": 2, "name": "empty"}]
@@ -127,7 +128,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "sentence"), WRONG)
+@each(("annotation", "sentence"), WRONG)
 def test_what_is_wrong_is_a_sentence_and_the_rest_is_drawn(tmp_path, annotation, sentence):
     good = {"id": 2, "image_id": 1, "category_id": 1, "bbox": [2, 2, 3, 3]}
     sample, _ = shown(tmp_path, [{"id": 1, "image_id": 1, **annotation}, good])

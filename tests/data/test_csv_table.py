@@ -14,6 +14,7 @@ from stethoscope.data import recognise
 from stethoscope.errors import BadSetting, StethoscopeError
 from tests.data.opened import opened, put
 from tests.exploring import examples
+from tests.tables import each
 
 IRIS = "length,width,species\n" + "".join(f"{place}.5,{place % 3},{'ab'[place % 2]}\n" for place in range(20))
 
@@ -46,7 +47,7 @@ def test_semicolons_decimal_commas_and_old_encodings(tmp_path):
         assert data.feed(0, 2)["x"].tolist() == [[1.5, 2000.25], [2.5, 3.0]]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+@each("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
 def test_encodings_by_mark_or_by_looking(tmp_path, encoding):
     with opened(put(tmp_path, "t.csv", "name,age\nÄnne,3\nBob,4\n".encode(encoding))) as data:
         assert data.feed(0, 2)["name"].tolist() == ["Änne", "Bob"]

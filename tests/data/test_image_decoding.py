@@ -15,6 +15,7 @@ from PIL import Image
 from stethoscope.data.images.image_decoding import decode, decode_numbers, layout_of, size_of
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile
 from tests.exploring import examples
+from tests.tables import each
 
 BUDGET = 1 << 30
 RNG = np.random.default_rng(0)
@@ -36,7 +37,7 @@ def bomb_png(width: int, height: int) -> bytes:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("mode", "kind", "shape", "dtype"),
     [
         ("L", "PNG", (6, 9, 1), "uint8"), ("1", "PNG", (6, 9, 1), "uint8"), ("P", "PNG", (6, 9, 3), "uint8"),

@@ -15,6 +15,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 from tests.data.opened import opened, put
 from tests.exploring import examples
+from tests.tables import each
 
 
 def lines(rows) -> str:
@@ -53,7 +54,7 @@ def test_several_files_of_an_archive_are_one_table_with_their_splits(tmp_path):
         assert {(sample.split, sample.label) for sample in data.samples(range(8))} == {("test", "b"), ("train", "a")}
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [
         [{"a": 1, "y": 0}, {"a": 2, "y": 1}],

@@ -6,7 +6,6 @@ import io
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from stethoscope.data import open_data, recognise
@@ -14,6 +13,7 @@ from stethoscope.data.dataset import Region
 from stethoscope.data.images.image_dataset import ImageDataset
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import png, put
+from tests.tables import each
 
 MASK = np.zeros((6, 8), np.uint8)
 MASK[1:3, 2:5] = 1
@@ -36,7 +36,7 @@ def opened(path: Path) -> ImageDataset:
     return data
 
 
-@pytest.mark.parametrize(
+@each(
     ("image", "mask"),
     [
         ("images/a.png", "masks/a.png"), ("train/images/a.png", "train/masks/a.png"), ("a.png", "a_mask.png"),

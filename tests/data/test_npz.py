@@ -16,6 +16,7 @@ from stethoscope.data.npz import READER
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.types import ModelFile
 from tests.exploring import examples
+from tests.tables import each
 
 BUDGET = 1 << 20
 
@@ -122,7 +123,7 @@ def test_parts_of_a_divided_set_are_its_splits(tmp_path):
         assert [one.split for one in data.outlines([0, 8])] == ["train", "test"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "array", "kind"),
     [
         ("x", np.zeros((4, 32, 32, 3), np.uint8), "image"),

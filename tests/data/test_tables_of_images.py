@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,12 +16,13 @@ from stethoscope.types import ModelFile
 from tests.data.annotated_sets import as_csv, png, put
 from tests.data.test_mask_folder import MASK, as_file
 from tests.exploring import examples
+from tests.tables import each
 
 BUDGET = 1 << 30
 BOX = Box("cat", 2.0, 3.0, 10.0, 5.0)
 
 
-@pytest.mark.parametrize(
+@each(
     "content",
     [
         "filename,width,height,class,xmin,ymin,xmax,ymax\na.png,20,10,cat,2,3,12,8\n",

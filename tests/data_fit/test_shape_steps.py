@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stethoscope.data_fit import shape_steps
 from stethoscope.data_fit.expected_input import ExpectedInput
 from stethoscope.preprocessing.preparation import Preparation
+from tests.tables import each
 
 
 def expected(shape, kind, axis=None):
     return ExpectedInput("in", shape, "float32", kind, "any", None, "", axis)
 
 
-@pytest.mark.parametrize(
+@each(
     ("have", "want", "kind", "axis", "first"),
     [
         ((28, 28), (28, 28, 1), "image", -1, ["add_axis"]),
@@ -53,7 +53,7 @@ def test_a_way_leads_there(have, want, kind, axis, first):
         assert shape_steps.fits(made.shape[1:], want), (way, made.shape)
 
 
-@pytest.mark.parametrize(
+@each(
     ("have", "want", "kind", "axis"),
     [((3,), (4,), "table", None), ((5, 5), (4,), "table", None), ((8, 8, 7), (8, 8, 3), "image", -1), ((), (4, 4), "sequence", None)],
 )  # fmt: skip

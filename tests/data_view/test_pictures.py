@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -13,13 +12,14 @@ from PIL import Image
 
 from stethoscope.data_view.pictures import Scale, channels_last, full_picture, picture
 from tests.exploring import examples
+from tests.tables import each
 
 
 def pixels(made) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(made.png)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("array", "low", "high", "usual"),
     [
         (np.array([[0, 200]], np.uint8), 0, 255, True),

@@ -6,12 +6,12 @@ import io
 import wave
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data_view.signals import MOST_CHANNELS, envelope, wav
 from tests.exploring import examples
+from tests.tables import each
 
 
 @examples(100)
@@ -29,7 +29,7 @@ def test_what_is_not_finite_is_a_gap():
     assert np.isnan(made[0, :, 0]).all() and made[0, 0, 1] == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("sound", "first"),
     [
         (np.array([1.0, -2.0, np.nan]), 32_767),

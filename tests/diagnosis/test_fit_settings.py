@@ -4,6 +4,7 @@ import pytest
 
 from stethoscope.errors import BadSetting
 from stethoscope.evidence.fit import FitSettings
+from tests.tables import each
 
 
 def test_what_is_said_is_read_and_the_rest_stays_open():
@@ -13,9 +14,7 @@ def test_what_is_said_is_read_and_the_rest_stays_open():
     assert FitSettings.from_mapping(fit.to_json()) == fit
 
 
-@pytest.mark.parametrize(
-    "text", ["epochs=0", "epochs=many", "validation_split=1", "shuffle=maybe", "epoch=3", "epochs"]
-)
+@each("text", ["epochs=0", "epochs=many", "validation_split=1", "shuffle=maybe", "epoch=3", "epochs"])
 def test_nonsense_is_named(text):
     with pytest.raises(BadSetting, match=text.split("=")[0]):
         FitSettings.parse(text)

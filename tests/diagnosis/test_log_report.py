@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
 from stethoscope.diagnosis import log_report
 from stethoscope.diagnosis.log_report import checks_of_logs, examine_runs
@@ -14,6 +13,7 @@ from stethoscope.evidence.kinds import Evidence
 from stethoscope.findings import Severity
 from stethoscope.logs.series import RunLog, Series
 from stethoscope.types import Status
+from tests.tables import each
 
 
 def run(name, unit="epoch", parameters=None, **columns):
@@ -82,8 +82,8 @@ VALUES = (
 )
 
 
-@pytest.mark.parametrize("points", [1, 3, 6, 20, 250])
-@pytest.mark.parametrize("first", range(len(VALUES)))
+@each("points", [1, 3, 6, 20, 250])
+@each("first", range(len(VALUES)))
 def test_no_check_breaks_on_whatever_was_logged(points, first):
     x = np.arange(points)
     runs = []

@@ -13,6 +13,7 @@ from stethoscope.drift.monitor import Monitor, history, history_path, remember
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.webhook import checked_url, post
 from stethoscope.errors import BadSetting, UnreadableFile
+from tests.tables import each
 
 
 @contextmanager
@@ -56,7 +57,7 @@ def test_saved_and_read_back(tmp_path):
         asked.save(tmp_path / "none" / "monitor.json")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"reference": 3}', "{" * 5000])
+@each("text", ["", "[]", "{}", '{"reference": 3}', "{" * 5000])
 def test_what_is_no_monitor(tmp_path, text):
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(UnreadableFile, match="--save-monitor"):
@@ -97,7 +98,7 @@ def test_an_alarm_that_does_not_arrive_is_said():
         assert "answered 302" in post(url, {})
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "host/x", "http://", "http://[", "http://a b/"])
+@each("url", ["file:///etc/passwd", "ftp://host/x", "host/x", "http://", "http://[", "http://a b/"])
 def test_other_addresses_are_refused(url):
     with pytest.raises(BadSetting, match="http or https"):
         checked_url(url)

@@ -14,6 +14,7 @@ from stethoscope.drift.over_time import wilson
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import BadInput, BadSetting
 from tests.drift.sides import compared, side
+from tests.tables import each
 
 
 def table(seed, rows=300, shift=0.0, share=0.5, columns=4):
@@ -160,7 +161,7 @@ def test_huge_and_tiny_numbers_do_not_break_it():
     assert not any(value in json.dumps(plain(found), allow_nan=False) for value in ('"nan"', '"inf"'))
 
 
-@pytest.mark.parametrize("value", [{"alpha": 0}, {"alpha": "x"}, {"min_effect": "big"}, {"rows": 1}, {"columns": "a"}])
+@each("value", [{"alpha": 0}, {"alpha": "x"}, {"min_effect": "big"}, {"rows": 1}, {"columns": "a"}])
 def test_settings_that_make_no_sense(value):
     with pytest.raises(BadSetting):
         DriftSettings.from_json(value)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
 from stethoscope.evidence.losses import canonical_loss, snake
 from stethoscope.gathering.data import profile_data
 from stethoscope.types import Architecture, CompileSettings, Layer, Shape, TensorSpec
+from tests.tables import each
 
 
 def layer(path: str, kind: str, shape: Shape, source: str = "", **config: Any) -> Layer:
@@ -47,7 +47,7 @@ INPUT = layer("input", "InputLayer", (None, 4))
 DENSE = layer("dense", "Dense", (None, 3), "input", activation="linear", units=3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("last", "activation", "units_layer"),
     [
         ([layer("act", "Activation", (None, 3), "dense", activation="softmax")], "softmax", "dense"),
@@ -111,7 +111,7 @@ def test_operators_of_other_formats_end_where_nothing_reads_on() -> None:
     assert head(INPUT, *onnx, loss=None, ends=()).loss == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "name"),
     [
         ("mse", "mean_squared_error"),
@@ -156,7 +156,7 @@ def _with_data(y: np.ndarray, x: np.ndarray, units: int, activation: str, loss: 
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("y", "units", "activation", "loss", "task"),
     [
         (np.arange(60) % 2, 1, "sigmoid", "binary_crossentropy", "binary"),

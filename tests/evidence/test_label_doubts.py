@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stethoscope.evidence.label_doubts import as_probabilities, label_doubts
+from tests.tables import each
 
 
 def noisy(rows=600, classes=4, wrong=30, seed=0):
@@ -53,7 +54,7 @@ def test_a_class_without_rows_raises_no_doubt_and_a_broken_row_is_passed_over():
     assert found.accuracy == 0.5
 
 
-@pytest.mark.parametrize(
+@each(
     ("outputs", "said", "expected"),
     [
         ([[0.2], [0.9]], "probabilities", [[0.8, 0.2], [0.1, 0.9]]),

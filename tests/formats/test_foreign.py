@@ -21,6 +21,7 @@ from stethoscope.formats import detect
 from stethoscope.formats.foreign_file.foreign import what_is_it
 from stethoscope.types import ModelFile
 from tests.exploring import examples
+from tests.tables import each
 
 
 def zipped(*names: str) -> bytes:
@@ -109,7 +110,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "content", "sentence"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)])
+@each(("name", "content", "sentence"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)])
 def test_it_is_named_with_what_to_do(tmp_path: Path, name: str, content: bytes, sentence: str) -> None:
     path = tmp_path / "upload"
     path.write_bytes(content)

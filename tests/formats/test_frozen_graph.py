@@ -18,6 +18,7 @@ from stethoscope.types import Architecture, ModelFile, TensorSpec
 from tests.exploring import examples
 from tests.formats import tf_graphs
 from tests.formats.tf_graphs import FLOAT, INT32, STRING
+from tests.tables import each
 
 
 @pytest.fixture
@@ -166,7 +167,7 @@ HAZARDS = [
 ]
 
 
-@pytest.mark.parametrize(("operator", "rule"), HAZARDS)
+@each(("operator", "rule"), HAZARDS)
 def test_operators_that_reach_outside_are_hazards_wherever_they_hide(tmp_path, operator, rule):
     graph = tf_graphs.dense()
     tf_graphs.constant(graph, "name", [], STRING, b"/tmp/x")
@@ -204,9 +205,7 @@ def test_a_hazardous_graph_is_not_opened_without_the_owners_yes(tmp_path):
         FORMAT.open(graph_file(tmp_path, graph), tmp_path)
 
 
-@pytest.mark.parametrize(
-    "data", [b"\x0a\x04\x0a\x02hi", b"<html><body>", b"{}", bytes(100), b"\x08\x07\x12\x07pytorch"]
-)
+@each("data", [b"\x0a\x04\x0a\x02hi", b"<html><body>", b"{}", bytes(100), b"\x08\x07\x12\x07pytorch"])
 def test_other_files_are_not_graphs(tmp_path, data):
     path = tmp_path / "x.pb"
     path.write_bytes(data)

@@ -27,6 +27,7 @@ from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Architecture, Budget, Job, ModelFile, Status
 from tests.exploring import examples
 from tests.formats.reading_apart import CRASH, Reader, reading_apart
+from tests.tables import each
 
 Json = dict[str, Any]
 META = {"keras_version": "3.15.1"}
@@ -96,8 +97,8 @@ def rules(described: Architecture) -> set[str]:
     return {hazard.rule for hazard in described.hazards}
 
 
-@pytest.mark.parametrize("deflate", [False, True])
-@pytest.mark.parametrize("root", ["", "my_model/"])
+@each("deflate", [False, True])
+@each("root", ["", "my_model/"])
 def test_archive_is_described(tmp_path: Path, root: str, deflate: bool) -> None:
     file = archive(tmp_path, sequential(dense()), root=root, deflate=deflate)
     assert ZIP.sniff(file)
@@ -181,7 +182,7 @@ def _loop(group: Any) -> None:
     group["again"] = group.parent
 
 
-@pytest.mark.parametrize("change", [_external_link, _soft_link, _external_storage, _virtual, _loop])
+@each("change", [_external_link, _soft_link, _external_storage, _virtual, _loop])
 def test_weights_outside_the_file_are_refused(tmp_path: Path, change: Callable[[Any], None]) -> None:
     with pytest.raises(UnsafeFile):
         ZIP.describe(archive(tmp_path, sequential(dense()), weights(change)))
@@ -214,7 +215,7 @@ def _function(module: str, name: str) -> Json:
 LAMBDA = layer("Lambda", "lam", function={"class_name": "__lambda__", "config": {"code": "4wAA"}})
 
 
-@pytest.mark.parametrize(
+@each(
     ("extra", "rule", "where"),
     [
         (LAMBDA, "lambda", "lam"),
@@ -265,7 +266,7 @@ def test_keras_own_objects_are_no_hazards(tmp_path: Path) -> None:
     assert list(described.compile.metrics) == ["accuracy", "AUC"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("symbol", "safe"),
     [
         ("math.add", True),
@@ -291,7 +292,7 @@ def test_a_missing_class_is_named_with_its_layer(tmp_path: Path) -> None:
     assert "'b'" in described.runnable
 
 
-@pytest.mark.parametrize("version", ["1.2.2", "2.1.3", "2.15.0", "3.3.0"])
+@each("version", ["1.2.2", "2.1.3", "2.15.0", "3.3.0"])
 def test_h5_is_described(tmp_path: Path, version: str) -> None:
     file = legacy(tmp_path, legacy_sequential(), version)
     assert H5.sniff(file)

@@ -22,6 +22,7 @@ from stethoscope.formats.tf_graph import tf_proto, variables_index
 from stethoscope.types import ModelFile, TensorSpec
 from tests.exploring import examples
 from tests.formats import tf_graphs
+from tests.tables import each
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def drawn(file: ModelFile) -> dict[str, str]:
     return {node.name: node.op for node in tf_proto.messages().GraphDef.FromString(data).node if node.op != "Const"}
 
 
-@pytest.mark.parametrize("name", ["dense.zip", "dense.tar", "dense.tar.gz", "dense.tgz"])
+@each("name", ["dense.zip", "dense.tar", "dense.tar.gz", "dense.tgz"])
 def test_archives_and_folders_are_the_same_model(folder, tmp_path, name):
     file = ModelFile.at(tf_graphs.packed(folder, tmp_path / name))
     assert FORMAT.sniff(file)

@@ -17,6 +17,7 @@ from stethoscope.gathering.target_profile import profile_target
 from stethoscope.types import TensorSpec
 from tests.data.test_binding import model
 from tests.exploring import examples
+from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
 
@@ -96,7 +97,7 @@ STEPS = TensorSpec("kind", (None, 5, 4), "float32")
 ONES = np.eye(3)[np.arange(60) % 3]
 
 
-@pytest.mark.parametrize(
+@each(
     ("y", "spec", "kind"),
     [
         (np.arange(60) % 2, SINGLE, "binary"),

@@ -12,6 +12,7 @@ from stethoscope.gathering.weights import gather_weights
 from stethoscope.types import ModelFile
 from tests.checks.architectures import bias, layer, points, tensor
 from tests.models import tiny_onnx
+from tests.tables import each
 
 ZEROS = {"bias_initializer": {"class_name": "Zeros", "config": {}}}
 NOWHERE = ModelFile.at("/nonexistent/model.keras")
@@ -47,7 +48,7 @@ def test_a_large_tensor_is_sampled_but_no_nan_is_missed():
     assert found.std == pytest.approx(1.0, abs=0.01)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "name", "shape", "expected"),
     [
         ("Dense", "kernel", (8, 4), (8, 4)),

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import signal
 
-import pytest
-
 from stethoscope.jobs.endings import Ending, Verdict, tell
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Budget, Job, Progress, Status
+from tests.tables import each
 
 LIMIT = 1 << 30
 
@@ -28,7 +27,7 @@ def ending(**changes):
     return Ending(**(known | changes))
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "status"),
     [
         ({"signal_number": signal.SIGSEGV}, Status.CRASHED),
@@ -76,7 +75,7 @@ def test_out_of_memory_names_peak_and_limit():
     assert "1 GiB" in told.reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("size", "text"),
     [
         (0, "0 bytes"),
@@ -98,7 +97,7 @@ FORETOLD = {
 }
 
 
-@pytest.mark.parametrize(
+@each(
     ("phase", "partial", "tensor", "setting"),
     [
         ("load", {}, ([4096, 8192], 128 << 20, "dense"), "memory_limit_bytes"),
@@ -136,7 +135,7 @@ def test_the_machines_account_is_in_the_report_and_what_fits_is_what_was_left():
     assert "other programs" in oom["advice"]
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         {"partial": {"oom": 3, "probes": {"x": "y"}, "settings": [], "running": 1}},

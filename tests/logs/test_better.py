@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from stethoscope.logs.better import best_is_low, is_score
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     "tag",
     [
         "loss", "val_loss", "epoch_loss", "validation/epoch_loss", "Loss/train", "valLoss", "accuracy_loss", "dice_loss",
@@ -21,7 +20,7 @@ def test_low_is_best(tag):
     assert best_is_low(tag)
 
 
-@pytest.mark.parametrize(
+@each(
     "tag",
     [
         "accuracy", "val_accuracy", "validation/epoch_accuracy", "sparse_categorical_accuracy", "acc", "val/acc", "valAcc",
@@ -35,20 +34,16 @@ def test_high_is_best(tag):
     assert not best_is_low(tag)
 
 
-@pytest.mark.parametrize(
-    "tag", ["", "mystery", "x", "elo", "timeline", "normal", "mapping", "largest", "layer_0/a", "ü"]
-)
+@each("tag", ["", "mystery", "x", "elo", "timeline", "normal", "mapping", "largest", "layer_0/a", "ü"])
 def test_a_name_that_says_neither_is_taken_for_a_score(tag):
     assert not best_is_low(tag)
 
 
-@pytest.mark.parametrize("tag", ["val_loss", "Accuracy/test", "valAcc", "mIoU", "rmse"])
+@each("tag", ["val_loss", "Accuracy/test", "valAcc", "mIoU", "rmse"])
 def test_a_loss_and_an_accuracy_are_scores(tag):
     assert is_score(tag)
 
 
-@pytest.mark.parametrize(
-    "tag", ["epoch_learning_rate", "lr", "time/step_s", "memory/resident_bytes", "grad_norm", "mystery"]
-)
+@each("tag", ["epoch_learning_rate", "lr", "time/step_s", "memory/resident_bytes", "grad_norm", "mystery"])
 def test_what_says_nothing_of_how_good_a_model_is_has_no_best_value(tag):
     assert not is_score(tag)

@@ -14,6 +14,7 @@ from stethoscope.errors import UnreadableFile, UnsafeFile
 from stethoscope.logs import data_fingerprint
 from stethoscope.logs.data_fingerprint import changes, fingerprint, fingerprint_of
 from tests.exploring import examples
+from tests.tables import each
 
 
 def one(array):
@@ -39,7 +40,7 @@ def test_dtype_and_trailing_ones_do_not_count():
     assert one(np.float32(0.1)) != one(np.float64(0.1))
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after"),
     [
         ([1, 2], [2, 1]), ([[1, 2]], [[1], [2]]), ([2**60], [2**60 + 1]), (["ab", "c"], ["a", "bc"]), ([1], ["1"]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +11,7 @@ from stethoscope.logs.dvc import DvcProject, read_project
 from stethoscope.logs.dvc_runs import TRACKER
 from stethoscope.logs.dvc_versions import by_data_version, compare
 from tests.exploring import examples
+from tests.tables import each
 
 PIPELINE = """
 stages:
@@ -187,7 +187,7 @@ def test_pipelines_in_folders_keep_their_paths_apart(tmp_path):
     assert {used.path for stage in project.stages for used in stage.dependencies} == {"shared.csv"}
 
 
-@pytest.mark.parametrize("name", ["../secret.json", "/etc/hostname.json", "link.json", "linked/secret.json", "a" * 300])
+@each("name", ["../secret.json", "/etc/hostname.json", "link.json", "linked/secret.json", "a" * 300])
 def test_nothing_outside_the_repository_is_opened(tmp_path, name):
     (tmp_path / "secret.json").write_text('{"password": 1234}')
     place = tmp_path / "repo"

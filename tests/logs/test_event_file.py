@@ -18,6 +18,7 @@ from stethoscope.logs.event_file import EventReader, is_event_file
 from stethoscope.logs.series import Place
 from tests.exploring import examples
 from tests.logs.event_writing import event, first_record, record, simple, tensor, write_events
+from tests.tables import each
 
 
 def read(path):
@@ -63,7 +64,7 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("value", "expected"), VALUES)
+@each(("value", "expected"), VALUES)
 def test_a_scalar_of_every_kind(tmp_path, value, expected):
     reader = read(write_events(tmp_path, [event(3, value)]))
     assert points(reader, "v") == [(3, expected)]

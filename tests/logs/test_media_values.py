@@ -18,6 +18,7 @@ from stethoscope.logs.image_files import LARGEST, SMALLEST, drawn
 from stethoscope.logs.media_values import EncodedImages, Graph, Histogram, PrecisionRecall, Texts, media_value
 from tests.exploring import examples
 from tests.logs.event_writing import event, graph_def, graph_event, tensor, write_events
+from tests.tables import each
 
 
 def dims(*sizes):
@@ -106,7 +107,7 @@ def test_small_images_keep_their_pixels_and_large_ones_become_smaller():
     assert (large.width, large.height) == (3_000, 10)
 
 
-@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+@each("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
 def test_images_of_every_kind(mode):
     assert drawn(png(5, 5, mode)) is not None
 

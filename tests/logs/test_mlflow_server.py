@@ -20,6 +20,7 @@ from stethoscope.logs import bounded_json
 from stethoscope.logs.bounded_json import JsonServer
 from stethoscope.logs.mlflow_server import Experiment, MlflowServer
 from tests.exploring import examples
+from tests.tables import each
 
 API = "/api/2.0/mlflow"
 RUN = {
@@ -276,7 +277,7 @@ def test_nobody_there(monkeypatch):
         ask(f"http://127.0.0.1:{port}").experiments()
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "",

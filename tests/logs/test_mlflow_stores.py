@@ -21,6 +21,7 @@ from stethoscope.logs.mlflow_run import stored_value, value_of
 from stethoscope.logs.mlflow_sqlite import TRACKER as SQLITE
 from stethoscope.logs.yaml_file import read_yaml
 from tests.exploring import examples
+from tests.tables import each
 
 SCHEMA = """
 CREATE TABLE experiments (experiment_id INTEGER PRIMARY KEY, name VARCHAR(256), lifecycle_stage VARCHAR(32));
@@ -300,7 +301,7 @@ def test_what_waits_beside_a_copied_database_is_read_or_missed_aloud(tmp_path):
     assert first.series["loss"].value[-1] == 9 or "wal" in first.health.problem
 
 
-@pytest.mark.parametrize("step", range(100, 40_000, 1733))
+@each("step", range(100, 40_000, 1733))
 def test_a_damaged_database_never_raises(tmp_path, step):
     path = database(tmp_path)
     content = bytearray(path.read_bytes())
@@ -312,7 +313,7 @@ def test_a_damaged_database_never_raises(tmp_path, step):
             assert run.tracker == "mlflow-sqlite"
 
 
-@pytest.mark.parametrize("size", [16, 100, 4096, 9000, 20_000])
+@each("size", [16, 100, 4096, 9000, 20_000])
 def test_a_database_cut_short_never_raises(tmp_path, size):
     path = database(tmp_path)
     path.write_bytes(path.read_bytes()[:size])

@@ -20,6 +20,7 @@ from stethoscope.task import TaskContext
 from stethoscope.types import Budget, ModelFile
 from tests.exploring import examples
 from tests.logs.event_writing import event, simple, write_events
+from tests.tables import each
 
 
 def test_csv_as_keras_writes_it(tmp_path):
@@ -83,7 +84,7 @@ def test_a_restart_overwrites_later_steps(tmp_path):
     assert run.loss == (1.0,) * 5 + (2.0,) * 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("older", "newer", "chosen"),
     [
         ([5, 4, 3, 2, 1], [9], "a.csv"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stethoscope.parity.causes import all_causes, guesses
 from stethoscope.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.types import Layer
+from tests.tables import each
 
 A = np.random.default_rng(0).standard_normal((6, 9, 9, 5))
 
@@ -65,7 +65,7 @@ def test_a_setting_that_differs_is_named_first():
     assert "0.001" in found.sentence
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "cause"),
     [
         (lambda k: k.transpose(1, 0, 2, 3), "transposed-kernel"),
@@ -134,7 +134,7 @@ def test_a_bound_that_only_the_second_model_has():
     assert told(unlike, "Conv", inputs=(A,), added=(Added("act/Relu", np.maximum(A, 0)),)) != "clipped-range"
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "cause"),
     [
         ("Softmax", "Sigmoid", "activation"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stethoscope.parity.orientation import candidates, orient
+from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("shape", [(2, 5, 5, 3), (2, 4, 6, 3), (2, 3, 3, 3), (2, 7, 4)])
+@each("shape", [(2, 5, 5, 3), (2, 4, 6, 3), (2, 3, 3, 3), (2, 7, 4)])
 def test_channels_first_is_turned_back(shape):
     a = RANDOM.standard_normal(shape)
     b = np.moveaxis(a, -1, 1)

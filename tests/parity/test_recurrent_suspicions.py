@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stethoscope.parity.causes import guesses
 from stethoscope.parity.causes.case import Case, WeightPair
 from stethoscope.parity.recompute import computed
 from stethoscope.types import Layer
+from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((4, 6, 3))
@@ -32,7 +32,7 @@ def told(kind, right, wrong, **changed):
     return guesses(Case(a, b, layer, (layer,), (X,), {"x": X, "steps": a}, weights=pairs))[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "cause"),
     [
         (lambda w: {name: blocks(value, (0, 3, 1, 2)) for name, value in w.items()}, "gate-order"),

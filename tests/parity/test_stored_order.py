@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stethoscope.parity.stored_order import as_keras_lies
 from stethoscope.types import Layer
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "format_id", "config", "stored", "expected"),
     [
         ("FULLY_CONNECTED", "tflite", {}, (5, 4), (4, 5)),

@@ -7,6 +7,7 @@ import pytest
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.parity.ways import OFFERED, as_text, parse_way, said
+from tests.tables import each
 
 
 def test_text_becomes_settings_and_settings_words():
@@ -15,7 +16,7 @@ def test_text_becomes_settings_and_settings_words():
     assert said(RunSettings()) == "as usual"
 
 
-@pytest.mark.parametrize("text", ["", "speed=high", "threads=0", "threads=many", "call=loud", "xla=maybe", "predict"])
+@each("text", ["", "speed=high", "threads=0", "threads=many", "call=loud", "xla=maybe", "predict"])
 def test_what_is_no_way_is_a_sentence(text):
     with pytest.raises(BadSetting):
         parse_way(text)

@@ -13,6 +13,7 @@ from stethoscope.planner.stored import forward_flops, kept_tensors
 from stethoscope.planner.transformers import activation_bytes_per_layer
 from stethoscope.types import TensorSpec
 from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
+from tests.tables import each
 
 
 def kept_bytes(shape, activation_bytes=4, batch=1):
@@ -99,8 +100,8 @@ def test_kinds_have_one_name_in_every_format():
             assert shape.layers[0].kind is kind, name
 
 
-@pytest.mark.parametrize(("hidden", "heads", "sequence"), [(64, 4, 32), (128, 8, 512), (48, 3, 17)])
-@pytest.mark.parametrize("blocks", [1, 5])
+@each(("hidden", "heads", "sequence"), [(64, 4, 32), (128, 8, 512), (48, 3, 17)])
+@each("blocks", [1, 5])
 def test_a_gpt_block_keeps_exactly_what_korthikanti_counts(hidden, heads, sequence, blocks):
     """s·b·h·(34 + 5·a·s/h) per block at 16 bits, but for the token indices and the tensor behind the last block."""
     shape = model_shape(transformer(blocks, hidden, heads, sequence))

@@ -20,6 +20,7 @@ from stethoscope.planner.transformers import activation_bytes_per_layer, first_s
 from stethoscope.types import Architecture
 from tests.exploring import examples
 from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
+from tests.tables import each
 
 MODELS: dict[str, Architecture] = {
     "transformer": transformer(blocks=4, hidden=64, heads=8, vocabulary=96, head=96),
@@ -170,7 +171,7 @@ def test_activations_alone_make_early_stages_shorter():
     assert lengths[0] < lengths[-1]
 
 
-@pytest.mark.parametrize("change", [
+@each("change", [
     {"batch_size": 0}, {"devices": 0}, {"zero": 4}, {"optimizer": "none"}, {"precision": "fp7"}, {"cached_tokens": -1},
 ])  # fmt: skip
 def test_senseless_settings_are_refused(change):

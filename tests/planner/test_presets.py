@@ -6,9 +6,10 @@ import pytest
 
 from stethoscope.errors import BadSetting
 from stethoscope.planner.presets import DEVICES, device, gpu_usable_bytes, named
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [
         ("T4", "t4"), ("NVIDIA A100 80GB", "a100-80"), ("nvidia_a100", "a100-40"), ("TPU v5e", "tpu-v5e"), ("v3", "tpu-v3"),
@@ -47,7 +48,7 @@ def test_a_size_is_a_device():
     assert device("tpu-v2").usable_bytes == int(7.48 * 2**30)
 
 
-@pytest.mark.parametrize("text", ["", "GTX 9999", "-5GB", "0GB", "16 bananas", "5000TB", "nan"])
+@each("text", ["", "GTX 9999", "-5GB", "0GB", "16 bananas", "5000TB", "nan"])
 def test_nonsense_names_what_is_known(text):
     with pytest.raises(BadSetting):
         device(text)

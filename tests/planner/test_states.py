@@ -13,11 +13,12 @@ from stethoscope.planner.states import (
     precision,
     state_bytes,
 )
+from tests.tables import each
 
 BILLION = 10**9
 
 
-@pytest.mark.parametrize(("stage", "gigabytes"), [(0, 120.0), (1, 31.4), (2, 16.6), (3, 1.88)])
+@each(("stage", "gigabytes"), [(0, 120.0), (1, 31.4), (2, 16.6), (3, 1.88)])
 def test_zero_paper_figure_1(stage, gigabytes):
     parameters = 75 * BILLION // 10
     found = state_bytes(
@@ -26,7 +27,7 @@ def test_zero_paper_figure_1(stage, gigabytes):
     assert found.total / 1e9 == pytest.approx(gigabytes, abs=0.05 if stage < 3 else 0.005)
 
 
-@pytest.mark.parametrize(
+@each(
     ("devices", "stage", "gigabytes"),
     [
         (1, 1, 120), (4, 1, 52.5), (16, 1, 35.6), (64, 1, 31.4), (256, 1, 30.4), (1024, 1, 30.1),
@@ -42,12 +43,12 @@ def test_zero_paper_table_1(devices, stage, gigabytes):
     assert found.total / 1e9 == pytest.approx(gigabytes, rel=0.01, abs=0.05 if gigabytes > 2 else 0.005)
 
 
-@pytest.mark.parametrize(("name", "alone", "shared"), [
+@each(("name", "alone", "shared"), [
     ("megatron_mixed_16bit_gradients", 20, lambda d: 4 + 16 / d),
     ("megatron_mixed", 18, lambda d: 6 + 12 / d),
     ("float32", 16, lambda d: 8 + 8 / d),
 ])  # fmt: skip
-@pytest.mark.parametrize("devices", [1, 2, 8, 64])
+@each("devices", [1, 2, 8, 64])
 def test_megatron_bytes_per_parameter(name, alone, shared, devices):
     count = 64_000
     adam = optimizer("adam")
@@ -56,7 +57,7 @@ def test_megatron_bytes_per_parameter(name, alone, shared, devices):
     assert distributed.total == shared(devices) * count
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "per_parameter"),
     [("adam", 16), ("adamw", 16), ("sgd", 8), ("momentum", 12), ("rmsprop", 12), ("adagrad", 12), ("lion", 12),
      ("adafactor", 12), ("amsgrad", 20)],
@@ -81,9 +82,9 @@ def test_inference_and_frozen_weights_have_no_states():
     assert (part.weights, part.gradients, part.optimizer) == (4000, 40, 80)
 
 
-@pytest.mark.parametrize("devices", [1, 2, 3, 7, 64])
-@pytest.mark.parametrize("name", PRECISIONS)
-@pytest.mark.parametrize("kind", OPTIMIZERS)
+@each("devices", [1, 2, 3, 7, 64])
+@each("name", PRECISIONS)
+@each("kind", OPTIMIZERS)
 def test_each_zero_stage_needs_no_more_than_the_one_before(devices, name, kind):
     totals = [
         state_bytes(1001, 1001, precision(name), optimizer(kind), zero_stage=stage, devices=devices).total

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-import pytest
-
 from stethoscope.planner.stored_precision import precision_of
 from stethoscope.types import CompileSettings
 from tests.planner.architectures import dense_stack
+from tests.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("dtype", "bytes_each", "optimizer", "found"),
     [
         ("float32", 4, None, "float32"),

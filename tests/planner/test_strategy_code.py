@@ -17,6 +17,7 @@ from stethoscope.planner.states import OPTIMIZERS, PRECISIONS
 from stethoscope.planner.strategy_code import strategy_codes
 from stethoscope.planner.tensor_parallel import tensor_split
 from tests.planner.architectures import dense_stack, residual_network, transformer
+from tests.tables import each
 
 MODELS = {
     "transformer": transformer(blocks=3, hidden=64, heads=8, vocabulary=96),
@@ -91,7 +92,7 @@ def test_every_program_is_python_and_names_what_exists(training):
         assert exists(dotted, keras), f"keras.{dotted}"
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@each("name", OPTIMIZERS)
 def test_every_optimizer_has_a_class(name):
     asked = Settings(device("t4"), optimizer=name)
     shape = model_shape(MODELS["dense"])
@@ -100,7 +101,7 @@ def test_every_optimizer_has_a_class(name):
     assert exists(called, package("keras"))
 
 
-@pytest.mark.parametrize("name", PRECISIONS)
+@each("name", PRECISIONS)
 def test_a_policy_is_set_for_keras_precisions_only(name):
     asked = Settings(device("t4"), precision=name)
     shape = model_shape(MODELS["dense"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from stethoscope.planner.layout import Layout
 from stethoscope.planner.model_shape import model_shape
 from stethoscope.planner.parallelism import Division, Workload, estimate
@@ -11,6 +9,7 @@ from stethoscope.planner.states import optimizer, precision
 from stethoscope.planner.tensor_parallel import tensor_split
 from stethoscope.planner.transformers import activation_bytes_per_layer
 from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
+from tests.tables import each
 
 
 def test_a_transformer_is_split_as_megatron_does():
@@ -85,9 +84,9 @@ def test_a_dense_layer_read_twice_is_no_pair():
     assert not split.split_outputs
 
 
-@pytest.mark.parametrize("t", [2, 4, 8])
-@pytest.mark.parametrize("sequence_parallel", [False, True])
-@pytest.mark.parametrize("recompute", ["none", "selective"])
+@each("t", [2, 4, 8])
+@each("sequence_parallel", [False, True])
+@each("recompute", ["none", "selective"])
 def test_activations_on_each_device_are_those_of_korthikanti_table_2(t, sequence_parallel, recompute):
     blocks, hidden, heads, sequence = 3, 128, 8, 64
     shape = model_shape(transformer(blocks, hidden, heads, sequence, vocabulary=96))

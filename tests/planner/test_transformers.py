@@ -10,6 +10,7 @@ from stethoscope.planner.transformers import (
     key_value_cache_bytes,
     output_tensor_bytes,
 )
+from tests.tables import each
 
 SEQUENCE, T = 2048, 8
 MODELS = {  # heads, hidden, layers, micro-batch: Korthikanti et al., table 3
@@ -38,7 +39,7 @@ def test_selective_recomputation_saves_what_the_paper_says(name, saved):
     assert 1 - selective / none == pytest.approx(saved, abs=0.005)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each("name", MODELS)
 def test_table_2_with_tensor_parallelism_of_8(name):
     heads, hidden, _, batch = MODELS[name]
     sbh = SEQUENCE * batch * hidden
@@ -54,7 +55,7 @@ def test_table_2_with_tensor_parallelism_of_8(name):
     assert bytes_of(recompute="full") == 2 * sbh
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each("name", MODELS)
 def test_both_techniques_together_bring_a_fifth_of_the_baseline(name):
     heads, hidden, _, batch = MODELS[name]
     base = activation_bytes_per_layer(SEQUENCE, batch, hidden, heads, tensor_parallel=T)
@@ -66,9 +67,7 @@ def test_both_techniques_together_bring_a_fifth_of_the_baseline(name):
     assert full / base == pytest.approx(0.1, abs=0.03)
 
 
-@pytest.mark.parametrize(
-    ("name", "gibibytes"), [("22B", 39.5625), ("175B", 32.0625), ("530B", 50.234375), ("1T", 76.5625)]
-)
+@each(("name", "gibibytes"), [("22B", 39.5625), ("175B", 32.0625), ("530B", 50.234375), ("1T", 76.5625)])
 def test_the_first_stage_of_the_papers_models(name, gibibytes):
     """s·b·h·L/t·(34 + 5as/h), computed by hand from table 3."""
     heads, hidden, layers, batch = MODELS[name]
@@ -93,7 +92,7 @@ def test_freeing_output_tensors_of_the_530b_model():
     assert output_tensor_bytes(SEQUENCE, batch, hidden, 35) / 2**30 == pytest.approx(2.73, abs=0.005)
 
 
-@pytest.mark.parametrize(
+@each(
     ("layers", "heads", "size", "sequence", "gigabytes"),
     [(32, 32, 128, 2048, 1.07), (32, 32, 128, 4096, 2.147), (32, 8, 128, 4096, 0.537), (80, 8, 128, 4096, 1.342)],
     ids=["Llama 2 7B, 2k", "Llama 2 7B, 4k", "Llama 3 8B, 4k", "Llama 3 70B, 4k"],

@@ -9,6 +9,7 @@ from stethoscope.errors import BadInput, BadSetting
 from stethoscope.preprocessing import all_steps
 from stethoscope.preprocessing.preparation import Preparation
 from tests.frameworks import keras
+from tests.tables import each
 
 RNG = np.random.default_rng(0)
 PHOTOS = RNG.integers(0, 256, (3, 23, 31, 3), dtype=np.uint8)
@@ -86,7 +87,7 @@ def test_every_step_is_tried():
     assert set(CASES) == set(all_steps())
 
 
-@pytest.mark.parametrize("kind", CASES)
+@each("kind", CASES)
 def test_the_code_does_what_the_step_does(kind):
     for values, params in CASES[kind]:
         before = [np.array(row) for row in values]
@@ -102,7 +103,7 @@ def test_the_code_does_what_the_step_does(kind):
         assert all_steps()[kind].words(all_steps()[kind].checked(params))
 
 
-@pytest.mark.parametrize("kind", CASES)
+@each("kind", CASES)
 def test_rows_one_by_one_are_the_rows_at_once(kind):
     for values, params in CASES[kind]:
         whole = prepare(values, {"step": kind, **params})
@@ -161,7 +162,7 @@ def test_preprocess_input_of_each_family():
         np.testing.assert_allclose(prepare(PHOTOS, {"step": "imagenet", "mode": mode}), theirs, atol=1e-4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("values", "step", "says"),
     [
         (WORDS, {"step": "scale", "factor": 2}, "expected numbers, got .* text"),
@@ -185,7 +186,7 @@ def test_what_does_not_apply_is_said(values, step, says):
     assert "Step " in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("step", "says"),
     [
         ({"step": "scale"}, "'factor'"),

@@ -15,6 +15,7 @@ from stethoscope.logs.series import Series
 from stethoscope.runs.compare import Comparison, metric_of
 from stethoscope.runs.run_filter import MAX_LENGTH, like, matching
 from tests.exploring import examples
+from tests.tables import each
 
 RUNS = Comparison.of(
     [
@@ -44,7 +45,7 @@ def chosen(text):
     return matching(text, RUNS, metric, ["val/loss"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "places"),
     [
         ("", (0, 1, 2, 3, 4)),
@@ -72,9 +73,7 @@ def test_conditions(text, places):
     assert chosen(text) == places
 
 
-@pytest.mark.parametrize(
-    "text", ["x=3", "(run", "lr<", '"open', "= 3", "lr = = 3", ") run", "or", "not", "a" * MAX_LENGTH * 2, "(" * 300]
-)
+@each("text", ["x=3", "(run", "lr<", '"open', "= 3", "lr = = 3", ") run", "or", "not", "a" * MAX_LENGTH * 2, "(" * 300])
 def test_what_cannot_be_understood_says_so(text):
     with pytest.raises(BadSetting, match="Filter"):
         chosen(text)

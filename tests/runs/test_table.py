@@ -12,6 +12,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.runs.columns import INDEX
 from stethoscope.runs.table import RunTable
 from tests.runs.logs import files, table_of
+from tests.tables import each
 
 NAN, INF = math.nan, math.inf
 
@@ -90,7 +91,7 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@each("damage", DAMAGES)
 def test_columns_that_do_not_fit_are_refused(tmp_path, damage):
     folder = tmp_path / "out"
     table_of(folder, {"a": {"loss": [1.0, 2.0]}, "b": {"loss": [3.0, 4.0]}})

@@ -22,6 +22,7 @@ from stethoscope.runs.thinning import thin
 from stethoscope.runs.window import MAX_MARKS, MAX_POINTS, window
 from tests.exploring import examples
 from tests.runs.logs import table_of
+from tests.tables import each
 
 NAN, INF = math.nan, math.inf
 
@@ -36,7 +37,7 @@ def tensorboards(values: list[float], weight: float) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("weight", [0.1, 0.6, 0.95, 0.999, 0.99999])
+@each("weight", [0.1, 0.6, 0.95, 0.999, 0.99999])
 def test_smoothing_is_tensorboards(weight):
     random = np.random.default_rng(0)
     runs = [random.normal(size=length) for length in (1, 40_000, 5, 3, 70_000, 2)] + [np.full(9, 0.1)]
@@ -201,7 +202,7 @@ def test_the_bytes_for_the_browser(tmp_path):
     assert json.loads(without[4 : 4 + struct.unpack("<I", without[:4])[0]])["series"][0]["smooth"] is None
 
 
-@pytest.mark.parametrize(
+@each(
     "asked",
     [
         [],

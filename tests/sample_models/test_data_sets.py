@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from sample_models.build import BUILT
 from sample_models.data_sets import DATA_SETS, build_data
 from stethoscope.data import open_data
 from stethoscope.types import ModelFile
+from tests.tables import each
 
 ROWS = [row for row in json.loads((BUILT / "manifest.json").read_text()) if row.get("kind") == "data"]
 
@@ -21,7 +20,7 @@ def test_every_data_set_is_in_the_manifest() -> None:
     assert all(row["title"] and row["behaviour"].endswith(".") and row["description"].endswith(".") for row in ROWS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "rows", "kind", "classes"),
     [
         ("digit_images.npz", 1_797, "image", ()),

@@ -14,6 +14,7 @@ from sample_models.catalogue import write_readme
 from sample_models.training_runs import FILE as LOG
 from stethoscope.formats import all_formats, detect
 from stethoscope.types import ModelFile
+from tests.tables import each
 
 MANIFEST: list[dict[str, Any]] = json.loads((BUILT / "manifest.json").read_text())
 MODELS = [sample for sample in MANIFEST if sample.get("kind") != "data"]
@@ -69,7 +70,7 @@ def test_words_for_users_are_whole_sentences(sample: dict[str, Any]) -> None:
     assert sample["description"].endswith(".")
 
 
-@pytest.mark.parametrize("name", sorted({sample["data"] for sample in MODELS} - {None}))
+@each("name", sorted({sample["data"] for sample in MODELS} - {None}))
 def test_sample_data_opens_without_pickle_and_has_one_row_per_example(name: str) -> None:
     with np.load(BUILT / name, allow_pickle=False) as arrays:
         assert len({len(arrays[key]) for key in arrays}) == 1

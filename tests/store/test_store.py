@@ -16,6 +16,7 @@ from stethoscope.errors import NotFound, QuotaExceeded, UnsafeFile
 from stethoscope.store.entry import clean_name, is_id, new_id
 from stethoscope.store.schema import entries, writing
 from tests.store.conftest import files_in
+from tests.tables import each
 
 
 def test_what_was_put_in_comes_out(make_store, put):
@@ -190,7 +191,7 @@ def test_many_threads_and_a_second_process_can_write_at_once(make_store, put, tm
     assert len(files_in(tmp_path)) == len({entry.sha256 for owner in ("ada", "bob") for entry in store.list(owner)})
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "kept"),
     [
         ("model.keras", "model.keras"),

@@ -7,13 +7,14 @@ import pytest
 from stethoscope.evidence.training import RunCurve, Scores
 from stethoscope.training.compare import compare
 from stethoscope.training.curve import condensed
+from tests.tables import each
 
 
 def runs(*skills, loss=1.0):
     return [RunCurve(seed, 1, 1.0, (), (), (), (), final=Scores(loss, 0.0, skill)) for seed, skill in enumerate(skills)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("base", "other", "verdict"),
     [
         ((0.1, 0.2, 0.15), (0.9, 0.95, 0.9), "helps"),

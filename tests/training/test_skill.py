@@ -9,6 +9,7 @@ import pytest
 
 from stethoscope.training.setup import Setup
 from stethoscope.training.skill import Scorer
+from tests.tables import each
 
 LABELS = np.array([0, 0, 0, 1, 1, 2])
 HOT = np.eye(3)[LABELS]
@@ -24,7 +25,7 @@ def logits_loss(name):
     return {"class_name": name, "config": {"from_logits": True}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("y", "p", "loss", "expected"),
     [
         ([0, 0, 1, 1], [[0.1], [0.6], [0.9], [0.7]], "binary_crossentropy", 0.75),
