@@ -6,6 +6,7 @@ For `except`: who reads with the library catches its whole list and says which f
 from __future__ import annotations
 
 import lzma
+import sqlite3
 import struct
 import tarfile
 import zipfile
@@ -30,6 +31,9 @@ file (OverflowError), headers that call for further headers (RecursionError).
 """
 JSON = (ValueError, RecursionError)
 """What `json` raises: no JSON, no UTF-8, a number of too many digits, or nested too deeply."""
+
+SQLITE = (sqlite3.Error, ValueError, OverflowError)
+"""What `sqlite3` raises, also for an error whose message quotes bytes of the file that are no UTF-8."""
 
 
 def yaml() -> tuple[type[Exception], ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from stethoscope.containers import damage
 from stethoscope.logs.mlflow_run import (
     MAX_RUNS,
     MAX_TAGS,
@@ -99,6 +100,9 @@ def _open(path: Path) -> tuple[sqlite3.Connection, bool]:
         except sqlite3.OperationalError:
             database.close()
             continue
+        except damage.SQLITE:
+            database.close()
+            raise
         return database, options == "mode=ro" or not _waiting(path)
     raise sqlite3.OperationalError("unable to open database file")
 
@@ -125,7 +129,7 @@ def _is_mlflow(path: Path) -> bool:
     try:
         with closing(_open(path)[0]) as database:
             found = _tables(database)
-    except sqlite3.Error:
+    except damage.SQLITE:
         return False
     return all(name in found for name in _NEEDED) and {"run_uuid", "key", "value"} <= found["metrics"]
 
@@ -142,7 +146,7 @@ def _read(path: Path, name: str) -> list[MlflowRun]:
             _describe(database, tables, runs)
             _measure(database, tables, runs)
             _data(database, tables, runs)
-    except (sqlite3.Error, OverflowError) as error:
+    except damage.SQLITE as error:
         problem = f"the database is damaged or busy, the rest was not read ({error})"
     for run in runs.values():
         run.files = (name,)
