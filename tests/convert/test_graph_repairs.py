@@ -48,8 +48,12 @@ def test_every_recipe_has_a_case():
     assert set(operators()) == set(_RECIPES)
 
 
-@pytest.mark.parametrize("inside", [False, True], ids=["in the graph", "in a loop"])
-@pytest.mark.parametrize("op", sorted(_RECIPES))
+@pytest.mark.parametrize(
+    ("op", "inside"),
+    [(op, False) for op in sorted(_RECIPES)]
+    # A loop is another graph to the repair, whatever the operator: one is enough to show that it looks there.
+    + [pytest.param(op, True, marks=[] if op == "Erfc" else pytest.mark.sweep) for op in sorted(_RECIPES)],
+)
 def test_the_repaired_graph_computes_the_same(op, inside):
     import tensorflow as tf
 

@@ -12,6 +12,7 @@ import pytest
 
 from stethoscope.formats import detect
 from stethoscope.types import ModelFile
+from tests.tables import each
 
 IMAGE = (8, 9, 4)
 SERIES = (7, 5)
@@ -186,8 +187,8 @@ CASES: list[tuple[str, str, Callable[[Any], Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("package", "expression", "build"), CASES, ids=[f"{p}-{e}" for p, e, _ in CASES])
-def test_layer_is_described_as_keras_reports_it(
+@each(("package", "expression", "build"), CASES)
+def test_layers_are_described_as_keras_reports_them(
     package: str, expression: str, build: Callable[[Any], Any], built: Callable[..., Any], tmp_path: Path
 ) -> None:
     model = built(package, build)

@@ -48,20 +48,24 @@ def train(model, folder, epochs=2, validate=True, **options):
     return model.fit(x, y, **options, callbacks=[recorder]).history
 
 
-@pytest.mark.parametrize("package", [keras, tf_keras], ids=["keras", "tf_keras"])
-def test_epochs_hold_what_fit_reports(tmp_path, package):
-    history = train(compiled(package), tmp_path)
-    found = scalars(tmp_path / "train"), scalars(tmp_path / "validation")
+@pytest.fixture(scope="module", params=[keras, tf_keras], ids=["keras", "tf_keras"])
+def recorded(request, tmp_path_factory):
+    """(the folder of a recorded training, what `fit` answered)."""
+    folder = tmp_path_factory.mktemp("recorded")
+    return folder, train(compiled(request.param), folder)
+
+
+def test_epochs_hold_what_fit_reports(recorded):
+    folder, history = recorded
+    found = scalars(folder / "train"), scalars(folder / "validation")
     for name in ("loss", "accuracy"):
         assert list(found[0][f"epoch_{name}"].values()) == pytest.approx(history[name], rel=1e-6)
         assert list(found[1][f"epoch_{name}"].values()) == pytest.approx(history[f"val_{name}"], rel=1e-6)
     assert found[0]["epoch_learning_rate"] == pytest.approx({0: RATE, 1: RATE})
 
 
-@pytest.mark.parametrize("package", [keras, tf_keras], ids=["keras", "tf_keras"])
-def test_layers_are_measured_at_steps(tmp_path, package):
-    train(compiled(package), tmp_path)
-    found = scalars(tmp_path / "train")
+def test_layers_are_measured_at_steps(recorded):
+    found = scalars(recorded[0] / "train")
     assert list(found["batch_loss"]) == [2, 4, 6, 8, 10, 12, 14, 16]
     for layer in ("hidden", "squeezed", "answer"):
         assert all(0 < value < 10 for value in found[f"gradient_norm/{layer}"].values())
@@ -130,15 +134,21 @@ def test_the_training_is_the_same_with_and_without(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"jit_compile": True}, {"run_eagerly": True}, {"steps_per_execution": 4}],
-    ids=["jit", "eager", "several steps a call"],
+    ("package", "options"),
+    [
+        (keras, {"jit_compile": True}),
+        (keras, {"run_eagerly": True}),
+        (keras, {"steps_per_execution": 4}),
+        (tf_keras, {"steps_per_execution": 4}),
+        pytest.param(tf_keras, {"jit_compile": True}, marks=pytest.mark.sweep),
+        pytest.param(tf_keras, {"run_eagerly": True}, marks=pytest.mark.sweep),
+    ],
+    ids=["jit", "eager", "several steps a call", "Keras 2, several steps a call", "Keras 2, jit", "Keras 2, eager"],
 )
-@pytest.mark.parametrize("package", [keras, tf_keras], ids=["keras", "tf_keras"])
 def test_every_way_to_run_a_step_is_watched(tmp_path, package, options):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        train(compiled(package, **options), tmp_path)
+        train(compiled(package, **options), tmp_path, validate=False)
     found = scalars(tmp_path / "train")
     assert {"gradient_norm/hidden", "zero_fraction/hidden", "update_ratio/answer"} <= set(found)
     assert max(found["gradient_norm/hidden"]) == 16
@@ -152,7 +162,7 @@ def test_gradients_of_a_scaled_loss_are_unscaled(tmp_path):
         ("scaled", keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(RATE), initial_scale=1024.0)),
         ("factor", keras.optimizers.SGD(RATE, loss_scale_factor=64.0)),
     ):
-        train(compiled(optimizer=optimizer), tmp_path / name, epochs=1)
+        train(compiled(optimizer=optimizer), tmp_path / name, epochs=1, validate=False)
         found.append(list(scalars(tmp_path / name / "train")["gradient_norm/hidden"].values()))
     assert found[1] == pytest.approx(found[0], rel=1e-3) and found[2] == pytest.approx(found[0], rel=1e-3)
 
@@ -234,7 +244,7 @@ def test_a_step_that_cannot_be_watched_trains_on_and_says_so(tmp_path):
 def test_a_training_that_breaks_shows_where(tmp_path):
     model = compiled()
     model.layers[1].kernel.assign(np.full((8, 8), np.nan))
-    train(model, tmp_path)
+    train(model, tmp_path, epochs=1, validate=False)
     found = scalars(tmp_path / "train")
     for tag in ("gradient_norm/hidden", "update_ratio/squeezed", "activation_std/squeezed", "batch_loss"):
         assert math.isnan(found[tag][2])
@@ -255,14 +265,14 @@ def test_going_on_counts_on(tmp_path):
 
 
 def test_weights_as_histograms(tmp_path):
-    train(compiled(), tmp_path, epochs=2, histograms=True)
+    train(compiled(), tmp_path, epochs=2, validate=False, histograms=True)
     (path,) = (tmp_path / "train").glob("*tfevents*")
     rows = [value for _, _, tag, value in events(path) if tag == "weights/hidden"]
     assert len(rows) == 2 and rows[0][:, 2].sum() == 6 * 8 + 8
 
 
 def test_only_losses_where_layers_are_not_wanted(tmp_path):
-    train(compiled(), tmp_path, layers=False)
+    train(compiled(), tmp_path, epochs=1, validate=False, layers=False)
     found = scalars(tmp_path / "train")
     assert "batch_loss" in found and not any(layer_of(tag) for tag in found)
 

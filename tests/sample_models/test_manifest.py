@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from sample_models.build import BUILT, all_recipes, refresh_texts
 from sample_models.catalogue import write_readme
@@ -18,7 +17,7 @@ from tests.tables import each
 
 MANIFEST: list[dict[str, Any]] = json.loads((BUILT / "manifest.json").read_text())
 MODELS = [sample for sample in MANIFEST if sample.get("kind") != "data"]
-SAMPLES = pytest.mark.parametrize("sample", MODELS, ids=lambda sample: sample["id"])
+SAMPLES = each(("name", "sample"), [(sample["id"], sample) for sample in MODELS])
 LARGEST_BYTES = 1_500_000
 ALL_BYTES = 6_000_000
 
@@ -37,7 +36,7 @@ def test_all_files_together_are_small_enough_to_commit() -> None:
 
 
 @SAMPLES
-def test_an_entry_agrees_with_its_recipe_and_its_file(sample: dict[str, Any]) -> None:
+def test_an_entry_agrees_with_its_recipe_and_its_file(name: str, sample: dict[str, Any]) -> None:
     recipe = all_recipes()[sample["id"]]
     assert (sample["title"], sample["behaviour"], sample["parameters"]) == (
         recipe.title,
@@ -51,7 +50,7 @@ def test_an_entry_agrees_with_its_recipe_and_its_file(sample: dict[str, Any]) ->
 
 
 @SAMPLES
-def test_the_engine_recognises_and_describes_a_sample(sample: dict[str, Any]) -> None:
+def test_the_engine_recognises_and_describes_a_sample(name: str, sample: dict[str, Any]) -> None:
     file = ModelFile.at(BUILT / sample["file"])
     kind = detect(file)
     assert kind.id == sample["format_id"]
@@ -64,7 +63,7 @@ def test_the_engine_recognises_and_describes_a_sample(sample: dict[str, Any]) ->
 
 
 @SAMPLES
-def test_words_for_users_are_whole_sentences(sample: dict[str, Any]) -> None:
+def test_words_for_users_are_whole_sentences(name: str, sample: dict[str, Any]) -> None:
     assert sample["title"]
     assert sample["behaviour"].endswith(".")
     assert sample["description"].endswith(".")
