@@ -8,6 +8,7 @@ import pytest
 
 from stethoscope.convert.options import Options
 from stethoscope.errors import BadSetting
+from tests.tables import each
 
 
 def test_survives_json():
@@ -16,7 +17,7 @@ def test_survives_json():
     assert Options.from_json({}) == Options()
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "why"),
     [
         ({"opset": 19}, "expected 13 to 18"),

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 from stethoscope.convert.sixteen_bit_repairs import repair_for_16x8
+from tests.tables import each
 
 A = np.array([[-(2**31), -1, 0, 5], [2**31 - 1, 7, 7, -3]], np.int32)
 B = np.array([[2**31 - 1, -1, 1, 4], [-(2**31), 7, 8, -3]], np.int32)
 
 
-@pytest.mark.parametrize("kind", ["int32", "int64", "float32"])
-@pytest.mark.parametrize(
-    "op", ["NotEqual", "Equal", "Less", "Greater", "LessEqual", "GreaterEqual", "SquaredDifference"]
-)
+@each("kind", ["int32", "int64", "float32"])
+@each("op", ["NotEqual", "Equal", "Less", "Greater", "LessEqual", "GreaterEqual", "SquaredDifference"])
 def test_the_repaired_graph_computes_the_same(op, kind):
     import tensorflow as tf
 

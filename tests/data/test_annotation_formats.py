@@ -18,6 +18,7 @@ from stethoscope.errors import BadInput, StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import BOXES, FORMATS, SIZES, put
 from tests.exploring import examples
+from tests.tables import each
 
 BUDGET = 1 << 30
 
@@ -40,8 +41,8 @@ def zipped(root: Path, target: Path, top: str = "") -> Path:
     return target
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("packing", ["folder", "zip", "nested zip", "tar.gz"])
+@each("kind", FORMATS)
+@each("packing", ["folder", "zip", "nested zip", "tar.gz"])
 def test_boxes_are_the_same_in_every_format(tmp_path, kind, packing):
     root = tmp_path / "set"
     FORMATS[kind](root)
@@ -65,7 +66,7 @@ def test_boxes_are_the_same_in_every_format(tmp_path, kind, packing):
     assert found["one"].label == "cat, dog"
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_one_damaged_image_is_a_sentence_and_the_rest_is_shown(tmp_path, kind):
     FORMATS[kind](tmp_path)
     image = next(tmp_path.rglob("one.png"))
@@ -77,7 +78,7 @@ def test_one_damaged_image_is_a_sentence_and_the_rest_is_shown(tmp_path, kind):
     assert len(found["two"].marks) == 1
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_without_images_marks_are_drawn_on_an_empty_canvas_that_says_so(tmp_path, kind):
     FORMATS[kind](tmp_path)
     for path in tmp_path.rglob("*.png"):
@@ -90,7 +91,7 @@ def test_without_images_marks_are_drawn_on_an_empty_canvas_that_says_so(tmp_path
             data.feed(0, 2)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_one_missing_image_is_named(tmp_path, kind):
     FORMATS[kind](tmp_path)
     next(tmp_path.rglob("two.png")).unlink()
@@ -105,7 +106,7 @@ def test_one_missing_image_is_named(tmp_path, kind):
     assert problems[False] == ()
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_damaged_annotations_are_a_sentence_never_a_crash(tmp_path, kind):
     root = tmp_path / "whole"
     FORMATS[kind](root)
@@ -168,7 +169,7 @@ def test_changed_annotations_are_read_or_refused_with_a_sentence(tmp_path_factor
         assert all(isinstance(sample, Sample) for sample in samples)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@each("kind", FORMATS)
 def test_marks_can_be_had_without_pixels(tmp_path, kind):
     FORMATS[kind](tmp_path)
     with open_data(ModelFile.at(tmp_path), BUDGET) as data:

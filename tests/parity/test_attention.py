@@ -13,6 +13,7 @@ from stethoscope.parity.causes.case import Case, WeightPair
 from stethoscope.parity.recompute import computed
 from stethoscope.types import Layer, Operand
 from tests.frameworks import layers as L
+from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
 QUERY, VALUE, KEY = (RANDOM.standard_normal((3, places, 8)) for places in (5, 7, 7))
@@ -47,7 +48,7 @@ def made(layer, inputs, causal):
     return described, weights, np.asarray(call(), np.float64)
 
 
-@pytest.mark.parametrize(("make", "count", "causal"), KINDS)
+@each(("make", "count", "causal"), KINDS)
 def test_attention_gives_what_keras_gives(make, count, causal):
     inputs = [QUERY, VALUE, KEY][:count]
     layer, weights, expected = made(make(), inputs, causal)
@@ -66,7 +67,7 @@ def test_a_mask_that_is_given_is_read():
     assert {"causal": False, "order": (0, 1, 2), "mask_last": True} in call_settings("MultiHeadAttention", 3)
 
 
-@pytest.mark.parametrize(
+@each(
     ("stored", "name"),
     [
         ("query_dense/0", "query_kernel"),

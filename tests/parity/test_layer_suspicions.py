@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from stethoscope.parity.causes import guesses
 from stethoscope.parity.causes.case import Case, WeightPair
 from stethoscope.parity.recompute import computed
 from stethoscope.parity.suspicions import suspicions
 from stethoscope.types import Layer, Operand
+from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
 SERIES, PICTURE, VOLUME = (4, 8, 6), (3, 7, 6, 4), (2, 4, 5, 6, 2)
@@ -67,7 +67,7 @@ def told(layer, weights, inputs, b):
     return guesses(Case(a, b, layer, (layer,), tuple(inputs), {**known, "layer": a}, weights=pairs))[0]
 
 
-@pytest.mark.parametrize(("kind", "shapes", "more", "weighted", "settings"), LAYERS, ids=lambda one: str(one)[:24])
+@each(("kind", "shapes", "more", "weighted", "settings"), LAYERS, ids=lambda one: str(one)[:24])
 def test_every_suspicion_can_be_told_from_the_others(kind, shapes, more, weighted, settings):
     inputs = [RANDOM.standard_normal(shape) for shape in shapes]
     weights = {
