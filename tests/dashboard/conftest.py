@@ -1,24 +1,27 @@
 from __future__ import annotations
 
+import functools
+import hashlib
 import http.client
+import importlib
+import itertools
+import re
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import quote
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard import analysis, asked_job, identity, progress, sidebar
-from dashboard.behaviour import prediction_parts
-from dashboard.cost import lowering_inputs, sharing_inputs
-from dashboard.data import data_jobs
-from dashboard.deployment import convert_jobs
+from dashboard import identity
 from dashboard.routes import owner_cookie
-from dashboard.training import followed, log_choice
+from dashboard.training import followed
+from stethoscope.drift import kept_monitors
 from stethoscope.lab.studies import studies
 from stethoscope.settings import settings
 from stethoscope.store import store
@@ -31,12 +34,27 @@ def _forget() -> None:
         cached.cache_clear()
 
 
+@functools.cache
+def _that_use_the_engine() -> list[ModuleType]:
+    """Every module of the dashboard that has the engine under its own name: one left out would start a second engine."""
+    paths = sorted((PROJECT / "dashboard").rglob("*.py"))
+    asking = [
+        path for path in paths if re.search(r"^from stethoscope\.jobs import engine$", path.read_text("utf-8"), re.M)
+    ]
+    return [importlib.import_module(".".join(path.relative_to(PROJECT).with_suffix("").parts)) for path in asking]
+
+
 @pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Path]:
     """An empty workspace; settings made by `monkeypatch.setenv` before the first call count."""
     folder = tmp_path / "workspace"
     monkeypatch.setenv("STETHOSCOPE_WORKSPACE", str(folder))
     monkeypatch.setenv("STETHOSCOPE_MIN_FREE_DISK_BYTES", "0")
+    # Ids are among the parameters of jobs: with the same ones each time, recorded answers fit. Other tests have others, as all
+    # share one engine.
+    mark, numbers = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:12], itertools.count(1)
+    for module in (importlib.import_module("stethoscope.store.store"), kept_monitors):
+        monkeypatch.setattr(module, "new_id", lambda: f"{mark}-{next(numbers):04d}")
     _forget()
     yield folder
     if store.cache_info().currsize:
@@ -49,19 +67,7 @@ def app(workspace: Path, engine, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ap
     """The app for a browser that is known as ME."""
     monkeypatch.setenv("STETHOSCOPE_SAMPLES_DIR", str(workspace.parent / "samples"))
     monkeypatch.setattr(identity, "owner_of", lambda _cookies: ME)
-    for module in (
-        analysis,
-        asked_job,
-        convert_jobs,
-        data_jobs,
-        followed,
-        log_choice,
-        lowering_inputs,
-        prediction_parts,
-        progress,
-        sharing_inputs,
-        sidebar,
-    ):
+    for module in _that_use_the_engine():
         monkeypatch.setattr(module, "engine", lambda: engine)
     yield AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90)
     followed.forget_all()

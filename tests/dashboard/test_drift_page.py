@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard.deployment import drift_kept
 from stethoscope.drift.kept_monitors import KeptMonitors
 from stethoscope.store import Entry, store
 from tests.conftest import PROJECT
-from tests.dashboard.visiting import ME, OTHER, add, keys, open_page, settle, text
+from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, visitor
 from tests.models import endless_onnx
 
 BUILT = PROJECT / "sample_models" / "built"
@@ -53,22 +53,13 @@ def tables(app, tmp_path):
     return made
 
 
-def said(app: AppTest) -> str:
-    return text(app).replace("\\", "").replace("\u2060", "")
-
-
-def visitor(page: str, **link: str) -> AppTest:
-    """Somebody who opens a link in a new browser tab."""
-    return open_page(AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90), page, **link)
-
-
 def kept(workspace) -> KeptMonitors:
     return KeptMonitors(workspace / "monitors", store())
 
 
 def test_without_data_the_page_says_what_to_choose(app):
     open_page(app, "drift")
-    assert "Choose data of then and data of today" in said(app)
+    assert "Choose data of" in said(app)
     assert "run-Compare" not in keys(app)
 
 
@@ -77,26 +68,29 @@ def test_digits_and_what_the_model_makes_of_them_reopened_by_link(app, digits, b
     assert any("Also what" in toggle.label and toggle.value for toggle in app.toggle)
     app.button("run-Compare").click()
     shown = said(settle(app))
-    assert "x: contrast most" in shown and "Predictions and confidence" in shown and "Rows as wholes" in shown
+    assert badges(app)["Drift"] == "red"
+    assert all(part in shown for part in ("x: contrast most", "Predictions and confidence", "Rows as wholes"))
     assert app.code[-1].value == "stethoscope drift before.npz brighter.npz --model digits.keras"
 
     link = {name: app.query_params[name] for name in ("model", "job")}
     fresh = visitor("drift", **link, feature="x: sharpness")
-    assert "x: contrast most" in said(fresh) and fresh.selectbox("feature").value == "x: sharpness"
+    assert badges(fresh) == badges(app)
+    assert fresh.selectbox("feature").value == "x: sharpness"
     assert fresh.selectbox("drift-reference").value == before.id
 
 
-def test_tables_need_no_model_and_a_model_that_does_not_take_them_is_left_out(app, digits, tables):
+def test_tables_need_no_model_and_a_model_that_does_not_take_them_is_left_out(live_engine, app, digits, tables):
     then, now, _ = tables
     open_page(app, "drift", reference=then.id, current=now.id)
     app.button("run-Compare").click()
-    assert "features drifted; x most" in said(settle(app))
+    assert "x most" in said(settle(app))
+    assert badges(app) == {"Drift": "red"}
     assert "--model" not in app.code[-1].value
 
     open_page(app, "drift", digits, reference=then.id, current=now.id)
-    assert "It does not take this data" in said(app)
+    assert "not take this" in said(app)
     app.button("run-Compare").click()
-    assert "features drifted; x most" in said(settle(app))
+    assert badges(settle(app)) == {"Drift": "red"}
 
 
 def test_bad_data_is_a_sentence(app, tables, tmp_path):
@@ -105,11 +99,13 @@ def test_bad_data_is_a_sentence(app, tables, tmp_path):
     odd = store().add_file(tmp_path / "odd.csv", "odd.csv", ME)
     open_page(app, "drift", reference=then.id, current=odd.id)
     app.button("run-Compare").click()
-    assert "These two do not go together" in said(settle(app))
+    assert "not go together" in said(settle(app))
+    assert badges(app) == {"Cannot be compared": "orange"}
     alone = visitor("drift", reference=other.id, current="divided")
     alone.button("run-Compare").click()
-    assert "expected a column of moments" in said(settle(alone))
-    assert "is not here" in said(visitor("drift", reference=other.id, current="gone-0123456789"))
+    assert "column of moments" in said(settle(alone))
+    assert badges(alone) == {"Cannot be compared": "orange"}
+    assert "not here" in said(visitor("drift", reference=other.id, current="gone-0123456789"))
 
 
 def test_a_comparison_is_cancelled(app, tmp_path):
@@ -121,11 +117,7 @@ def test_a_comparison_is_cancelled(app, tmp_path):
     open_page(app, "drift", endless, reference=sides[0], current=sides[1])
     assert app.toggle[0].value, "with what the model makes of both, which takes for ever"
     app.button("run-Compare").click()
-    app.run()
-    (cancel,) = (button for button in app.button if (button.key or "").startswith("cancel-page"))
-    cancel.click()
-    app.run()
-    assert "This run was cancelled" in text(settle(app))
+    assert badges(cancel(app)) == {"Cancelled": "gray"}
     assert "run-Compare" in keys(app)
 
 
@@ -137,33 +129,34 @@ def test_a_monitor_is_saved_run_again_looked_at_and_deleted(app, tables, workspa
     app.text_input("monitor-name").input("Scanner *harbour*")
     app.text_input("monitor-webhook").input("ftp://nowhere")
     app.button("save-monitor-now").click()
-    assert "expected an http or https address" in said(settle(app))
+    assert "http or https" in said(settle(app))
+    assert kept(workspace).of("without-model", ME) == []
     app.text_input("monitor-webhook").input("https://example.org/secret")
     app.button("save-monitor-now").click()
-    assert "Not run yet" in "".join(badge.value for badge in app.markdown) or "Choose data of today below" in said(
-        settle(app)
-    )
-
+    assert badges(settle(app)) == {"Not run yet": "gray"}
     (monitor,) = kept(workspace).of("without-model", ME)
     app.selectbox("drift-new").select(now.id)
     settle(app)
     app.button("run-monitor").click()
     shown = said(settle(app))
-    assert "features drifted; x most" in shown and "1 run, 1 alarm" in shown
+    assert "x most" in shown
+    assert "1 run, 1 alarm (" in shown
     assert [one["verdict"] for one in monitor.history()] == ["drift"]
     assert any(str(monitor.path) in code.value for code in app.code)
 
     link = {"part": "monitors", "monitor": monitor.id}
     monkeypatch.setattr("dashboard.identity.owner_of", lambda _cookies: OTHER)
     other = visitor("drift", **link)
-    assert "1 run, 1 alarm" in said(other) and "run-monitor" not in keys(other)
+    assert "1 alarm (" in said(other)
+    assert "run-monitor" not in keys(other)
     assert "secret" not in said(other) and not [code for code in other.code if str(monitor.path) in code.value]
     monkeypatch.setattr("dashboard.identity.owner_of", lambda _cookies: ME)
 
     app.button(f"delete-{monitor.id}").click()
     assert "was deleted" in said(settle(app)) and kept(workspace).of("without-model", ME) == []
     app.button("monitor-undo").click()
-    assert "1 run, 1 alarm" in said(settle(app)) and "was deleted" not in said(app)
+    assert "1 alarm (" in said(settle(app))
+    assert "was deleted" not in said(app)
 
 
 def test_a_monitor_of_a_model_runs_with_it_and_a_run_on_other_data_is_a_gap(app, digits, before, brighter, tables):
@@ -180,4 +173,5 @@ def test_a_monitor_of_a_model_runs_with_it_and_a_run_on_other_data_is_a_gap(app,
         app.button("run-monitor").click()
         settle(app)
     assert [one["status"] for one in monitor.history()] == ["ok", "failed"]
-    assert "2 runs, 0 alarms (a red diamond); 1 run did not come to an answer" in said(app)
+    counts = re.search(r"(\d) runs?, (\d) alarms?.*; (\d) run ", said(app))
+    assert counts.groups() == ("2", "0", "1")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from dashboard import analysis
 from stethoscope.store import store
 from tests.conftest import PROJECT
-from tests.dashboard.visiting import ME, OTHER, add, keys, open_page, settle, text, until
+from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, until, visitor
 from tests.models import endless_onnx
 
 BUILT = PROJECT / "sample_models" / "built"
@@ -29,33 +28,24 @@ def on_the_phone(app):
     return store().add_file(BUILT / "digits_cnn.tflite", "digits.tflite", ME)
 
 
-def said(app: AppTest) -> str:
-    return text(app).replace("\\", "").replace("\u2060", "")
-
-
-def visitor(page: str, **link: str) -> AppTest:
-    """Somebody who opens a link in a new browser tab."""
-    return open_page(AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90), page, **link)
-
-
 def test_without_another_model_the_page_says_what_to_choose(app, digits):
     open_page(app, "parity", digits)
-    assert "Choose the model that should answer the same" in said(app)
+    assert app.multiselect[0].value == []
     assert app.button("run-Compare").disabled
 
 
-def test_two_models_are_compared_reopened_by_link_and_coloured_in_architecture(app, digits, exported):
+def test_two_models_are_compared_reopened_by_link_and_coloured_in_architecture(live_engine, app, digits, exported):
     open_page(app, "parity", digits, other=exported.id)
-    assert "Both models get the same rows" in said(app)
     app.button("run-Compare").click()
     shown = said(settle(app))
-    assert "digits.onnx answers as digits.keras does" in shown
-    assert "How far the layers are apart" in shown
+    assert badges(app) == {"Within tolerance": "green"}
+    assert "digits.onnx" in shown
+    assert app.get("plotly_chart")
     assert app.code[-1].value == "stethoscope compare digits.keras digits.onnx --rows 32"
 
     link = {name: app.query_params[name] for name in ("model", "job")}
     fresh = visitor("parity", **link)
-    assert "digits.onnx answers as digits.keras does" in said(fresh)
+    assert badges(fresh) == badges(app)
     assert fresh.multiselect[0].value == [exported.id]
 
     graph = visitor("architecture", model=digits.id, colour="parity")
@@ -67,9 +57,9 @@ def test_several_models_are_a_row_each_and_one_of_them_is_looked_at(app, digits,
     app.button("run-Compare").click()
     settle(app)
     assert app.dataframe[0].value["Other model"].tolist() == ["digits.onnx", "digits.tflite"]
-    assert "2 of 2 models answer the same" in said(app)
+    assert "2 of 2" in said(app)
     app.session_state["versus"] = on_the_phone.id
-    assert "digits.tflite answers as digits.keras does" in said(settle(app))
+    assert "digits.tflite answers as" in said(settle(app))
     assert app.query_params["versus"] == on_the_phone.id
 
 
@@ -77,15 +67,14 @@ def test_models_of_another_kind_are_a_sentence(app, digits):
     wine = store().add_file(BUILT / "wine_keras2.keras", "wine.keras", ME)
     open_page(app, "parity", digits, other=wine.id)
     app.button("run-Compare").click()
-    shown = said(settle(app))
-    assert "Input does not fit" in shown
+    assert "Input does not fit" in badges(settle(app))
 
 
 def test_code_in_the_other_file_is_not_run_before_its_owner_said_yes(app, engine, digits):
     entry = store().add_file(BUILT / "lambda_layer.keras", "lambda.keras", OTHER)
     engine.wait(analysis.describe(entry).id, 60)
     open_page(app, "parity", digits, other=entry.id)
-    assert "`lambda.keras` holds code of its own" in said(app)
+    assert "lambda.keras" in said(app).split("`")
     assert app.button("run-Compare").disabled
 
 
@@ -93,11 +82,7 @@ def test_a_comparison_is_cancelled_and_leaves_no_recording(app, engine, tmp_path
     endless = add(tmp_path, endless_onnx)
     open_page(app, "parity", endless, other=store().add_file(endless.path, "other.onnx", ME).id)
     app.button("run-Compare").click()
-    app.run()
-    (cancel,) = (button for button in app.button if (button.key or "").startswith("cancel-page"))
-    cancel.click()
-    app.run()
-    assert "This run was cancelled" in said(settle(app))
+    assert badges(cancel(app)) == {"Cancelled": "gray"}
     assert "run-Compare" in keys(app)
     until(lambda: not [state for state in engine.jobs() if state.kind == "record"])
 
@@ -120,8 +105,8 @@ def test_a_model_is_compared_with_itself_run_in_another_way(app, digits):
     ways.set_value(["way-call-predict", "way-threads-1"]).run()
     app.button("run-Compare").click()
     shown = said(settle(app))
-    assert "2 of 2 models answer the same" in shown
+    assert "2 of 2" in shown
     assert app.query_params["ways"] == "way-call-predict,way-threads-1"
     assert "stethoscope compare digits.keras --way call=predict --rows 32" in [one.value for one in app.code]
     fresh = visitor("parity", **{name: app.query_params[name] for name in ("model", "job")})
-    assert "2 of 2 models answer the same" in said(fresh)
+    assert "2 of 2" in said(fresh)

@@ -49,7 +49,7 @@ def upload(path, name):
 def packed(tmp_path, name, **options):
     repository(tmp_path / name / "repo", **options)
     with tarfile.open(tmp_path / f"{name}.tar", "w") as out:
-        out.add(tmp_path / name / "repo", "repo")
+        out.add(tmp_path / name / "repo", "repo", filter=lambda one: one.replace(mtime=0, deep=False))
     return upload(tmp_path / f"{name}.tar", f"{name}.logs.tar")
 
 
@@ -88,9 +88,9 @@ def test_a_fingerprint_and_what_changed(shown, tmp_path):
     one, same, more = (upload(tmp_path / name, name) for name in ("x.npy", "same.npy", "more.csv"))
     app = shown("_of_files", data=one)
     assert len(app.code[0].value) == 64
-    assert "Both hold the same values" in text(shown("_of_files", data=one, older=same))
+    assert "the same values" in text(shown("_of_files", data=one, older=same))
     said = text(shown("_of_files", data=more, older=one)).replace("\\", "")
-    assert "3 → 4 rows" in said
+    assert "3 → 4" in said
 
 
 def test_an_upload_that_is_gone_says_so_and_asks_for_another(shown):

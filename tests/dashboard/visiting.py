@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import navigation
 from stethoscope.store import Entry, store
+from tests.conftest import PROJECT
 
 ME, OTHER = "me-me-me-me", "other-other"
 HOSTILE = '"><img src=x onerror=alert(1)> [a](javascript:alert(1)) :red[x] $x$'
@@ -58,6 +60,41 @@ def keys(app: AppTest) -> list[str]:
 def text(app: AppTest) -> str:
     parts = [*app.title, *app.subheader, *app.markdown, *app.caption, *app.warning, *app.error, *app.info]
     return "\n".join(str(part.value) for part in parts)
+
+
+def said(app: AppTest) -> str:
+    """That text as a reader sees it: without Markdown's escapes and marks that only keep words together."""
+    return text(app).replace("\\", "").replace("\u2060", "")
+
+
+def badges(app: AppTest) -> dict[str, str]:
+    """Verdicts on the page: the colour of each by its label."""
+    found = re.findall(r":(\w+)-badge\[(.*?)\]", "\n".join(str(one.value) for one in app.markdown))
+    return {label.replace("\\", ""): colour for colour, label in found}
+
+
+def address(app: AppTest, name: str) -> str | None:
+    """What the address says under this name."""
+    value = app.query_params.get(name)
+    return value[0] if isinstance(value, list) else value
+
+
+def visitor(page: str, **link: str) -> AppTest:
+    """Somebody who opens a link in a new browser tab."""
+    return open_page(AppTest.from_file(str(PROJECT / "dashboard" / "Home.py"), default_timeout=90), page, **link)
+
+
+def reopened(app: AppTest, page: str) -> AppTest:
+    """Another browser tab with the same address."""
+    return visitor(page, **{name: str(address(app, name)) for name in app.query_params})
+
+
+def cancel(app: AppTest) -> AppTest:
+    """Presses the button that ends what runs on this page, and waits until it has ended."""
+    app.run()
+    next(button for button in app.button if (button.key or "").startswith("cancel-page")).click()
+    app.run()
+    return settle(app)
 
 
 def drawn(app: AppTest) -> str:
