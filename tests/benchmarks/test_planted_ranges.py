@@ -7,20 +7,21 @@ import pytest
 
 from benchmarks.planted_divergences import answers
 from benchmarks.planted_ranges import RangePlant, edited, full_int8
+from tests.deterministic import begin, save
 from tests.frameworks import keras
 from tests.frameworks import layers as L
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    keras.utils.set_random_seed(3)
+    begin(3)
     x = keras.Input((10, 10, 3), name="image")
     y = L.Conv2D(6, 3, activation="relu", name="first")(x)
     y = L.Conv2D(5, 3, strides=2, activation="relu", name="second")(y)
     model = keras.Model(x, L.Dense(4, name="answer")(L.GlobalAveragePooling2D(name="pool")(y)))
     folder = tmp_path_factory.mktemp("ranges")
     rows = np.random.default_rng(0).standard_normal((12, 10, 10, 3)).astype(np.float32)
-    model.save(folder / "right.keras")
+    save(model, folder / "right.keras")
     np.savez(folder / "rows.npz", x=rows)
     (folder / "narrow.tflite").write_bytes(full_int8(model, 0.2 * rows))
     content = full_int8(model, rows)

@@ -26,11 +26,13 @@ UNSTEADY = [name for name, entry in SAMPLES.items() if not entry["expectations"]
 HEALTHY = [name for name in SAMPLES if name not in (*FAULTY, *UNSTEADY)]
 FRESH = """
 import sys
+from pathlib import Path
 import keras
+from sample_models.canonical import save_keras
 keras.utils.set_random_seed(0)
 for name in sys.argv[2:]:
     model = getattr(keras.applications, name)(weights=None, classes=10, input_shape=(96, 96, 3))
-    model.save(f"{sys.argv[1]}/{name}.keras")
+    save_keras(model, Path(sys.argv[1], f"{name}.keras"))
 """
 APPLICATIONS = ("MobileNetV2",)
 """Small ones; `python -m benchmarks.fresh_applications` diagnoses all."""
@@ -73,7 +75,9 @@ def test_a_faulty_sample_names_its_fault_first(engine, name):
 def fresh(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("fresh")
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
-    subprocess.run([sys.executable, "-c", FRESH, str(folder), *APPLICATIONS], env=environment, check=True)
+    subprocess.run(
+        [sys.executable, "-c", FRESH, str(folder), *APPLICATIONS], env=environment, check=True, cwd=BUILT.parents[1]
+    )
     return folder
 
 

@@ -6,8 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+PROJECT = Path(__file__).resolve().parents[2]
 CODE = """
 import sys, numpy as np, keras, tf_keras
+from pathlib import Path
+from sample_models.canonical import save_keras
 folder = sys.argv[1]
 rng = np.random.default_rng(0)
 y = np.arange(69) % 3
@@ -25,11 +28,11 @@ for name, package, middle, jit in (
     L = package.layers
     model = package.Sequential([L.Input((4,)), L.Dense(8, activation="tanh"), *middle(L), L.Dense(3, activation="softmax")])
     model.compile(package.optimizers.SGD(0.1), "sparse_categorical_crossentropy", jit_compile=jit)
-    model.save(f"{folder}/{name}.keras")
+    save_keras(model, Path(folder, f"{name}.keras"))
 """
 
 
 def save_all(folder: Path) -> Path:
     """plain, xla, old (Keras 2) and random .keras; odd.npz (69 rows) and even.npz (64)."""
-    subprocess.run([sys.executable, "-c", CODE, str(folder)], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", CODE, str(folder)], check=True, capture_output=True, cwd=PROJECT)
     return folder

@@ -8,12 +8,13 @@ import pytest
 from stethoscope.parity.comparison_jobs import Compared, comparison_job
 from stethoscope.parity.ways import parse_way
 from stethoscope.types import Budget, Job, ModelFile, Status
+from tests.deterministic import begin, save
 from tests.frameworks import keras
 from tests.frameworks import layers as L
 
 
 def vision(epsilon=1e-3, *, shift=False, training=False, scaling=True, resize="bilinear"):
-    keras.utils.set_random_seed(1)
+    begin(1)
     image = keras.Input((12, 12, 3), name="image")
     x = L.Rescaling(1 / 127.5, -1, name="scaling")(image) if scaling else image
     x = L.Conv2D(6, 3, padding="same", name="first")(x)
@@ -46,7 +47,7 @@ def trained(model):
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("compare")
     right = trained(vision())
-    right.save(made / "right.keras")
+    save(right, made / "right.keras")
     for name, settings in {
         "epsilon": {"epsilon": 0.3},
         "shifted": {"shift": True},
@@ -54,7 +55,7 @@ def folder(tmp_path_factory):
         "unscaled": {"scaling": False},
         "nearest": {"resize": "nearest"},
     }.items():
-        trained(vision(**settings)).save(made / f"{name}.keras")
+        save(trained(vision(**settings)), made / f"{name}.keras")
     for name in ("epsilon", "right", "in_training", "nearest"):
         model = keras.saving.load_model(made / f"{name}.keras")
         model.export(made / f"{name}_saved", verbose=False)
@@ -117,7 +118,8 @@ def test_the_layer_and_the_cause_are_named(engine, folder, other, layer, cause):
 
 
 def test_models_of_other_questions_are_declined_with_the_shapes(engine, folder):
-    keras.Sequential([keras.Input((12, 12, 3)), L.Flatten(), L.Dense(7)]).save(folder / "other.keras")
+    begin(1)
+    save(keras.Sequential([keras.Input((12, 12, 3)), L.Flatten(), L.Dense(7)]), folder / "other.keras")
     result = compared(engine, folder, "right.keras", "other.keras")
     assert result.status is Status.FAILED
     assert "[12, 5]" in result.reason

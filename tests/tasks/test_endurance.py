@@ -10,6 +10,7 @@ import pytest
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
+from tests.deterministic import begin, save
 from tests.models import tiny_onnx
 
 
@@ -20,12 +21,14 @@ def models(tmp_path_factory) -> Path:
     import tensorflow as tf
 
     folder, layers = tmp_path_factory.mktemp("models"), keras.layers
+    begin()
     hoard = layers.Lambda(lambda x: (globals().setdefault("hoard", []).append(x * 2.0), x)[1])
-    keras.Sequential([keras.Input((256,)), hoard, layers.Dense(3)]).save(folder / "leak.keras")
-    keras.Sequential(
+    save(keras.Sequential([keras.Input((256,)), hoard, layers.Dense(3)]), folder / "leak.keras")
+    healthy = keras.Sequential(
         [keras.Input((12, 12, 3)), layers.Conv2D(8, 3), layers.BatchNormalization(), layers.ReLU(), layers.Flatten(),
          layers.Dropout(0.5), layers.Dense(4)]
-    ).save(folder / "healthy.keras")  # fmt: skip
+    )  # fmt: skip
+    save(healthy, folder / "healthy.keras")
 
     class Growing(tf.Module):
         def __init__(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope.types import Budget, Job, ModelFile, Status
+from tests.deterministic import begin, save
 
 
 def blobs(rows: int = 240) -> tuple[Any, Any]:
@@ -22,10 +23,10 @@ def saved(folder: Path, layers: Any, loss: str, rate: float = 0.05, optimizer: s
     """Saves a Sequential model made by `layers(keras.layers)` and its data; returns a job without kind and parameters."""
     import keras
 
-    keras.utils.set_random_seed(1)
+    begin(1)
     model = keras.Sequential([keras.layers.Input((4,)), *layers(keras.layers)])
     model.compile(optimizer=getattr(keras.optimizers, optimizer)(learning_rate=rate), loss=loss)
-    model.save(folder / "model.keras")
+    save(model, folder / "model.keras")
     files = {"model": ModelFile.at(folder / "model.keras")}
     if arrays:
         np.savez(folder / "data.npz", **arrays)
