@@ -66,13 +66,13 @@ def test_a_model_without_inputs_has_nothing_to_explain(tmp_path):
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
     model.ir_version = 8
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
-    with pytest.raises(CannotRun, match="expected a model with inputs"):
+    with pytest.raises(CannotRun, match="with inputs"):
         explained(tmp_path, tmp_path / "m.onnx", method="occlusion")
 
 
 @pytest.mark.parametrize("method", ["grad_cam", "integrated_gradients", "saliency", "input_times_gradient"])
 def test_formats_without_gradients_say_so(tmp_path, method):
-    with pytest.raises(CannotRun, match="Occlusion works for any model"):
+    with pytest.raises(CannotRun, match="Occlusion"):
         explained(tmp_path, tiny_onnx(tmp_path / "m.onnx"), method=method)
 
 

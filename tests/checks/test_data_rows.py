@@ -125,7 +125,7 @@ def test_imbalance_is_judged_by_what_was_learned(recall, severity):
 def test_sorted_classes_and_a_validation_split():
     (finding,) = found("sorted-split", y=np.sort(Y), fit=FitSettings(validation_split=0.4))
     assert (finding.severity, finding.fault) == (Severity.HIGH, Fault.VALIDATION)
-    assert "class 2 of kind is never trained on" in finding.message and "last 120 of 300" in finding.message
+    assert "class 2 of kind" in finding.message and "last 120 of 300" in finding.message
     assert finding.fix.validation_split == 0.4
     (partly,) = found("sorted-split", y=np.sort(Y), fit=FitSettings(validation_split=0.3))
     assert partly.severity is Severity.HIGH and "of another kind" in partly.message

@@ -126,7 +126,7 @@ def test_a_schedule_that_ends_before_the_training():
     slowly = tuple(value - 0.001 * at for at, value in enumerate(early))
     assert not found("loss-plateau", log(slowly, learning_rate=cosine))
     (finding,) = found("loss-plateau", log(early))
-    assert "no weight moves any more" in finding.message
+    assert "no weight moves" in finding.message
     waiting = (*(0.69,) * 12, *(0.69 * math.exp(-at / 3) for at in range(12)))
     (finding,) = found("loss-plateau", log(waiting))
     assert finding.severity == Severity.LOW
@@ -167,10 +167,10 @@ def test_missing_steps_and_long_silence():
     assert "10 minutes" in finding.message
     lives = log(SETTLED, wall_time=tuple(map(float, range(30))), silent_s=7200.0)
     (finding,) = found("stalled-writer", lives)
-    assert "wrote nothing for 2.0 hours" in finding.message
+    assert "2.0 hours" in finding.message
     assert not found("stalled-writer", log(SETTLED, wall_time=tuple(map(float, range(30))), silent_s=20.0))
     (finding,) = found("stalled-writer", log(SETTLED[:12], val_loss=SETTLED, val_steps=tuple(map(float, range(30)))))
-    assert "training loss ends at epoch 11" in finding.message
+    assert "at epoch 11" in finding.message
     uneven = tuple(at * 2.0 + (at % 3) for at in range(30))
     assert not found("stalled-writer", log(SETTLED, wall_time=uneven))
 

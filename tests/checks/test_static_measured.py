@@ -189,7 +189,7 @@ def test_one_class_for_every_row_matters_in_a_trained_model_only():
     alike = seen(activation("hidden"), output=output(predicted_class_counts=(64, 0, 0)))
     evidence = {"architecture": points(hidden()), "activations": alike, "data": three_classes()}
     (finding,) = found("constant-output", **evidence, weights=weights(trained=True))
-    assert finding.severity == Severity.HIGH and "class 0 for every row" in finding.message
+    assert finding.severity == Severity.HIGH and "class 0" in finding.message
     assert found("constant-output", **evidence, weights=weights(trained=False)) == ()
 
 

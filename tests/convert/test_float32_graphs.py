@@ -40,7 +40,7 @@ def test_a_model_in_another_precision_runs_in_its_target(policy, target, tmp_pat
     with opened(tmp_path / "model.keras", feed, tmp_path / "scratch") as source:
         made = converted(converter_to(target), source, tmp_path / "made")
         expected, found = source.runner.predict(feed), answers(made, source, feed, tmp_path / "again")
-    assert any("this copy computes in float32" in note for note in made.notes)
+    assert any("float32" in note for note in made.notes)
     np.testing.assert_allclose(found["score"], expected["score"], atol=0.05)
 
 

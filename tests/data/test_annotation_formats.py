@@ -84,7 +84,7 @@ def test_without_images_marks_are_drawn_on_an_empty_canvas_that_says_so(tmp_path
     for path in tmp_path.rglob("*.png"):
         path.unlink()
     with open_data(ModelFile.at(tmp_path), BUDGET) as data:
-        assert any("None of the 2 images" in problem.sentence for problem in data.about.problems)
+        assert any("of the 2 images" in problem.sentence for problem in data.about.problems)
         samples = data.samples([0, 1])
         assert all(sample.canvas and sample.marks for sample in samples)
         with pytest.raises(BadInput, match="without the images"):

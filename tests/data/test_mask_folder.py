@@ -109,7 +109,7 @@ def test_a_missing_and_a_wrong_mask_are_named(tmp_path):
         samples = data.samples(range(5))
         assert any(problem.where.endswith("4.png") for problem in data.about.problems)
         assert len(data.feed(0, 5)["x"]) == 2
-    assert "expected a mask of 8 × 6 pixels, got 3 × 3" in samples[1].problems[0]
+    assert "8 × 6 pixels, got 3 × 3" in samples[1].problems[0]
     assert "2.png" in samples[2].problems[0]
     assert len(samples[3].marks) == 1
 

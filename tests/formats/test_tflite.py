@@ -132,7 +132,7 @@ def test_broken_files_are_refused_in_a_sentence(save: Save) -> None:
         FORMAT.describe(save(pack(model)))
     model = tiny()
     model.subgraphs[0].operators[0].inputs = [0, 99]
-    with pytest.raises(UnreadableFile, match="refers to tensor 99 of 3"):
+    with pytest.raises(UnreadableFile, match="tensor 99 of 3"):
         FORMAT.describe(save(pack(model)))
 
 
@@ -176,7 +176,7 @@ def test_tables_that_share_each_other_are_read_a_bounded_number_of_times(
     file = save(bytes(builder.Output()))
     assert len(load(file).subgraphs) == 1000
     monkeypatch.setattr("stethoscope.containers.limits.MAX_LAYERS", 2000)
-    with pytest.raises(UnreadableFile, match="more than 2,000 tensors and operators"):
+    with pytest.raises(UnreadableFile, match="2,000 tensors"):
         FORMAT.describe(file)
 
 
@@ -300,7 +300,7 @@ def test_a_quantised_model_is_fed_in_its_own_type(converted: dict[str, Any], tmp
     assert conv.config["weights"][0]["quantization"]["kind"] == "per axis"
     with FORMAT.open(converted["int8"], tmp_path) as runner:
         name = runner.inputs[0].name
-        with pytest.raises(BadInput, match=r"expected int8, got float32\. Quantise"):
+        with pytest.raises(BadInput, match=r"int8, got float32"):
             runner.predict({name: converted["samples"]})
         (got,) = runner.predict({name: np.zeros((2, 8, 8, 3), "i1")}).values()
     assert got.dtype == np.int8 and got.shape == (2, 10)

@@ -57,7 +57,7 @@ def test_each_ending_has_a_status(changes, status):
 
 def test_what_was_being_done_is_named_and_clipped():
     died = tell(ending(signal_number=signal.SIGSEGV))
-    assert "in phase “predict” (batch 2 of 3)" in died.reason
+    assert "“predict” (batch 2 of 3)" in died.reason
     assert len(Progress("predict", None, "x" * 5000).where) < 120
 
 

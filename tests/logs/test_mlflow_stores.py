@@ -119,7 +119,7 @@ def test_a_damaged_description_loses_itself(tmp_path):
     (folder / "meta.yaml").write_bytes(b"{[\xff")
     (run,) = FILES.read(tmp_path)
     assert run.run == "aa"
-    assert "meta.yaml is damaged" in run.health.problem
+    assert "meta.yaml" in run.health.problem
 
 
 @examples(100)

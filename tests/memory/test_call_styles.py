@@ -108,5 +108,5 @@ def test_other_formats_have_one_style():
     assert call({"x": np.zeros(1)})["y"][0] == 1
     assert call.traces is None
     for settings in (RunSettings(call="predict"), RunSettings(call="compiled"), RunSettings(xla=True)):
-        with pytest.raises(CannotRun, match="not a Keras model"):
+        with pytest.raises(CannotRun, match="Keras"):
             caller(runner, settings)

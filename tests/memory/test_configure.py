@@ -95,7 +95,7 @@ def test_without_a_card(tensorflow):
 
 def test_after_the_first_operation_it_is_too_late(tensorflow):
     tensorflow.recorder.failing = RuntimeError("Intra op parallelism cannot be modified after initialization.")
-    with pytest.raises(BadSetting, match="process of its own"):
+    with pytest.raises(BadSetting, match="process"):
         configure(RunSettings(intra_threads=2))
     tensorflow.recorder.failing = ValueError("Cannot set memory growth on device when virtual devices configured")
     with pytest.raises(BadSetting, match="virtual devices"):

