@@ -85,6 +85,7 @@ RECIPES: dict[str, Recipe] = {
     "convert": Recipe("convert", {"model": "wine_unscaled.keras"}, {"target": "onnx"}, "tensorflow"),
     "convert-refused": Recipe("convert", {"model": _of_an_unknown_operator}, {"target": "onnx"}, "tensorflow"),
     "estimate": Recipe("estimate", {"model": "digits_cnn.onnx"}, {"batch_sizes": [1, 8]}),
+    "label_doubts": Recipe("label_doubts", _DIGITS),
     "latency": Recipe(
         "latency",
         {"model": "digits_cnn.onnx", "other-1": "digits_cnn.tflite"},

@@ -22,6 +22,7 @@ from dashboard.activations.attribution_parts import as_picture, fed_in_bgr
 from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.store import store
 from stethoscope.types import Architecture, Layer, TensorSpec
+from tests.answers import row_of
 from tests.dashboard.visiting import ME, add, address, badges, open_page, settle, text
 from tests.exploring import examples
 from tests.models import signal_onnx, tiny_onnx
@@ -179,13 +180,14 @@ def test_data_that_does_not_fit_is_one_click_from_being_made_to(app, tmp_path):
 def test_token_ids_do_not_hide_the_layers_in_the_picture_over_the_depth():
     from dashboard.activations.activation_statistics import depth
 
-    rows = [
+    said = [
         {"path": "ids", "type": "InputLayer", "mean": 15_000, "std": 8_000},
         {"path": "mask", "type": "InputLayer", "mean": 1, "std": 0},
         {"path": "first", "type": "Dense", "mean": 0.1, "std": 1.0},
         {"path": "broken", "type": "Dense", "mean": None, "std": None, "nonfinite": 3},
         {"path": "last", "type": "Dense", "mean": -0.1, "std": 0.5},
     ]
+    rows = [row_of("activations", "layers", **one) for one in said]
     band, line, _ = depth(rows).data
     assert [None if value != value else float(value) for value in line.y] == [None, 1, 0.1, None, -0.1]
     assert list(band.x) == [1, 2, 4, 4, 2, 1]

@@ -82,6 +82,7 @@ def test_no_drift_says_what_could_have_been_shown(quiet):
     app = drawn(state(quiet))
     assert badges(app)["No drift found"] == "green"
     assert "standard deviations" in text(app)
+    assert "rows could show" in text(app)
 
 
 @pytest.mark.parametrize(

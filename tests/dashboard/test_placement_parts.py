@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from stethoscope.jobs.state import JobState
 from tests.answers import answer, row_of, state_of
-from tests.dashboard.visiting import text
+from tests.dashboard.visiting import badges, text
 
 TWO = [
     row_of("placement", "attempts", title="Compile without XLA", works=False, equal=None, reason="It clashes.", note="", code="a = 1"),
@@ -38,6 +38,7 @@ def test_the_clash_its_remedies_and_whether_outputs_are_equal():
     app = shown("clash", state_of("placement", answer("placement", attempts=TWO, sentence=sentence)))
     said = text(app).replace("\\", "")
     assert f"**{sentence.partition('. ')[0]}.**" in said
+    assert badges(app)["It clashes"] == "orange"
     assert "identical" in said
     assert "Costs memory." in said
     assert "It clashes." in said
@@ -49,5 +50,8 @@ def test_the_clash_its_remedies_and_whether_outputs_are_equal():
 def test_curves_on_one_device_and_on_several():
     value = answer("replicas", curves=CURVES, sentence="They agree: 1e-05 % apart.")
     app = shown("replicas", state_of("replicas", value))
+    assert badges(app) == {"They agree": "green"}
     assert "1e−5 %" in text(app).replace("\\", "")
     assert len(app.get("plotly_chart")) == 1
+    apart = shown("replicas", state_of("replicas", {**value, "agree": False}))
+    assert badges(apart) == {"They differ": "orange"}
