@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.drawing import settled
+
 _DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 100))))"
 
 
@@ -17,7 +19,7 @@ def assert_nothing_is_cut_off(page: Page) -> None:
         page.emulate_media(color_scheme=scheme)
         if scheme == "dark":
             expect(app).not_to_have_css("background-color", light)
-        expect(app).to_have_attribute("data-test-script-state", "notRunning")
+        settled(page)
         page.evaluate(_DRAWN)
         assert main.evaluate("element => element.scrollWidth - element.clientWidth") == 0, scheme
     page.emulate_media(color_scheme="light")

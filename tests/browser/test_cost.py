@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.drawing import settled
 from tests.browser.steps import step
 
 ONNX, TFLITE = "sample-digits-cnn-onnx", "sample-digits-cnn-tflite"
@@ -14,6 +15,7 @@ LONG_MS = 150_000
 
 def choose_also(page: Page, title: str) -> None:
     """Chooses one more model of the list."""
+    settled(page)
     page.locator("[data-testid='stMultiSelect'] input").click()
     page.get_by_role("option", name=title, exact=True).click()
     # Not by its role: all but the list is hidden from assistive technology while the list is open.

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from tests.browser.drawing import choose
 from tests.browser.steps import step
 from tests.browser.stored import put
 
@@ -125,8 +126,7 @@ def test_rows_tables_sounds_and_the_data_of_a_sample_are_seen(visit, server, tmp
     np.savez(digits, x=np.random.default_rng(0).random((60, 8, 8, 1), np.float32), y=np.arange(60) % 3)
     page = visitor.go(f"/data?data={put(server, digits)}")
     expect(page.get_by_text("1–24 of 60 rows")).to_be_visible()
-    page.get_by_role("combobox", name="Class").click()
-    page.get_by_role("option", name="2", exact=True).click()
+    choose(page, "Class", "2", exact=True)
     expect(page.get_by_text("1–20 of 20 rows that fit")).to_be_visible()
     expect(page.locator(CARD)).to_have_count(20)
     expect(page).to_have_url(re.compile("class=2"))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.drawing import choose
 from tests.browser.steps import step
 
 LONG_MS = 150_000
@@ -20,12 +21,6 @@ def press(page: Page, name: str) -> None:
     button = main(page).get_by_role("button", name=name, exact=True)
     expect(button).to_be_enabled()
     button.click()
-
-
-def choose(page: Page, label: str, title: str) -> None:
-    """Chooses data or a feature."""
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=title).click()
 
 
 def test_a_converted_model_is_downloaded_kept_and_seen_by_others(visit):

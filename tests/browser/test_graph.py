@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 
+from tests.browser.drawing import choose
 from tests.browser.graphs import GRAPH, graph_of, inside, rows_of, selected_row, selected_type
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
@@ -97,8 +98,7 @@ def test_a_model_is_looked_at_from_its_columns_to_its_weights(visit, tmp_path):
     swatch = selected_row(page).locator(".swatch").evaluate("one => getComputedStyle(one).backgroundColor")
     page.mouse.move(5, 5)
     expect(graph.locator("g.graph-node.select .node-item-type path").first).to_have_css("fill", swatch)
-    page.get_by_role("combobox", name="Colour by").click()
-    page.get_by_role("option", name="FLOPs").click()
+    choose(page, "Colour by", "FLOPs")
     expect(page).to_have_url(re.compile("colour=flops"))
     expect(legend).to_contain_text("floating-point operations of one call at batch 1")
     expect(page.get_by_role("columnheader", name="FLOPs")).to_be_visible()
