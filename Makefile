@@ -4,7 +4,8 @@ PORT ?= 8501
 ADDRESS ?= localhost
 WORKERS ?= auto
 MINUTES ?= 10
-PYTEST := .venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal -rfE
+# Rewritten assertions are kept, whatever the shell says of bytecode: they are half of finding the tests.
+PYTEST := PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal -rfE
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
-from stethoscope.keras import Recorder
+import stethoscope.keras as ours
 from stethoscope.keras import recorder as recorder_module
 from stethoscope.keras.live_model import numbers
 from stethoscope.keras.tags import layer_of
@@ -51,7 +51,7 @@ def fit(folder, x=None, **options):
     x = np.random.default_rng(0).normal(size=(64, 4)).astype("float32") if x is None else x
     model = keras.Sequential([keras.layers.Dense(4, activation="relu", name="hidden"), keras.layers.Dense(1)])
     model.compile("sgd", "mse")
-    recorder = Recorder(folder, every=2)
+    recorder = ours.Recorder(folder, every=2)
     return model.fit(x, x[:, :1], batch_size=8, epochs=3, verbose=0, callbacks=[recorder], **options).history, recorder
 
 
@@ -117,7 +117,7 @@ def test_data_of_unknown_length(tmp_path):
     model = keras.Sequential([keras.layers.Dense(1, name="answer")])
     model.compile("sgd", "mse")
     data = tf.data.Dataset.from_generator(rows, output_signature=signature)
-    model.fit(data, epochs=3, verbose=0, shuffle=False, callbacks=[Recorder(tmp_path, every=4)])
+    model.fit(data, epochs=3, verbose=0, shuffle=False, callbacks=[ours.Recorder(tmp_path, every=4)])
     found = scalars(tmp_path / "train")
     assert len(found["epoch_loss"]) == 3 and len(found["gradient_norm/answer"]) >= 7
     assert max(found["batch_loss"]) <= int(model.optimizer.iterations.numpy())

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+import stethoscope.keras as ours
 from stethoscope.diagnosis.log_report import examine_runs
 from stethoscope.gathering.logs import gather_logs
 from stethoscope.gathering.runs import gather_runs
-from stethoscope.keras import Recorder
 from tests.frameworks import keras
 from tests.keras.reading import scalars
 
@@ -29,7 +29,7 @@ def train(folder, rate=0.05, fits=1, model=None, **options):
         model.compile(keras.optimizers.SGD(rate), "mse", metrics=["mae"])
     options = {"validation_data": (x, y), "batch_size": BATCH, "verbose": 0, "epochs": EPOCHS} | options
     for _ in range(fits):
-        history = model.fit(x, y, callbacks=[Recorder(folder, every=2)], **options).history
+        history = model.fit(x, y, callbacks=[ours.ours.Recorder(folder, every=2)], **options).history
     return model, history
 
 
@@ -105,7 +105,11 @@ def test_steps_go_on_where_a_backup_ended(tmp_path):
     for more in ([Interrupted()], []):
         model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, name="answer")])
         model.compile("sgd", "mse")
-        callbacks = [Recorder(tmp_path / "log", every=2), keras.callbacks.BackupAndRestore(tmp_path / "backup"), *more]
+        callbacks = [
+            ours.ours.Recorder(tmp_path / "log", every=2),
+            keras.callbacks.BackupAndRestore(tmp_path / "backup"),
+            *more,
+        ]
         try:
             model.fit(x, x[:, :1], epochs=EPOCHS, batch_size=BATCH, verbose=0, callbacks=callbacks)
         except KeyboardInterrupt:
