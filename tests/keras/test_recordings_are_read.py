@@ -29,7 +29,7 @@ def train(folder, rate=0.05, fits=1, model=None, **options):
         model.compile(keras.optimizers.SGD(rate), "mse", metrics=["mae"])
     options = {"validation_data": (x, y), "batch_size": BATCH, "verbose": 0, "epochs": EPOCHS} | options
     for _ in range(fits):
-        history = model.fit(x, y, callbacks=[ours.ours.Recorder(folder, every=2)], **options).history
+        history = model.fit(x, y, callbacks=[ours.Recorder(folder, every=2)], **options).history
     return model, history
 
 
@@ -106,7 +106,7 @@ def test_steps_go_on_where_a_backup_ended(tmp_path):
         model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(1, name="answer")])
         model.compile("sgd", "mse")
         callbacks = [
-            ours.ours.Recorder(tmp_path / "log", every=2),
+            ours.Recorder(tmp_path / "log", every=2),
             keras.callbacks.BackupAndRestore(tmp_path / "backup"),
             *more,
         ]
