@@ -11,8 +11,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 
 from stethoscope.jobs.job_engine import Engine
@@ -24,6 +26,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 ALL = os.environ.get("STETHOSCOPE_TEST_ALL") == "1"
 """Whether this is `make test-all`: every sweep, every job run by a worker, examples drawn at random."""
 EXPLORES = ALL or "STETHOSCOPE_TEST_EXAMPLES" in os.environ
+BEGINNINGS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
 UNTIL_S = float(os.environ.get("STETHOSCOPE_TEST_UNTIL", "0"))
 
 hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)
@@ -39,10 +42,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("sweep")]
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Notes how the random generators of modules begin."""
+    for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
+        drawn_from = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
+        if drawn_from:
+            BEGINNINGS[module.__name__] = [(one, one.bit_generator.state) for one in drawn_from]
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """In a run that has an end, what comes after it is skipped and counted."""
+    """Every test of a module draws the same numbers, whatever ran before; after the end of a run that has one, none is run."""
     if UNTIL_S and time.time() > UNTIL_S:
         pytest.skip("no time was left for it in this run")
+    if isinstance(item, pytest.Function):
+        for generator, state in BEGINNINGS.get(item.module.__name__, ()):
+            generator.bit_generator.state = state
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
