@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import deterministic
 from tests.commands import Ended
 from tests.convert.deaths import end_the_converter
 from tests.convert.sources import two_ends
@@ -22,8 +23,9 @@ KEYS = {"status", "path", "size_bytes", "runs_in_target", "max_abs_diff", "unsup
 def two(tmp_path_factory) -> tuple[Path, Path]:
     """A model with two inputs and two outputs, and rows for it."""
     folder = tmp_path_factory.mktemp("two")
+    deterministic.begin()
     model, feed = two_ends()
-    model.save(folder / "two.keras")
+    deterministic.save(model, folder / "two.keras")
     np.savez(folder / "rows.npz", **feed)
     return folder / "two.keras", folder / "rows.npz"
 
@@ -75,10 +77,11 @@ def odd(tmp_path_factory) -> Path:
 
     made = tmp_path_factory.mktemp("odd")
     for name in ("sin", "negative"):
+        deterministic.begin()
         inputs = keras.Input((4,), name="words", dtype="int32")
         x = keras.layers.GlobalAveragePooling1D()(keras.layers.Embedding(9, 4)(inputs))
         x = getattr(keras.ops, name)(keras.layers.Dense(3)(x))
-        keras.Model(inputs, keras.layers.Dense(2, name="last")(x)).save(made / f"{name}.keras")
+        deterministic.save(keras.Model(inputs, keras.layers.Dense(2, name="last")(x)), made / f"{name}.keras")
     return made
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from stethoscope.types import Budget, Job, ModelFile, Status
+from tests import deterministic
 
 BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 
@@ -25,7 +26,11 @@ def keras_model(folder: Path, build: Callable[[Any], Any], suffix: str = ".keras
     import keras
 
     path = folder / f"model{suffix}"
-    build(keras).save(path)
+    deterministic.begin()
+    made = build(keras)
+    if suffix == ".keras":
+        return deterministic.save(made, path)
+    made.save(path)
     return path
 
 

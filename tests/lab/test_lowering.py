@@ -12,6 +12,7 @@ from stethoscope.lab.lowering import Lowering, LoweringRequest
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import ModelFile, Status
+from tests import deterministic
 from tests.models import hungry_onnx
 
 
@@ -22,11 +23,12 @@ def wide(tmp_path_factory) -> ModelFile:
 
     layers = keras.layers
     path = tmp_path_factory.mktemp("wide") / "wide.keras"
-    keras.Sequential(
+    deterministic.begin()
+    model = keras.Sequential(
         [keras.Input((None, 64)), *(layers.Dense(512, activation="relu") for _ in range(3)),
          layers.GlobalAveragePooling1D(), layers.Dense(3)]
-    ).save(path)  # fmt: skip
-    return ModelFile.at(path)
+    )  # fmt: skip
+    return ModelFile.at(deterministic.save(model, path))
 
 
 @pytest.fixture(scope="module")

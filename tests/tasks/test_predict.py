@@ -7,6 +7,7 @@ import pytest
 
 from stethoscope.memory.run_settings import CALLS, RunSettings
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
+from tests import deterministic
 from tests.tasks.test_samples import submit
 
 
@@ -107,8 +108,9 @@ def wide(tmp_path_factory):
     import keras
 
     path = tmp_path_factory.mktemp("wide") / "wide.keras"
-    keras.Sequential([keras.Input((1,)), keras.layers.RepeatVector(1_000_000)]).save(path)
-    return ModelFile.at(path)
+    deterministic.begin()
+    model = keras.Sequential([keras.Input((1,)), keras.layers.RepeatVector(1_000_000)])
+    return ModelFile.at(deterministic.save(model, path))
 
 
 @pytest.mark.parametrize("call", ["predict", "function"])
