@@ -77,6 +77,7 @@ def test_what_cannot_be_compared_is_a_sentence_on_standard_error(commands, model
     assert "nowhere.onnx" in missing.stderr
 
 
+@pytest.mark.usefixtures("live_engine")
 def test_several_models_and_ways_are_compared_with_one_recording(commands, model, scaled):
     done = commands.run("compare", model, model, scaled, "--way", "threads=1", "--json")
     assert done.returncode == 1, "one of them differs"
