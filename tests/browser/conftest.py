@@ -15,8 +15,15 @@ from tests.live import CHROMIUM_FLAGS, LiveServer, chromium_path, live_server
 
 HERE = re.compile(r"(https?|wss?)://(localhost|127\.0\.0\.1)[:/]|blob:|data:|about:")
 FRAMEWORKS = ("libtensorflow", "_pywrap_tensorflow", "onnxruntime", "ai_edge_litert", "/keras/", "tf_keras")
-# Tabs of one person share a process, and with it the app's scripts as they were compiled for the first of them.
-FLAGS = [*CHROMIUM_FLAGS, "--process-per-site"]
+# Chromium's own address bar, which nobody sees, is drawn by two more processes. The others are what Playwright turns off: the
+# later list counts.
+_FEATURES_OFF = (
+    "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints",
+    "PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning",
+)  # fmt: skip
+# Tabs of one browser share a process, and with it the app's scripts as they were compiled for the first of them.
+FLAGS = [*CHROMIUM_FLAGS, "--process-per-site", f"--disable-features={','.join(_FEATURES_OFF)}"]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -101,9 +108,13 @@ class Visitor:
 
 
 @pytest.fixture(scope="session")
-def two_browsers(browser) -> Iterator[list[BrowserContext]]:
+def two_browsers(browser, server) -> Iterator[list[BrowserContext]]:
     """Two browsers that are kept: what they have loaded of the app is not loaded again. Without its cookie, each is somebody new."""
-    contexts = [browser.new_context(viewport={"width": 1440, "height": 900}) for _ in range(2)]
+    screen = {"width": 1440, "height": 900}
+    contexts = [browser.new_context(viewport=screen, reduced_motion="reduce") for _ in range(2)]
+    for context in contexts:
+        # With its last tab the process would go, and all that it has compiled.
+        context.new_page().goto(f"{server.url}/healthz")
     yield contexts
     for context in contexts:
         context.close()

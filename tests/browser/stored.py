@@ -51,5 +51,5 @@ def until(condition: Callable[[], object], timeout_s: float = 60.0) -> bool:
     """Waits for a condition; returns whether it came true."""
     end = time.monotonic() + timeout_s
     while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
+        time.sleep(0.1)
     return bool(condition())

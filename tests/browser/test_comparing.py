@@ -102,6 +102,7 @@ def test_runs_are_compared_from_a_link_kept_by_drawing_filtered_and_reopened(vis
     assert len(rows) == RUNS + 1
 
     step("a filter and another metric narrow the view")
+    page.get_by_role("heading").first.scroll_into_view_if_needed()
     filtered = page.get_by_role("textbox", name="Filter")
     filtered.fill("optimizer=adam lr<0.001")
     filtered.press("Enter")

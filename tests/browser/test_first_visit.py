@@ -14,6 +14,7 @@ from urllib.parse import quote
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import FRAMEWORKS, Visitor
+from tests.browser.drawing import settled
 from tests.browser.graphs import graph_of
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
@@ -28,9 +29,11 @@ MIB = 1 << 20
 
 
 def zone_is_ready(page: Page) -> None:
-    """The place to drop a model listens."""
-    page.get_by_role("group", name="Drop a model").get_by_text("Up to").wait_for()
+    """The place to drop a model listens: that of the first page, which the page of a model has too."""
     expect(page).not_to_have_url(re.compile("model="))
+    expect(page.get_by_role("heading", name="Or try a sample")).to_be_visible()
+    settled(page)
+    page.get_by_role("group", name="Drop a model").get_by_text("Up to").wait_for()
 
 
 def another(page: Page) -> None:
