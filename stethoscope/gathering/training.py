@@ -26,6 +26,8 @@ BASE_SHARE, SLOW_BASE_SHARE, MIN_BASE_SHARE = 0.45, 0.3, 0.25
 """Share of the time for the base runs; less when they could not end in it anyway, so that two trials fit behind."""
 CHEAP_RUN_S, MODERATE_RUN_S = 0.4, 1.0
 """A base run that takes less gets three seeds, or two."""
+REPEAT_S = 5.0
+"""What a run with another seed may take in any case: on a busy machine a run of 0.1 s may well take four times as long."""
 LEARNED = 0.97
 """Skill from which nothing is left to try for."""
 MIN_STEPS = 20
@@ -146,7 +148,7 @@ class Gatherer:
             run = trainer.run(
                 setup,
                 seed,
-                time_s=max(0.2, budget if seed == 0 else min(budget, 3 * runs[0].wall_s)),
+                time_s=max(0.2, budget if seed == 0 else min(budget, max(3 * runs[0].wall_s, REPEAT_S))),
                 instrument=seed == 0,
                 max_steps=runs[0].steps_done if runs and runs[0].stopped == "time" else None,
                 on_progress=self._progress(f"base run, seed {seed + 1}", evidence.steps_per_epoch),

@@ -8,6 +8,7 @@ import pytest
 from stethoscope.evidence.decode import decode
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.types import Budget, Job, ModelFile, Status
+from tests.sources import PROJECT
 from tests.training.programs import blobs
 
 
@@ -18,16 +19,17 @@ def folder(tmp_path_factory):
 
     made = tmp_path_factory.mktemp("train")
     code = (
-        "import sys, keras; keras.utils.set_random_seed(0); L = keras.layers\n"
+        "import sys, keras; from pathlib import Path; from sample_models.canonical import save_keras\n"
+        "keras.utils.set_random_seed(0); L = keras.layers\n"
         "m = keras.Sequential([L.Input((4,)), L.Dense(8, activation='relu'), L.Dense(3, activation='softmax')])\n"
-        "m.compile('adam', 'sparse_categorical_crossentropy'); m.save(sys.argv[1])\n"
+        "m.compile('adam', 'sparse_categorical_crossentropy'); save_keras(m, Path(sys.argv[1]))\n"
         "m.compile(keras.optimizers.Adam(0.01), 'sparse_categorical_crossentropy')\n"
-        "import numpy as np; d = np.load(sys.argv[2]); m.fit(d['x'], d['y'], epochs=20, verbose=0); m.save(sys.argv[3])\n"
+        "import numpy as np; d = np.load(sys.argv[2]); m.fit(d['x'], d['y'], epochs=20, verbose=0); save_keras(m, Path(sys.argv[3]))\n"
     )
     x, y = blobs(200)
     np.savez(made / "data.npz", x=x, y=y)
     paths = [str(made / name) for name in ("fresh.keras", "data.npz", "trained.keras")]
-    subprocess.run([sys.executable, "-c", code, *paths], check=True, capture_output=True)
+    subprocess.run([sys.executable, "-c", code, *paths], check=True, capture_output=True, cwd=PROJECT)
     return made
 
 
