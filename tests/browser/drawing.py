@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from playwright.sync_api import Page, expect
+from playwright.sync_api import TimeoutError as NotInTime
 
 
 def settled(page: Page) -> None:
@@ -14,7 +15,15 @@ def settled(page: Page) -> None:
 
 
 def choose(page: Page, label: str, option: str, *, exact: bool = False) -> None:
-    """Chooses from a list."""
-    settled(page)
-    page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=option, exact=exact).click()
+    """Chooses from a list; who finds it closed again by an answer of the server that came late opens it once more."""
+    wanted = page.get_by_role("option", name=option, exact=exact)
+    for last in (False, False, True):
+        settled(page)
+        page.get_by_role("combobox", name=label).click()
+        try:
+            wanted.click(timeout=60_000 if last else 10_000)
+            return
+        except NotInTime:
+            if last:
+                raise
+            page.keyboard.press("Escape")
