@@ -90,16 +90,16 @@ class SpecimenPrograms:
         folder: holds a folder for each program that was built.
         engine: diagnoses them.
         commit: chooses which ones are diagnosed from the start.
-        everything: whether all of them are.
+        live: how many are, beside those whose evidence the code has left behind.
     """
 
-    def __init__(self, folder: Path, engine: RecordedEngine, commit: int, *, everything: bool) -> None:
+    def __init__(self, folder: Path, engine: RecordedEngine, commit: int, *, live: int = LIVE) -> None:
         self._folder, self._engine = folder, engine
         self._record: dict[str, Any] = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
         programs = all_programs()
         start = commit * LIVE % len(programs)
-        turn = {(programs * 2)[start + place] for place in range(LIVE)}
-        self.live = [one for one in programs if everything or one in turn or not self._current(one)]
+        turn = {programs[(start + place) % len(programs)] for place in range(live)}
+        self.live = [one for one in programs if one in turn or not self._current(one)]
         self._build(self.live)
 
     def diagnose(self, program: str) -> Report:

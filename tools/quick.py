@@ -31,7 +31,10 @@ def main() -> int:
     changed = changed_files()
     print(f"{len(changed)} changed files", flush=True)
     until = str(time.time() + TESTS_S)
-    tests = [*nearest(changed), *(f"tests/contracts/{name}.py" for name in CONTRACTS)]
+    near = nearest(changed)
+    browser = [test for test in near if test.startswith("tests/browser/")]
+    contracts = [f"tests/contracts/{name}.py" for name in CONTRACTS]
+    tests = [*(test for test in near if test not in browser), *contracts, *browser]
     bin_folder = Path(sys.executable).parent
     checks = [
         ["ruff", "check", "--quiet", "."],
@@ -40,7 +43,7 @@ def main() -> int:
     ]  # fmt: skip
     # Types beside tests: either leaves a processor idle at times.
     started = [subprocess.Popen([bin_folder / words[0], *words[1:]], cwd=PROJECT) for words in checks]
-    command = [sys.executable, "-m", "pytest", "--numprocesses", "2", "--dist", "worksteal", "-rf", "--maxfail", "5"]
+    command = [sys.executable, "-m", "pytest", "--numprocesses", "2", "--maxschedchunk", "1", "-rf", "--maxfail", "5"]
     tested = subprocess.run(
         [*command, *dict.fromkeys(tests)],
         cwd=PROJECT,
@@ -59,7 +62,7 @@ def changed_files() -> list[Path]:
 
 
 def nearest(changed: Iterable[Path]) -> list[str]:
-    """Test files by their distance from what changed; browser tests last."""
+    """Test files by their distance from what changed."""
     paths = [path for path in changed if path.relative_to(PROJECT).parts[0] in PACKAGES]
     modules = {name_of(path) for path in paths}
     tests = sorted((PROJECT / "tests").rglob("test_*.py"))
@@ -74,7 +77,7 @@ def nearest(changed: Iterable[Path]) -> list[str]:
             ranks[test] = 2
         elif any(imports_of(one) & modules for one in imported if not one.startswith("tests")):
             ranks[test] = 3
-    found = sorted(ranks, key=lambda test: ("browser" in test.parts, ranks[test]))
+    found = sorted(ranks, key=lambda test: ranks[test])
     return [str(test.relative_to(PROJECT)) for test in found]
 
 
