@@ -113,8 +113,8 @@ def two_browsers(browser, server) -> Iterator[list[BrowserContext]]:
     screen = {"width": 1440, "height": 900}
     contexts = [browser.new_context(viewport=screen, reduced_motion="reduce") for _ in range(2)]
     for context in contexts:
-        # With its last tab the process would go, and all that it has compiled.
-        context.new_page().goto(f"{server.url}/healthz")
+        # With its last tab the process would go, and all that it has compiled. What is open here has the headers of a page.
+        context.new_page().goto(f"{server.url}/favicon.png")
     yield contexts
     for context in contexts:
         context.close()
