@@ -150,7 +150,7 @@ def test_what_belongs_together_travels_together_and_what_is_stopped_leaves_nothi
         assert all(member.mtime == 0 and member.isfile() for member in tar)
 
     step("a folder that is dropped travels whole")
-    another(page)
+    zone_is_ready(visitor.go())
     dropped = tmp_path / "dropped model"
     (dropped / "variables").mkdir(parents=True)
     (dropped / "saved_model.pb").write_bytes(b"\x08\x01")
@@ -165,7 +165,7 @@ def test_what_belongs_together_travels_together_and_what_is_stopped_leaves_nothi
         assert tar.getnames() == ["dropped model/saved_model.pb", "dropped model/variables/variables.index"]
 
     step("an ONNX file and its data travel together")
-    another(page)
+    zone_is_ready(visitor.go())
     onnx_file, data = tiny_onnx(tmp_path / "tiny <b>net.onnx"), tmp_path / "weights.bin"
     data.write_bytes(b"w" * 100)
     pick(page, onnx_file, data)
@@ -173,7 +173,7 @@ def test_what_belongs_together_travels_together_and_what_is_stopped_leaves_nothi
         assert tar.getnames() == ["tiny <b>net/tiny <b>net.onnx", "tiny <b>net/weights.bin"]
 
     step("a file that is too large is said in a sentence, and nothing of it is kept")
-    another(page)
+    zone_is_ready(visitor.go())
     before = everything(server)
     pick(page, sparse(tmp_path / "large.keras", 301 * MIB))
     page.get_by_text("expected at most 300 MiB, got 301 MiB").wait_for()
