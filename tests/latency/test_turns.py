@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gc
 import itertools
+from types import SimpleNamespace
 
+from stethoscope.latency import turns
 from stethoscope.latency.turns import TURNS, Timing, take_turns
 
 
-def test_each_call_gets_its_time_and_they_alternate():
+def test_each_call_gets_its_time_and_they_alternate(monkeypatch):
+    now_ns = itertools.count(step=100_000)
+    monkeypatch.setattr(turns, "time", SimpleNamespace(perf_counter_ns=now_ns.__next__))
     order: list[str] = []
     timings = [Timing(lambda: order.append("a")), Timing(lambda: order.append("b"))]
     told: list[float] = []
