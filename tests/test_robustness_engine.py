@@ -108,16 +108,15 @@ class Flooding:
         ]
 
 
-@pytest.mark.alone
 def test_a_worker_that_floods_its_log_is_held_back_and_costs_nothing(tmp_path, tiny):
     server = Flooding()
     running = RunningJob("x", predict(tiny), tmp_path, server)
     try:
         start, longest = time.monotonic(), 0.0
         while time.monotonic() - start < 1.0:
-            before = time.perf_counter()
+            before = time.thread_time()  # of this thread alone, whatever else the machine does
             running.look()
-            longest = max(longest, time.perf_counter() - before)
+            longest = max(longest, time.thread_time() - before)
             time.sleep(0.02)
         assert longest < 0.25
         assert len(running.log_tail()) <= 64 << 10

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
 
+from tests import recorded
 from tests.browser import steps
+from tests.conftest import ALL
 from tests.live import CHROMIUM_FLAGS, LiveServer, chromium_path, live_server
+from tests.recorded import recording_folder
 
 HERE = re.compile(r"(https?|wss?)://(localhost|127\.0\.0\.1)[:/]|blob:|data:|about:")
+RUN_IN_BROWSER = ("convert", "trial")
+"""Kinds of jobs that journeys watch while they run."""
 FRAMEWORKS = ("libtensorflow", "_pywrap_tensorflow", "onnxruntime", "ai_edge_litert", "/keras/", "tf_keras")
 # Chromium's own address bar, which nobody sees, is drawn by two more processes. The others are what Playwright turns off: the
 # later list counts.
@@ -46,17 +54,28 @@ def logs(tmp_path_factory) -> Path:
 def server(tmp_path_factory, logs) -> Iterator[LiveServer]:
     """The app for all journeys: below a path, with a cap small enough to reach, two jobs at once whatever the machine has.
 
-    What its first visitors had computed answers those who ask the same after them.
+    Its workspace holds what earlier visitors had computed of the samples; what is computed now answers those who come after.
     """
-    with live_server(
+    folder, recording, counts = (
         tmp_path_factory.mktemp("app"),
+        recording_folder(),
+        os.environ.get("STETHOSCOPE_TEST_GIVEN"),
+    )
+    planted = {} if ALL or recording else recorded.plant(folder / "workspace", but=RUN_IN_BROWSER)
+    with live_server(
+        folder,
         base_path="/team/models",
         max_upload_bytes="300MiB",
         log_folders=logs,
         job_slots=2,
         light_slots=2,
     ) as running:
-        yield running
+        listening = recorded.Overheard(running.workspace, recording / "browser.jsonl") if recording else nullcontext()
+        with listening:
+            yield running
+        if counts:
+            told = {"given": sorted(recorded.used_of(planted, running.workspace)), "ran": 0}
+            (Path(counts) / "browser.json").write_text(json.dumps(told), "utf-8")
         mapped = running.mapped_libraries()
         assert not [name for name in FRAMEWORKS if name in mapped], "only workers may import a framework"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.gathering.training import Gatherer
@@ -69,12 +68,11 @@ def test_what_crashes_is_said_and_nothing_else():
     assert not found.base
 
 
-@pytest.mark.alone
 def test_time_is_kept():
     import time
 
     begin = time.perf_counter()
     found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(1e-4)}, 4.0, epochs=100_000)
-    assert time.perf_counter() - begin < 12
+    assert time.perf_counter() - begin < 60, "all epochs would take hours"
     assert found.base[0].stopped == "time"
     assert any("longer" in reason for reason in found.untried)

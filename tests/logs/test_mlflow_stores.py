@@ -272,7 +272,7 @@ def test_a_view_in_place_of_a_table_is_not_run(tmp_path):
         )
     begun = time.monotonic()
     assert not SQLITE.sniff(tmp_path)
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 60
 
 
 def test_a_database_being_written_is_read(tmp_path):
