@@ -2,10 +2,11 @@
 UV := .uv/bin/uv
 PORT ?= 8501
 ADDRESS ?= localhost
-WORKERS ?= auto
+# One more than there are cores: while a browser or a worker is waited for, another test goes on.
+WORKERS ?= $$(.venv/bin/python -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
 MINUTES ?= 10
 # Rewritten assertions are kept, whatever the shell says of bytecode: they are half of finding the tests.
-PYTEST := PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal -rfE
+PYTEST := PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal -rfE
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -34,12 +34,23 @@ class Reader:
 
     def told(self, format_id: str, path: Path) -> str | None:
         """None when `path` was described, else why not: our own sentence, or CRASH; any other error is raised."""
+        return self.asked(_described, format_id, path)
+
+    def asked(self, function: Callable[..., str | None], *arguments: object) -> str | None:
+        """What a function answers in the child, or CRASH where that ended."""
         try:
-            return self._pool.submit(_described, format_id, path).result(60)
+            self.pid()
         except BrokenProcessPool:
-            self.close()
-            self._pool = self._started()
+            self._replace()  # what came before had its effect late
+        try:
+            return self._pool.submit(function, *arguments).result(60)
+        except BrokenProcessPool:
+            self._replace()
             return CRASH
+
+    def _replace(self) -> None:
+        self.close()
+        self._pool = self._started()
 
     def close(self) -> None:
         """Ends the child."""
