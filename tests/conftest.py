@@ -28,6 +28,8 @@ ALL = os.environ.get("STETHOSCOPE_TEST_ALL") == "1"
 EXPLORES = ALL or "STETHOSCOPE_TEST_EXAMPLES" in os.environ
 BEGINNINGS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
 SEED = 17
+GIVES_WAY = 5
+"""How much nicer the tests are than what a journey in the browser starts, where that may be said."""
 UNTIL_S = float(os.environ.get("STETHOSCOPE_TEST_UNTIL", "0"))
 
 hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)
@@ -36,11 +38,18 @@ hypothesis.settings.load_profile("explore" if EXPLORES else "same")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves sweeps to `make test-all`."""
+    """Leaves sweeps to `make test-all`. Journeys in the browser come first: they take longest, one after the other."""
     if not ALL:
         sweeps = [item for item in items if item.get_closest_marker("sweep")]
         config.hook.pytest_deselected(items=sweeps)
         items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+    items.sort(key=lambda item: item.path.parent.name != "browser")
+
+
+def pytest_sessionstart() -> None:
+    """What runs beside the journeys gives way to them: everybody who looks at a page waits for it."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.nice(GIVES_WAY)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -19,6 +19,7 @@ from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from stethoscope.worker import landlock, seccomp
 
+pytestmark = pytest.mark.sweep
 MODEL_KINDS = ("keras", "keras-h5", "savedmodel", "frozen-pb", "tflite", "onnx")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests import recorded
 from tests.models import tiny_onnx
@@ -119,3 +121,38 @@ def test_the_recordings_are_as_the_code_reads_them():
             assert Status(entry["result"]["status"]) in Status
             assert entry["key"] not in seen
             seen.add(entry["key"])
+
+
+def test_what_is_planted_answers_whoever_asks_and_is_known_to_be_used(runs, folder):
+    sample = predict(recorded.BUILT / "digits_cnn.onnx")
+    entry = record(runs, folder, sample)
+    record(runs, folder, predict(tiny_onnx(folder / "tiny.onnx")))
+    workspace = folder / "workspace"
+    planted = recorded.plant(workspace)
+    assert len(planted) == 1, "only what is about samples"
+    assert recorded.used_of(planted, workspace) == set()
+    assert recorded.plant(folder / "another", but=["predict"]) == {}
+    engine = Engine(workspace, {"light": 1, "tensorflow": 1}, 1 << 62)
+    try:
+        job_id = engine.submit(replace(sample, files={"model": hashed(recorded.BUILT / "digits_cnn.onnx")}), owner="a")
+        assert engine.state(job_id).done and engine.state(job_id).cached
+        assert engine.wait(job_id, 1).value == entry.value
+    finally:
+        engine.stop()
+    assert recorded.used_of(planted, workspace) == set(planted.values())
+
+
+def test_what_an_app_elsewhere_answers_about_samples_is_overheard(runs, folder):
+    jobs = [
+        replace(predict(path), files={"model": hashed(path)})
+        for path in (recorded.BUILT / "digits_cnn.onnx", tiny_onnx(folder / "tiny.onnx"))
+    ]
+    with runs.live(), recorded.Overheard(runs._folder, folder / "heard.jsonl"):
+        for job in jobs:
+            assert runs.wait(runs.submit(job, fresh=True), 60).status is Status.OK
+    (heard,) = map(json.loads, (folder / "heard.jsonl").read_text().splitlines())
+    assert heard["identity"] == recorded.identity_of(jobs[0])
+
+
+def hashed(path: Path) -> ModelFile:
+    return ModelFile(path, path.name, recorded.content(ModelFile.at(path)))

