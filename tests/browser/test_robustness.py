@@ -29,10 +29,12 @@ from benchmarks.http_upload import begin, new_browser
 from tests.browser.conftest import Visitor, somebody_new
 from tests.browser.steps import step
 from tests.browser.stored import partial_files, put, until
+from tests.conftest import ALL
 from tests.live import LiveServer, free_port, live_server
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx
 
 MIB = 1 << 20
+PEOPLE = 10 if ALL else 5
 LEFT = {"final.json", "out"}
 _scales = itertools.count(2)
 
@@ -244,26 +246,26 @@ def crowd(context: BrowserContext, app: LiveServer, folder: Path, count: int) ->
         page.close()
 
 
-def test_twenty_jobs_of_ten_people_on_two_slots_all_end_and_leave_nothing(two_browsers, server, tmp_path):
+def test_two_jobs_of_each_of_a_crowd_on_two_slots_all_end_and_leave_nothing(two_browsers, server, tmp_path):
     step("two people, after whom everything is open that stays open")
     crowd(two_browsers[1], server, tmp_path, 2)
     assert until(lambda: not workers(server))
     jobs, before = endings(server), descriptors(server)
 
-    step("ten people")
+    step("a crowd")
     with health_watched(server):
-        crowd(two_browsers[1], server, tmp_path, 10)
+        crowd(two_browsers[1], server, tmp_path, PEOPLE)
     new = [ending for job_id, ending in endings(server).items() if job_id not in jobs]
-    assert len(new) == 20
+    assert len(new) == 2 * PEOPLE
     assert {ending["result"]["status"] for ending in new} == {"ok"}
-    assert len({ending["owner"] for ending in new if ending["kind"] == "predict"}) == 10
+    assert len({ending["owner"] for ending in new if ending["kind"] == "predict"}) == PEOPLE
 
     step("nothing is left")
     assert until(lambda: not workers(server))
     # A file of the database for each of at most fifteen connections that are kept for the next query.
     assert until(lambda: descriptors(server)[0] <= before[0] + 8), (descriptors(server), before)
     # Streamlit keeps a session for two minutes after its browser went, for it to come back: three descriptors each.
-    assert until(lambda: descriptors(server)[1] <= before[1] + 3 * 10 + 8), (descriptors(server), before)
+    assert until(lambda: descriptors(server)[1] <= before[1] + 3 * PEOPLE + 8), (descriptors(server), before)
     tree = psutil.Process(server.process.pid).children(recursive=True)
     assert sorted(child.pid for child in tree) == sorted(one.pid for one in servers(server))
     for folder in (server.workspace / "jobs").iterdir():

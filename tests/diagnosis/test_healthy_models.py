@@ -81,6 +81,7 @@ def fresh(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", APPLICATIONS)
 def test_a_fresh_network_of_keras_applications_has_no_grave_finding(engine, fresh, name):
     report = Diagnosis(engine, Request(ModelFile.at(fresh / f"{name}.keras"))).run()

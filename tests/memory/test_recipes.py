@@ -88,6 +88,7 @@ def test_a_program_with_everything_a_cpu_can_do_runs():
     assert said.split("\n")[0] == "(10, 10) 2 1 mixed_bfloat16"
 
 
+@pytest.mark.sweep
 def test_a_program_for_two_inputs_compiled_runs():
     code = python_code("digit_pairs.keras", RunSettings(batch_size=4, call="compiled"), specs_of("digit_pairs.keras"))
     assert "OK" in ran(code + "print('OK', len(results))\n", BUILT)

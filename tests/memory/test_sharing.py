@@ -88,12 +88,10 @@ def test_a_process_for_each_model_runs_here(tmp_path):
     """The printed program, run: one model within its limit gives its outputs, one over it ends alone."""
     names = ["wide.keras", "digits_cnn.keras"]
     (tmp_path / names[1]).write_bytes((BUILT / names[1]).read_bytes())
-    make = (
-        "import keras, sys; L = keras.layers\n"
-        "m = keras.Sequential([L.Input((8,)), L.Dense(4_000_000, use_bias=False, kernel_initializer='ones'), L.Dense(1)])\n"
-        "m.save(sys.argv[1])\n"
-    )
-    subprocess.run([sys.executable, "-c", make, str(tmp_path / names[0])], check=True, capture_output=True)
+    import keras
+
+    wide = keras.layers.Dense(4_000_000, use_bias=False, kernel_initializer="ones")
+    keras.Sequential([keras.layers.Input((8,)), wide, keras.layers.Dense(1)]).save(tmp_path / names[0])
     program = codes(names, batch=64)[2].code
     compile(codes(names)[1].code, "gpu.py", "exec")
     (tmp_path / "serve.py").write_text(program)

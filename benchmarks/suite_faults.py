@@ -1,0 +1,150 @@
+"""How many planted faults the tests catch: a flipped comparison, a branch never taken, another number, a swallowed error, a lock not taken.
+
+One fault at a time is planted in a clone, by a fixed draw over all modules of engine, dashboard and command line; then the tests
+that are nearest to the module run: those that bear its name, those that import it, and the contracts. FAULTS=40 says how many,
+AT=<commit> in which state of the project.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.benchmark import Benchmark
+
+ROOT = Path(__file__).resolve().parents[1]
+FAULTS, LIMIT_S, SEED = int(os.environ.get("FAULTS", "12")), 600.0, 17
+LEAST_CAUGHT = 0.75
+_RED = (1, 2)
+"""What pytest ends with after a failure or an error; 5 would be that there was no test."""
+_FLIPPED = {
+    ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+
+
+def run(folder: Path) -> dict[str, Any]:
+    """{"planted", "caught", "share", "by_kind", "missed": [{"module", "line", "kind", "code"}]}."""
+    clone = folder / "clone"
+    subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
+    subprocess.run(["git", "checkout", "-q", os.environ.get("AT", "HEAD")], cwd=clone, check=True)
+    if (shared := ROOT.parent / "shared").exists():
+        (folder / "shared").symlink_to(shared)
+    subprocess.run(["make", "-s", ".venv/.dev"], cwd=clone, check=True, capture_output=True)
+    planted: list[dict[str, Any]] = []
+    for module, place in drawn(clone):
+        text = module.read_text("utf-8")
+        tree = ast.parse(text)
+        kind, node = faults_of(tree)[place]
+        fault = {
+            "module": str(module.relative_to(clone)), "line": node.lineno, "kind": kind,
+            "code": ast.unparse(node).splitlines()[0][:100],
+        }  # fmt: skip
+        plant(kind, node)
+        module.write_text(ast.unparse(ast.fix_missing_locations(tree)), "utf-8")
+        try:
+            planted.append(fault | {"caught": is_caught(clone, module)})
+        finally:
+            module.write_text(text, "utf-8")
+        print(f"  {planted[-1]}", flush=True)
+    caught = [fault for fault in planted if fault["caught"]]
+    share = len(caught) / max(1, len(planted))
+    return {
+        "planted": len(planted),
+        "caught": len(caught),
+        "share": round(share, 3),
+        "by_kind": {
+            kind: f"{Counter(fault['kind'] for fault in caught)[kind]} of {count}"
+            for kind, count in sorted(Counter(fault["kind"] for fault in planted).items())
+        },
+        "missed": [fault for fault in planted if not fault["caught"]],
+        "holds": share >= LEAST_CAUGHT,
+    }
+
+
+def drawn(clone: Path) -> Iterator[tuple[Path, int]]:
+    """A module and the place of a fault in it, each module once, each kind of fault as likely."""
+    random_ = random.Random(SEED)
+    modules = [path for name in ("stethoscope", "dashboard") for path in sorted((clone / name).rglob("*.py"))]
+    random_.shuffle(modules)
+    left = FAULTS
+    for module in modules:
+        found = faults_of(ast.parse(module.read_text("utf-8")))
+        if found and left:
+            kind = random_.choice(sorted({kind for kind, _ in found}))
+            yield module, random_.choice([place for place, (one, _) in enumerate(found) if one == kind])
+            left -= 1
+
+
+def faults_of(tree: ast.Module) -> list[tuple[str, Any]]:
+    """(kind, node) of each place inside a function where a fault can be planted, in the order of the tree."""
+    inside = [part for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for part in ast.walk(node)]
+    found: list[tuple[str, Any]] = []
+    for node in dict.fromkeys(inside):
+        match node:
+            case ast.Compare(ops=[operator]) if type(operator) in _FLIPPED:
+                found.append(("flipped comparison", node))
+            case ast.If():
+                found.append(("branch never taken", node))
+            case ast.Raise(exc=ast.expr()):
+                found.append(("swallowed error", node))
+            case ast.With() if re.search(r"lock|_changed", ast.unparse(node.items[0])):
+                found.append(("lock not taken", node))
+            case ast.Constant(value=int() | float()) if not isinstance(node.value, bool) and abs(node.value) > 1:
+                found.append(("another number", node))
+    return found
+
+
+def plant(kind: str, node: Any) -> None:
+    """Changes the node."""
+    match kind:
+        case "flipped comparison":
+            node.ops = [_FLIPPED[type(node.ops[0])]()]
+        case "branch never taken":
+            node.test = ast.Constant(False)
+        case "swallowed error":
+            node.exc, node.cause = None, None
+            node.__class__ = ast.Pass
+        case "lock not taken":
+            free = ast.parse("__import__('contextlib').nullcontext()", mode="eval").body
+            node.items = [ast.withitem(free)]
+        case "another number":
+            node.value = type(node.value)(3 * node.value + 1)
+
+
+def is_caught(clone: Path, module: Path) -> bool:
+    """Whether one of the nearest tests is red, or does not end."""
+    dotted = ".".join(module.relative_to(clone).with_suffix("").parts)
+    package, _, name = dotted.rpartition(".")
+    asks = re.compile(rf"{re.escape(dotted)}\b|from {re.escape(package)} import [^\n]*\b{name}\b")
+    near = [
+        str(test.relative_to(clone))
+        for test in sorted((clone / "tests").rglob("test_*.py"))
+        if test.parent.name != "browser"
+        and (test.stem.startswith(f"test_{name}") or asks.search(test.read_text("utf-8")))
+    ]
+    folder = clone / "tests" / Path(*module.relative_to(clone).parts[1:-1])
+    mirrored = [str(folder.relative_to(clone))] if folder != clone / "tests" and folder.is_dir() else []
+    if module.relative_to(clone).parts[0] == "dashboard":
+        mirrored = ["tests/dashboard"]
+    if module.name.startswith("cli"):
+        mirrored = [str(test.relative_to(clone)) for test in (clone / "tests").glob("test_cli*.py")]
+    command = [".venv/bin/python", "-m", "pytest", "-x", "--numprocesses", "2", "--dist", "worksteal"]
+    for tests in filter(None, (near, mirrored, ["tests/contracts"])):
+        try:
+            done = subprocess.run([*command, *tests], cwd=clone, capture_output=True, check=False, timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            return True
+        if done.returncode in _RED:
+            return True
+    return False
+
+
+BENCHMARK = Benchmark("suite_faults", f"the tests catch at least {LEAST_CAUGHT:.0%} of {FAULTS} planted faults", run)
