@@ -28,8 +28,9 @@ def gathered(x, y, compiled, time_s=60.0, model=None, **fit) -> TrainingEvidence
 
 
 def test_a_training_that_works_needs_no_trials(monkeypatch):
-    # How often a run is repeated goes by how long it takes: here it counts as quick, however busy the machine is.
+    # How often a run is repeated, and how long a repetition may take, go by time: here it counts as quick, however busy the machine is.
     monkeypatch.setattr("stethoscope.gathering.training.CHEAP_RUN_S", math.inf)
+    monkeypatch.setattr("stethoscope.gathering.training.REPEAT_S", math.inf)
     found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(0.1)}, 300.0, epochs=40)
     assert found.complete
     assert found.skill >= 0.97
