@@ -119,7 +119,13 @@ def answered(kind: str, model: Path, folder: Path, params: Mapping[str, Any], **
     def report(phase: str, fraction: float | None = None, message: str = "") -> None: ...
 
     context = TaskContext(
-        given, job.params, folder, job.budget, report, Meter(), lambda role="model": open_model(job, folder, report, role)
+        given,
+        job.params,
+        folder,
+        job.budget,
+        report,
+        Meter(),
+        lambda role="model": open_model(job, folder, report, role),
     )
     try:
         return "ok", json.loads(json.dumps(all_tasks()[kind].run(context), default=str))
@@ -127,14 +133,15 @@ def answered(kind: str, model: Path, folder: Path, params: Mapping[str, Any], **
         return type(error).__name__, str(error)
 
 
-MEASURED = frozenset({"time_s", "wall_s", "load_s", "size_bytes", "source_size_bytes", "estimated_peak_bytes"})
-"""Keys of what is measured, or is of the file as it lies there."""
+OF_THE_FILE = frozenset({"format_id", "size_bytes", "source_size_bytes", "estimated_peak_bytes"})
+"""Keys of what is of the file as it lies there."""
 
 
 def comparable(value: Any) -> Any:
-    """An answer without what is measured, and with one name for both files."""
+    """An answer without times, and with one name for both files."""
     if isinstance(value, dict):
-        return {key: comparable(item) for key, item in value.items() if key not in MEASURED and key != "format_id"}
+        kept = {key: item for key, item in value.items() if key not in OF_THE_FILE and not key.endswith("_s")}
+        return {key: comparable(item) for key, item in kept.items()}
     if isinstance(value, list):
         return [comparable(item) for item in value]
     return value.replace(".task", ".tflite") if isinstance(value, str) else value
