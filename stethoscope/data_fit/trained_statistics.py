@@ -9,7 +9,8 @@ import numpy as np
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.input_route import input_route
-from stethoscope.types import Architecture, Layer, ModelFile, StoredWeight
+from stethoscope.model_format import StoredWeight
+from stethoscope.types import Architecture, Layer, ModelFile
 from stethoscope.weights.stored import opened
 
 _KEPT = {"Normalization": ("mean", "variance"), "BatchNormalization": ("moving_mean", "moving_variance")}

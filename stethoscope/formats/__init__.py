@@ -9,7 +9,8 @@ from stethoscope.containers.archive import is_archive, open_archive
 from stethoscope.discover import discover
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.foreign_file.foreign import what_is_it
-from stethoscope.types import Architecture, Format, ModelFile
+from stethoscope.model_format import Format
+from stethoscope.types import Architecture, ModelFile
 
 
 @functools.cache

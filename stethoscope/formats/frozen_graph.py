@@ -22,7 +22,8 @@ from stethoscope.formats.tf_graph import (
     tf_text,
 )
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten
-from stethoscope.types import Architecture, Format, ModelFile, Program, Runner, WeightsByLayer, WorkerKind
+from stethoscope.model_format import Format, Program, WeightsByLayer
+from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
 class FrozenGraphFormat(Format):

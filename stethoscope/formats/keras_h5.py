@@ -15,7 +15,8 @@ from stethoscope.formats.keras_model.keras_describe import Description, describe
 from stethoscope.formats.keras_model.keras_legacy import is_legacy, modernised
 from stethoscope.formats.keras_model.keras_program import program
 from stethoscope.formats.keras_model.keras_stored import Stored, by_name
-from stethoscope.types import Architecture, Format, ModelFile, Program, Runner, WeightsByLayer, WorkerKind
+from stethoscope.model_format import Format, Program, WeightsByLayer
+from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
 class KerasH5(Format):

@@ -19,7 +19,8 @@ from stethoscope.formats.keras_model.keras_config import parse_network
 from stethoscope.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
 from stethoscope.formats.keras_model.keras_program import program
 from stethoscope.formats.keras_model.keras_stored import by_class
-from stethoscope.types import Architecture, Format, ModelFile, Program, Runner, WeightsByLayer, WorkerKind
+from stethoscope.model_format import Format, Program, WeightsByLayer
+from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 _WEIGHTS = "model.weights.h5"
 _SHARDS = "model.weights.json"

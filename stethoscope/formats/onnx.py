@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any
 from stethoscope.containers import archive, wire
 from stethoscope.formats.onnx_model import onnx_hazards, onnx_inference, onnx_layers, onnx_shapes
 from stethoscope.formats.onnx_model.onnx_reader import Reading, holds_model, read_model
-from stethoscope.types import (
-    Architecture,
-    Format,
-    Layer,
-    ModelFile,
-    Program,
-    Runner,
-    RuntimeName,
-    TensorSpec,
-    WeightsByLayer,
-    WorkerKind,
-)
+from stethoscope.model_format import Format, Program, RuntimeName, WeightsByLayer
+from stethoscope.types import Architecture, Layer, ModelFile, Runner, TensorSpec, WorkerKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -13,7 +13,8 @@ from typing import Any
 from stethoscope.errors import CannotRun, NeedsTrust
 from stethoscope.formats.tf_graph import graph_drawing, saved_model_files, saved_model_graph, saved_model_serving
 from stethoscope.formats.tf_graph.saved_model_architecture import architecture
-from stethoscope.types import Architecture, Format, ModelFile, Program, Runner, WeightsByLayer, WorkerKind
+from stethoscope.model_format import Format, Program, WeightsByLayer
+from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
 class SavedModelFormat(Format):

@@ -11,18 +11,8 @@ from stethoscope.containers.flatbuffer import Buffer, Malformed
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.tflite_model import tflite_hazards, tflite_layers
 from stethoscope.formats.tflite_model.tflite_reader import IDENTIFIER, Model, read_model
-from stethoscope.types import (
-    Architecture,
-    Ends,
-    Format,
-    Layer,
-    ModelFile,
-    Program,
-    Runner,
-    RuntimeName,
-    WeightsByLayer,
-    WorkerKind,
-)
+from stethoscope.model_format import Ends, Format, Program, RuntimeName, WeightsByLayer
+from stethoscope.types import Architecture, Layer, ModelFile, Runner, WorkerKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -16,7 +16,8 @@ from stethoscope.capabilities import LiveModel
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.formats.tflite import load
 from stethoscope.formats.tflite_model import tflite_layers
-from stethoscope.types import Feed, Format, ModelFile, TensorSpec
+from stethoscope.model_format import Format
+from stethoscope.types import Feed, ModelFile, TensorSpec
 
 _QUIET = 3
 

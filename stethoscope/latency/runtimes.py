@@ -7,7 +7,7 @@ import importlib.metadata
 import os
 from collections.abc import Mapping
 
-from stethoscope.types import RuntimeName
+from stethoscope.model_format import RuntimeName
 
 _OTHERS: Mapping[RuntimeName, tuple[str, str, str]] = {
     "onnxruntime": ("ONNX Runtime", "onnxruntime", "onnxruntime"),

@@ -13,8 +13,9 @@ from stethoscope.architecture.matching import is_across, match
 from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import detect
+from stethoscope.model_format import WeightsByLayer
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, ModelFile, WeightsByLayer
+from stethoscope.types import Architecture, ModelFile
 from stethoscope.weights.stored import opened
 from stethoscope.weights.weight_difference import weights_apart
 

@@ -26,13 +26,14 @@ from stethoscope.formats.tflite_model.quantised_ends import (
 )
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.model_format import Ends
 from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured
 from stethoscope.tasks.conversion_differences import differences, doubts
 from stethoscope.tasks.estimate import HEADROOM_BYTES, estimates
 from stethoscope.tasks.feeds import Batching
 from stethoscope.tasks.row_calls import in_calls
-from stethoscope.types import Architecture, Ends, Feed, ModelFile, Runner
+from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 ROWS = 8
 """Rows on which source and target are compared."""

@@ -18,12 +18,13 @@ from stethoscope.latency import plain_calls, runtimes
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import caller
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.model_format import Format
 from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
 from stethoscope.tasks.feeds import Batching
 from stethoscope.tasks.latency_inputs import SharedRows
 from stethoscope.tasks.parity_side import Side
-from stethoscope.types import Feed, Format, ModelFile, Refusal, Runner
+from stethoscope.types import Feed, ModelFile, Refusal, Runner
 
 THE_ONE_WAY = "run"
 """What the call of a model is that can be called in one way only."""

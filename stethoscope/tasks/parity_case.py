@@ -15,13 +15,14 @@ from stethoscope.architecture.layer_looks import kind_word
 from stethoscope.architecture.matching import is_across
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import format_of
+from stethoscope.model_format import StoredWeight
 from stethoscope.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.parity.first_divergence import Divergence
 from stethoscope.parity.layer_pairs import TensorPair, turned
 from stethoscope.parity.layer_tensors import LayerTensors
 from stethoscope.planner.layer_kinds import Kind, kind_of
 from stethoscope.tasks.parity_side import Side, SideSeen
-from stethoscope.types import Feed, Layer, StoredWeight
+from stethoscope.types import Feed, Layer
 from stethoscope.weights.stored import opened
 
 _PARTS, _NUMBER = re.compile(r"[/;:]+"), re.compile(r"_\d+$")

@@ -9,8 +9,9 @@ from typing import Any
 from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.formats import detect
+from stethoscope.model_format import StoredWeight, WeightsByLayer
 from stethoscope.task import TaskContext
-from stethoscope.types import Layer, ModelFile, StoredWeight, WeightsByLayer
+from stethoscope.types import Layer, ModelFile
 from stethoscope.weights.stored import opened
 from stethoscope.weights.weight_statistics import statistics
 

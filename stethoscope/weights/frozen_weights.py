@@ -9,7 +9,8 @@ from stethoscope.containers import wire
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.tf_graph import frozen_graph_ends, frozen_graph_file, graph_layers
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten
-from stethoscope.types import ModelFile, StoredWeight, WeightsByLayer
+from stethoscope.model_format import StoredWeight, WeightsByLayer
+from stethoscope.types import ModelFile
 from stethoscope.weights import tensor_places
 
 

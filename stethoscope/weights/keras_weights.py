@@ -16,7 +16,8 @@ from stethoscope.formats.keras_model.keras_describe import Description, describe
 from stethoscope.formats.keras_model.keras_shapes import follow
 from stethoscope.formats.keras_model.keras_weight_rules import Weight
 from stethoscope.formats.keras_model.keras_weights import expected_weights
-from stethoscope.types import ModelFile, Pieces, StoredWeight, WeightsByLayer
+from stethoscope.model_format import Pieces, StoredWeight, WeightsByLayer
+from stethoscope.types import ModelFile
 from stethoscope.weights.stored import CHUNK_VALUES
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from stethoscope.containers import archive, wire
 from stethoscope.formats import onnx as onnx_format
 from stethoscope.formats.onnx_model import onnx_reader
 from stethoscope.formats.onnx_model.onnx_tensors import Tensor, check_external, read_tensor
-from stethoscope.types import ModelFile, Pieces, StoredWeight, WeightsByLayer
+from stethoscope.model_format import Pieces, StoredWeight, WeightsByLayer
+from stethoscope.types import ModelFile
 from stethoscope.weights.stored import PLAIN, array_pieces, buffer_pieces, no_pieces
 
 _MOST_PARSED_BYTES = 256 << 20

@@ -11,7 +11,8 @@ from stethoscope.formats.tf_graph.object_graph import SavedVariable
 from stethoscope.formats.tf_graph.saved_model_files import Located
 from stethoscope.formats.tf_graph.saved_model_serving import Serving
 from stethoscope.formats.tf_graph.variables_index import Bundle, Place
-from stethoscope.types import ModelFile, StoredWeight, WeightsByLayer
+from stethoscope.model_format import StoredWeight, WeightsByLayer
+from stethoscope.types import ModelFile
 from stethoscope.weights import tensor_places
 from stethoscope.weights.frozen_weights import constant_weights
 from stethoscope.weights.stored import PLAIN, buffer_pieces, no_pieces

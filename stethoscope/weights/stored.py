@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.types import ModelFile, Pieces, WeightsByLayer
+from stethoscope.model_format import Pieces, WeightsByLayer
+from stethoscope.types import ModelFile
 
 if TYPE_CHECKING:
     import numpy.typing as npt

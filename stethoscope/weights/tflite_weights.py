@@ -11,7 +11,8 @@ from stethoscope.containers.flatbuffer import Buffer
 from stethoscope.formats import tflite
 from stethoscope.formats.tflite_model.tflite_layers import is_weight, layer_paths
 from stethoscope.formats.tflite_model.tflite_reader import Tensor
-from stethoscope.types import ModelFile, Pieces, StoredWeight, WeightsByLayer
+from stethoscope.model_format import Pieces, StoredWeight, WeightsByLayer
+from stethoscope.types import ModelFile
 from stethoscope.weights.stored import PLAIN, buffer_pieces, no_pieces
 
 if TYPE_CHECKING:

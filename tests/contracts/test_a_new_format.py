@@ -16,9 +16,10 @@ from stethoscope import formats
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats.tflite import TFLite
 from stethoscope.formats.tflite_model.tflite_runner import LiteRTRunner
+from stethoscope.model_format import Ends, WeightsByLayer
 from stethoscope.task import TaskContext
 from stethoscope.tasks import all_tasks
-from stethoscope.types import Architecture, Budget, Ends, Job, ModelFile, Runner, WeightsByLayer
+from stethoscope.types import Architecture, Budget, Job, ModelFile, Runner
 from stethoscope.worker.opening import open_model
 from tests.answers import BUILT
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stethoscope.types import Architecture, Program
+from stethoscope.model_format import Program
+from stethoscope.types import Architecture
 
 
 def program(name: str, architecture: Architecture) -> Program:
