@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from dashboard import session
+from dashboard import analysis, session
 from stethoscope.devices import this_machine
-from stethoscope.formats import format_of
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.parity.ways import OFFERED, said
 from stethoscope.types import Architecture
@@ -41,8 +40,8 @@ def choose(architecture: Architecture, compared: Iterable[str]) -> list[str]:
 
 def ways(architecture: Architecture) -> dict[str, RunSettings]:
     """The ways that fit a model on this machine, by name."""
-    keras = format_of(architecture).live
-    tensorflow = format_of(architecture).runtime == "tensorflow"
+    keras = architecture.format_id.startswith("keras")
+    tensorflow = analysis.worker_kind(architecture.format_id) == "tensorflow"
     gpus = bool(this_machine().gpus)
     found = {}
     for key, settings in OFFERED.items():

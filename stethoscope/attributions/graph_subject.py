@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +12,19 @@ from stethoscope.attributions.input_kind import lookup_of
 from stethoscope.attributions.method import Point, Slope
 from stethoscope.attributions.subjects import arrays
 from stethoscope.attributions.target import Target
-from stethoscope.capabilities import Inlined, InSession
 from stethoscope.errors import CannotRun
-from stethoscope.types import Architecture, Feed, Runner
+from stethoscope.types import Architecture, Feed
 
-R = TypeVar("R", bound=Runner)
 _SQUASHING = ("Softmax", "Sigmoid")
 _PASSING = ("Identity", "IdentityN", "StopGradient", "Cast")
 
 
-class _GraphSubject(Generic[R]):
+class _GraphSubject:
     """What both kinds share: where whole numbers become numbers with a gradient is read from the architecture."""
 
     no_gradients = ""
 
-    def __init__(self, name: str, runner: R, architecture: Architecture) -> None:
+    def __init__(self, name: str, runner: Any, architecture: Architecture) -> None:
         self.name, self._runner, self._architecture = name, runner, architecture
         self.inputs = runner.inputs
 
@@ -53,7 +51,7 @@ class _GraphSubject(Generic[R]):
         )
 
 
-class FunctionSubject(_GraphSubject[Inlined]):
+class FunctionSubject(_GraphSubject):
     """A SavedModel of TensorFlow 2: gradients through its function with all calls inlined."""
 
     def is_raw(self, target: Target) -> bool:
@@ -103,7 +101,7 @@ class FunctionSubject(_GraphSubject[Inlined]):
         )
 
 
-class SessionSubject(_GraphSubject[InSession]):
+class SessionSubject(_GraphSubject):
     """A TensorFlow 1 graph or a frozen one: gradient operators are added to the graph in its session."""
 
     def is_raw(self, target: Target) -> bool:

@@ -11,25 +11,24 @@ import numpy.typing as npt
 from stethoscope.activations.real_values import real_values
 from stethoscope.attributions.method import Point, Slope, Subject
 from stethoscope.attributions.target import Target
-from stethoscope.capabilities import Inlined, InSession, LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.types import Architecture, Feed, Runner
 
 
 def subject_of(name: str, runner: Runner, architecture: Architecture) -> Subject:
     """The subject for an opened model. Only ever called in a worker."""
-    if isinstance(live := runner.can(LiveModel), LiveModel):
+    if hasattr(runner, "layer_paths"):
         from stethoscope.attributions.keras_subject import KerasSubject
 
-        return KerasSubject(name, live)
-    if isinstance(inlined := runner.can(Inlined), Inlined):
+        return KerasSubject(name, runner)
+    if hasattr(runner, "flat_function"):
         from stethoscope.attributions.graph_subject import FunctionSubject
 
-        return FunctionSubject(name, inlined, architecture)
-    if isinstance(session := runner.can(InSession), InSession):
+        return FunctionSubject(name, runner, architecture)
+    if hasattr(runner, "session_graph"):
         from stethoscope.attributions.graph_subject import SessionSubject
 
-        return SessionSubject(name, session, architecture)
+        return SessionSubject(name, runner, architecture)
     return PlainSubject(name, runner, architecture)
 
 
@@ -40,7 +39,7 @@ class PlainSubject:
         """Wraps `runner`."""
         self.name, self._runner, self._architecture = name, runner, architecture
         self.inputs = runner.inputs
-        kind = architecture.display_format or "These"
+        kind = {"onnx": "ONNX", "tflite": "TFLite"}.get(architecture.format_id, "this")
         self.no_gradients = f"{kind} files hold a finished computation without its gradients."
 
     def scores(self, feed: Feed, target: Target) -> npt.NDArray[Any]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from stethoscope.consistency import layer_search
 from stethoscope.consistency.subject import Refused, Subject, picked
 from stethoscope.consistency.trial import Origin, Trial, number
-from stethoscope.formats import format_of
 from stethoscope.tasks.differences import Difference, larger
 from stethoscope.types import Feed
 
@@ -41,7 +40,7 @@ def trials(subject: Subject, other: Feed) -> list[Trial]:
 
 def _surely_rows(subject: Subject) -> bool:
     """Whether the first dimension is a batch: Keras says so; in a graph, one of fixed size may be anything."""
-    return subject.batching.fixed is None or format_of(subject.architecture).live
+    return subject.batching.fixed is None or subject.architecture.format_id.startswith("keras")
 
 
 def _doubted(trial: Trial, rows: int) -> Trial:

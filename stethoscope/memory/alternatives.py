@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import CALLS, RunSettings
 from stethoscope.types import Architecture
@@ -52,7 +51,7 @@ def alternatives(
     """
     found: list[Alternative] = []
     untried: list[Untried] = []
-    keras = format_of(architecture).live
+    keras = architecture.format_id.startswith("keras")
     for kind in KINDS:
         if kind not in kinds:
             continue

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from stethoscope.capabilities import LiveModel
+from typing import Any
+
 from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
-from stethoscope.types import Refusal, Runner
+from stethoscope.memory.call_styles import is_keras
+from stethoscope.types import Runner
 
 
 def trivial(runner: Runner) -> Runner | None:
@@ -14,10 +16,10 @@ def trivial(runner: Runner) -> Runner | None:
     Raises:
         CannotRun: Keras cannot make it from these inputs.
     """
-    live = runner.can(LiveModel)
-    if isinstance(live, Refusal):
+    if not is_keras(runner):
         return None
-    keras = live.keras
+    held: Any = runner
+    keras = held.keras
     try:
         given = [
             keras.Input(batch_shape=spec.shape, dtype=spec.dtype or "float32", name=spec.name) for spec in runner.inputs
@@ -28,4 +30,5 @@ def trivial(runner: Runner) -> Runner | None:
         raise CannotRun(
             f"A control model: expected Keras to build one from these inputs, got “{gist(error)}”."
         ) from error
-    return live.replaced(model)
+    made: Runner = held.replaced(model)
+    return made

@@ -12,7 +12,6 @@ from dataclasses import replace
 
 from stethoscope.memory.estimate import Runtime
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.model_format import Format
 
 _MIB, _KIB = 1 << 20, 1 << 10
 
@@ -36,11 +35,11 @@ TFLITE = Runtime(fixed_bytes=4 * _MIB, kernel_bytes=4 * _KIB)
 """LiteRT maps the file; XNNPACK keeps the weights packed beside it."""
 
 
-def runtime_of(format_: Format, settings: RunSettings) -> Runtime:
+def runtime_of(format_id: str, settings: RunSettings) -> Runtime:
     """What runs a file of this format under these settings."""
-    if format_.runtime == "onnxruntime":
+    if format_id == "onnx":
         return ONNX
-    if format_.runtime == "litert":
+    if format_id == "tflite":
         return TFLITE
     if settings.xla or settings.call == "compiled":
         return COMPILED

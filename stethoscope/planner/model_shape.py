@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.formats import format_of
 from stethoscope.planner.dynamic_sizes import Resolver, Sizes
 from stethoscope.planner.layer_kinds import Kind, activation_of, calls, kind_of, plain_type
 from stethoscope.planner.transformers import TransformerShape
@@ -63,10 +62,7 @@ class ModelShape:
     assumptions: tuple[str, ...]
     transformer: TransformerShape | None
     sequence_length: int | None
-    live: bool
-    """Whether it is a live Keras model once it is opened."""
-    trainable: bool
-    """Whether what the file holds can be trained further."""
+    format_id: str
     trainable_known: bool
     """Whether the format says what is trained; all parameters count as trainable where it does not."""
 
@@ -97,8 +93,7 @@ def model_shape(
     trainable_known = architecture.trainable_parameters is not None
     unknown: list[str] = []
     times: dict[str, int] = {}
-    format_ = format_of(architecture)
-    keras = format_.live
+    keras = architecture.format_id.startswith("keras")
     for layer in ordered:
         together = sum(times.get(path, 1) for path in layer.inputs)
         times[layer.path] = calls(_kind(layer), together) if keras else 1
@@ -123,8 +118,7 @@ def model_shape(
         assumptions=tuple(notes),
         transformer=transformer,
         sequence_length=transformer.sequence_length if transformer else None,
-        live=format_.live,
-        trainable=format_.trainable,
+        format_id=architecture.format_id,
         trainable_known=trainable_known,
     )
 

@@ -16,16 +16,15 @@ from stethoscope.formats.keras_model.keras_describe import Description, describe
 from stethoscope.formats.keras_model.keras_shapes import follow
 from stethoscope.formats.keras_model.keras_weight_rules import Weight
 from stethoscope.formats.keras_model.keras_weights import expected_weights
-from stethoscope.model_format import Pieces, StoredWeight, WeightsByLayer
 from stethoscope.types import ModelFile
-from stethoscope.weights.stored import CHUNK_VALUES
+from stethoscope.weights.stored import CHUNK_VALUES, ByLayer, Pieces, StoredWeight
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
 @contextmanager
-def of_archive(file: ModelFile) -> Iterator[WeightsByLayer]:
+def of_archive(file: ModelFile) -> Iterator[ByLayer]:
     """Weights of a `.keras` file."""
     with ExitStack() as stack:
         archive = stack.enter_context(open_archive(file))
@@ -40,7 +39,7 @@ def of_archive(file: ModelFile) -> Iterator[WeightsByLayer]:
 
 
 @contextmanager
-def of_h5(file: ModelFile) -> Iterator[WeightsByLayer]:
+def of_h5(file: ModelFile) -> Iterator[ByLayer]:
     """Weights of an `.h5` file."""
     with sensible(file.name):
         description = keras_h5.read(file)
@@ -48,13 +47,13 @@ def of_h5(file: ModelFile) -> Iterator[WeightsByLayer]:
             yield _by_layer(file, description, [tree])
 
 
-def _by_layer(file: ModelFile, description: Description, trees: Sequence[Any]) -> WeightsByLayer:
+def _by_layer(file: ModelFile, description: Description, trees: Sequence[Any]) -> ByLayer:
     stored = description.stored
     if stored is None:
         return {}
     layers = {layer.path: layer for layer in describe(description).layers}
     expected = _expected(description)
-    found: WeightsByLayer = {}
+    found: ByLayer = {}
     for path, arrays in stored.by_path.items():
         if path not in layers:
             continue
