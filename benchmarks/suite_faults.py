@@ -12,6 +12,7 @@ import os
 import random
 import re
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -53,7 +54,7 @@ def run(folder: Path) -> dict[str, Any]:
             planted.append(fault | {"caught": is_caught(clone, module)})
         finally:
             module.write_text(text, "utf-8")
-        print(f"  {planted[-1]}", flush=True)
+        print(f"  {planted[-1]}", file=sys.stderr, flush=True)
     caught = [fault for fault in planted if fault["caught"]]
     share = len(caught) / max(1, len(planted))
     return {
