@@ -37,7 +37,7 @@ def test_people_get_a_table_for_each_batch_size(commands, model):
     said = commands.run("latency", model, BUILT / "digits_cnn.keras", "--calls", "function,call", *QUICK).stdout
     assert "1 row a call" in said
     assert "4 rows a call" in said
-    assert "digits_cnn.keras," in said  # how it is called stands beside it, or below it where long times leave no room
+    assert "digits_cnn.keras, call" in said
     assert "TensorFlow" in said
     assert "Speed: against the first model" in " ".join(said.split())
 

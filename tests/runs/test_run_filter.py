@@ -94,6 +94,6 @@ def test_patterns():
     assert not like("adamw", "adam")
     assert like("abcabc", "a*c*c")
     assert not like("aba", "ab*ba")
-    start = time.perf_counter()
+    start = time.thread_time()
     assert not like("a" * 8_000, "*a" * 400 + "b")
-    assert time.perf_counter() - start < 30, "every way to match would take for ever"
+    assert time.thread_time() - start < 1
