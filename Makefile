@@ -2,8 +2,7 @@
 UV := .uv/bin/uv
 PORT ?= 8501
 ADDRESS ?= localhost
-# One more than there are cores: while a browser or a worker is waited for, another test goes on.
-WORKERS ?= $$(.venv/bin/python -c 'import os; print(min(4, (os.cpu_count() or 1) + 1))')
+WORKERS ?= auto
 MINUTES ?= 10
 # Rewritten assertions are kept, whatever the shell says of bytecode: they are half of finding the tests.
 PYTEST := PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal -rfE
@@ -19,6 +18,8 @@ help:  ## Show this list
 
 .venv/.dev: .uv/bin/uv pyproject.toml uv.lock
 	@$(UV) sync --locked --compile-bytecode && touch $@ .venv/.run
+	@# Finding the tests compiles them: once here, and not by every worker of the first run at the same time.
+	@PYTHONDONTWRITEBYTECODE= .venv/bin/python -m pytest --collect-only -qq > /dev/null 2>&1 || true
 
 run: .venv/.run  ## Set up, then start the app on http://localhost:8501 (PORT=, ADDRESS=)
 	@.venv/bin/stethoscope serve --address $(ADDRESS) --port $(PORT)

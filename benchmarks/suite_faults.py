@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark
+from tests.sources import nearest_tests
 
 ROOT = Path(__file__).resolve().parents[1]
 FAULTS, LIMIT_S, SEED = int(os.environ.get("FAULTS", "12")), 600.0, 17
 LEAST_CAUGHT = 0.75
+FARTHEST = 2
+"""The tests that are named after the module, and those that import it; see `nearest_tests`."""
 _RED = (1, 2)
 """What pytest ends with after a failure or an error; 5 would be that there was no test."""
 _FLIPPED = {
@@ -33,7 +36,7 @@ _FLIPPED = {
 
 def run(folder: Path) -> dict[str, Any]:
     """{"planted", "caught", "share", "by_kind", "missed": [{"module", "line", "kind", "code"}]}."""
-    clone = folder / "clone"
+    clone = folder.resolve() / "clone"
     subprocess.run(["git", "clone", "-q", ROOT, clone], check=True)
     subprocess.run(["git", "checkout", "-q", os.environ.get("AT", "HEAD")], cwd=clone, check=True)
     if (shared := ROOT.parent / "shared").exists():
@@ -71,16 +74,18 @@ def run(folder: Path) -> dict[str, Any]:
 
 
 def drawn(clone: Path) -> Iterator[tuple[Path, int]]:
-    """A module and the place of a fault in it, each module once, each kind of fault as likely."""
-    random_ = random.Random(SEED)
-    modules = [path for name in ("stethoscope", "dashboard") for path in sorted((clone / name).rglob("*.py"))]
-    random_.shuffle(modules)
+    """A module and the place of a fault in it, each module once, each kind of fault as likely.
+
+    What is drawn of a module depends on its name alone: two states of the project get the same faults where they are the same.
+    """
+    modules = [path for name in ("stethoscope", "dashboard") for path in (clone / name).rglob("*.py")]
+    draws = {module: random.Random(f"{SEED} {module.relative_to(clone)}") for module in modules}
     left = FAULTS
-    for module in modules:
+    for module, draw in sorted(draws.items(), key=lambda item: item[1].random()):
         found = faults_of(ast.parse(module.read_text("utf-8")))
         if found and left:
-            kind = random_.choice(sorted({kind for kind, _ in found}))
-            yield module, random_.choice([place for place, (one, _) in enumerate(found) if one == kind])
+            kind = draw.choice(sorted({kind for kind, _ in found}))
+            yield module, draw.choice([place for place, (its, _) in enumerate(found) if its == kind])
             left -= 1
 
 
@@ -122,14 +127,10 @@ def plant(kind: str, node: Any) -> None:
 
 def is_caught(clone: Path, module: Path) -> bool:
     """Whether one of the nearest tests is red, or does not end."""
-    dotted = ".".join(module.relative_to(clone).with_suffix("").parts)
-    package, _, name = dotted.rpartition(".")
-    asks = re.compile(rf"{re.escape(dotted)}\b|from {re.escape(package)} import [^\n]*\b{name}\b")
     near = [
         str(test.relative_to(clone))
-        for test in sorted((clone / "tests").rglob("test_*.py"))
-        if test.parent.name != "browser"
-        and (test.stem.startswith(f"test_{name}") or asks.search(test.read_text("utf-8")))
+        for test, distance in nearest_tests([module], clone).items()
+        if distance <= FARTHEST and test.parent.name != "browser"
     ]
     folder = clone / "tests" / Path(*module.relative_to(clone).parts[1:-1])
     mirrored = [str(folder.relative_to(clone))] if folder != clone / "tests" and folder.is_dir() else []
@@ -137,7 +138,7 @@ def is_caught(clone: Path, module: Path) -> bool:
         mirrored = ["tests/dashboard"]
     if module.name.startswith("cli"):
         mirrored = [str(test.relative_to(clone)) for test in (clone / "tests").glob("test_cli*.py")]
-    command = [".venv/bin/python", "-m", "pytest", "-x", "--numprocesses", "2", "--dist", "worksteal"]
+    command = [".venv/bin/python", "-m", "pytest", "-x", "--numprocesses", "auto", "--dist", "worksteal"]
     for tests in filter(None, (near, mirrored, ["tests/contracts"])):
         try:
             done = subprocess.run([*command, *tests], cwd=clone, capture_output=True, check=False, timeout=LIMIT_S)

@@ -1,4 +1,4 @@
-"""Where the time of the tests goes: by folder and by kind. Runs `make test`'s tests once, two at a time."""
+"""Where the time of the tests goes: by folder and by kind. Runs `make test`'s tests once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(folder: Path) -> dict[str, Any]:
         "-m",
         "pytest",
         "--numprocesses",
-        "2",
+        "auto",
         "--dist",
         "worksteal",
         "-p",

@@ -14,14 +14,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sample_models import recipes
+from sample_models import BUILT, recipes
 from sample_models.catalogue import write_readme
 from sample_models.recipe import SEED, Recipe
 from stethoscope.discover import discover
 from stethoscope.formats import detect
 from stethoscope.types import ModelFile
 
-BUILT = Path(__file__).parent / "built"
 BIG = "big"
 MANIFEST = "manifest.json"
 

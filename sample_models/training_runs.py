@@ -19,11 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from sample_models import datasets
+from sample_models import BUILT, datasets
 from stethoscope.keras.event_writer import EventWriter, histogram, record
 
 FILE = "training_runs.logs.zip"
-BUILT = Path(__file__).parent / "built"
 _ZIP_DATE = (2026, 1, 1, 0, 0, 0)
 _SHOWN = 4
 _STRING = 7

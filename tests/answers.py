@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sample_models import BUILT
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(__file__).with_name("answers_of_jobs")
-BUILT = ROOT / "sample_models" / "built"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import random
 import subprocess
@@ -31,6 +32,11 @@ SEED = 17
 GIVES_WAY = 5
 """How much nicer the tests are than what a journey in the browser starts, where that may be said."""
 UNTIL_S = float(os.environ.get("STETHOSCOPE_TEST_UNTIL", "0"))
+"""The moment after which no test begins; 0 where there is none."""
+FOR_S = float(os.environ.get("STETHOSCOPE_TEST_FOR", "0"))
+"""The same, in seconds after the tests were found."""
+END = pytest.StashKey[float]()
+"""The moment of this run after which no test begins."""
 
 hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
@@ -46,6 +52,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: item.path.parent.name != "browser")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: while a browser or a worker is waited for, another test goes on."""
+    return min(4, (os.cpu_count() or 1) + 1)
+
+
 def pytest_sessionstart() -> None:
     """What runs beside the journeys gives way to them: everybody who looks at a page waits for it."""
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -53,7 +64,8 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Notes how the random generators of modules begin."""
+    """Notes how the random generators of modules begin, and when the run is to end."""
+    session.config.stash[END] = time.time() + FOR_S if FOR_S else UNTIL_S or math.inf
     for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
         drawn_from = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]
         if drawn_from:
@@ -62,7 +74,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Every test draws the same numbers, whatever ran before; after the end of a run that has one, none is run."""
-    if UNTIL_S and time.time() > UNTIL_S:
+    if time.time() > item.config.stash[END]:
         pytest.skip("no time was left for it in this run")
     random.seed(SEED)  # Keras 3 draws the seeds of its layers from it
     np.random.seed(SEED)
@@ -99,8 +111,10 @@ def shared_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def commit() -> int:
-    """A number that is another one for each commit: what rotates, rotates by it."""
-    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=PROJECT, capture_output=True, text=True, check=False)
+    """A number that is another one for each committed state: what rotates, rotates by it."""
+    asked = subprocess.run(
+        ["git", "rev-parse", "HEAD^{tree}"], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
     return int(asked.stdout.strip() or "0", 16)
 
 

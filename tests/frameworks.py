@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+import pytest
 
 
 class Later:
@@ -30,3 +33,11 @@ layers: Any = Later("keras.layers")
 tf: Any = Later("tensorflow")
 tf_keras: Any = Later("tf_keras")
 stats: Any = Later("scipy.stats")
+
+
+def in_turn_in_both_kerases(cases: Iterable[str]) -> Iterator[Any]:
+    """(package, case) of each case for `parametrize`: in Keras 3 and Keras 2 by turns; the other halves are a sweep."""
+    for turn, case in enumerate(cases):
+        for package in ("keras", "tf_keras"):
+            now = (package == "keras") is (turn % 2 == 0)
+            yield pytest.param(package, case, id=f"{case}-{package}", marks=() if now else pytest.mark.sweep)

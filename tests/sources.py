@@ -15,27 +15,27 @@ _DISCOVERS = re.compile(r"\bdiscover\(sys\.modules\[__name__\]")
 
 
 @functools.cache
-def path_of(module: str) -> Path | None:
-    """The file of a module of this project; None for anything else."""
+def path_of(module: str, root: Path = PROJECT) -> Path | None:
+    """The file of a module of this project, or of its state in `root`; None for anything else."""
     if module.split(".")[0] not in PACKAGES:
         return None
-    place = PROJECT.joinpath(*module.split("."))
+    place = root.joinpath(*module.split("."))
     return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
 
 
-def name_of(path: Path) -> str:
+def name_of(path: Path, root: Path = PROJECT) -> str:
     """The module that a file of this project is."""
-    parts = path.resolve().relative_to(PROJECT).with_suffix("").parts
+    parts = path.resolve().relative_to(root).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @functools.cache
-def imports_of(module: str) -> frozenset[str]:
+def imports_of(module: str, root: Path = PROJECT) -> frozenset[str]:
     """The modules of this project that a module imports, also inside its functions.
 
     The packages above it are run when it is imported; a package that finds its modules by looking imports all of them.
     """
-    path = path_of(module)
+    path = path_of(module, root)
     if path is None:
         return frozenset()
     text = path.read_text("utf-8")
@@ -49,7 +49,7 @@ def imports_of(module: str) -> frozenset[str]:
         found |= {f"{module}.{beside.stem}" for beside in path.parent.glob("*.py")}
     parents = module.split(".")
     found |= {".".join(parents[:depth]) for depth in range(1, len(parents))}
-    return frozenset(name for name in found - {module} if path_of(name))
+    return frozenset(name for name in found - {module} if path_of(name, root))
 
 
 def closure(modules: Iterable[str], *, closed: Iterable[str] = ()) -> frozenset[str]:
@@ -61,3 +61,30 @@ def closure(modules: Iterable[str], *, closed: Iterable[str] = ()) -> frozenset[
             seen.add(module)
             waiting += () if module in shut else imports_of(module)
     return frozenset(seen)
+
+
+def nearest_tests(changed: Iterable[Path], root: Path = PROJECT) -> dict[Path, int]:
+    """Test files by their distance from what changed, the nearest first.
+
+    0: the test itself changed; 1: it is named after a module that did; 2: it imports one; 3: it imports what imports one.
+    """
+    paths = [path for path in changed if path.relative_to(root).parts[0] in PACKAGES]
+    modules = {name_of(path, root) for path in paths}
+    ranks: dict[Path, int] = {}
+    for test in sorted((root / "tests").rglob("test_*.py")):
+        imported = imports_of(name_of(test, root), root)
+        if test in paths:
+            ranks[test] = 0
+        elif any(_mirrors(test, module) for module in modules):
+            ranks[test] = 1
+        elif imported & modules:
+            ranks[test] = 2
+        elif any(imports_of(one, root) & modules for one in imported if not one.startswith("tests")):
+            ranks[test] = 3
+    return dict(sorted(ranks.items(), key=lambda item: item[1]))
+
+
+def _mirrors(test: Path, module: str) -> bool:
+    """Whether a test is named after a module: tests/room/test_thing.py, tests/test_cli_thing.py."""
+    *rooms, name = module.split(".")
+    return test.stem == f"test_{name}" and (test.parent.name in (*rooms, "tests"))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
+from sample_models import BUILT
+
 FAULTY = BUILT / "cancer_softmax_one_unit.keras"
 
 

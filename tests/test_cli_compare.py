@@ -10,9 +10,9 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
+from sample_models import BUILT
 from tests.models import tiny_onnx
 
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 OUTPUT_KEYS = {"a", "b", "max_abs_diff", "mean_abs_diff", "cosine"}
 
 

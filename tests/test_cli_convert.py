@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from tests import deterministic
 from tests.commands import Ended
 from tests.convert.deaths import end_the_converter
 from tests.convert.sources import two_ends
 
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 KEYS = {"status", "path", "size_bytes", "runs_in_target", "max_abs_diff", "unsupported"}
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope import cli_run
 from stethoscope.errors import BadSetting
 
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 SIXTEENTH = '[{"step": "scale", "of": "x", "factor": 0.0625}]'
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-from pathlib import Path
 
 import pytest
 
+from sample_models import BUILT
 from tests.models import hungry_onnx, tiny_onnx
 
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 BERT = BUILT / "bert_small.keras"
 KINDS = {"weights", "gradients", "optimizer", "activations", "buffers", "total"}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope.cli_settings import refusal, run_settings
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
 
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 KEYS = {"status", "phase", "reason", "peak_rss_bytes", "predicted_peak_bytes", "wall_s", "settings", "outputs"}
 PLAIN = {
     "batch_size": 32, "call": "function", "precision": "as saved", "xla": False, "device": "auto",

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from sample_models import BUILT
 from sample_models.canonical import save_keras
 from stethoscope.jobs.host_memory import HostMemory, oom_kills
 from stethoscope.jobs.job_engine import Engine
@@ -22,7 +23,6 @@ from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests.models import tiny_onnx
 
 MIB = 1 << 20
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 PHASES = ("load", "trace", "predict", "collect")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 

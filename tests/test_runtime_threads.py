@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from sample_models import BUILT
 from stethoscope import runtime_threads
 from stethoscope.formats.onnx_model.onnx_runner import OnnxRunner
 from stethoscope.types import ModelFile
-
-BUILT = Path(__file__).resolve().parents[1] / "sample_models" / "built"
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ def main() -> int:
             break
         factor = FACTORS[min(number, len(FACTORS) - 1)]
         print(f"round {number + 1}: {factor} × the examples, {left_s / 60:.1f} minutes left", flush=True)
-        more = {"STETHOSCOPE_TEST_EXAMPLES": str(factor), "STETHOSCOPE_TEST_UNTIL": str(time.time() + left_s)}
+        more = {"STETHOSCOPE_TEST_EXAMPLES": str(factor), "STETHOSCOPE_TEST_FOR": str(left_s)}
         command = [sys.executable, "-m", "pytest", "-m", "hypothesis", "--numprocesses", "auto", "--dist", "worksteal"]
         done = subprocess.run([*command, "-rf", *words], cwd=ROOT, env=os.environ | more, check=False)
         found = found or done.returncode == 1

@@ -10,10 +10,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 
-from tests.sources import PACKAGES, PROJECT, imports_of, name_of
+from tests.sources import PROJECT, nearest_tests
 
 TESTS_S = 60.0
 CONTRACTS = (
@@ -31,7 +30,7 @@ def main() -> int:
     changed = changed_files()
     print(f"{len(changed)} changed files", flush=True)
     until = str(time.time() + TESTS_S)
-    near = nearest(changed)
+    near = [str(test.relative_to(PROJECT)) for test in nearest_tests(changed)]
     browser = [test for test in near if test.startswith("tests/browser/")]
     contracts = [f"tests/contracts/{name}.py" for name in CONTRACTS]
     tests = [*(test for test in near if test not in browser), *contracts, *browser]
@@ -43,7 +42,18 @@ def main() -> int:
     ]  # fmt: skip
     # Types beside tests: either leaves a processor idle at times.
     started = [subprocess.Popen([bin_folder / words[0], *words[1:]], cwd=PROJECT) for words in checks]
-    command = [sys.executable, "-m", "pytest", "--numprocesses", "2", "--maxschedchunk", "1", "-rf", "--maxfail", "5"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--numprocesses",
+        "auto",
+        "--maxschedchunk",
+        "1",
+        "-rf",
+        "--maxfail",
+        "5",
+    ]
     tested = subprocess.run(
         [*command, *dict.fromkeys(tests)],
         cwd=PROJECT,
@@ -59,32 +69,6 @@ def changed_files() -> list[Path]:
     asked = [["diff", "--name-only", "HEAD"], ["ls-files", "--others", "--exclude-standard"]]
     names = [name for words in asked for name in _git(*words)] or _git("diff", "--name-only", "HEAD~1", "HEAD")
     return [path for name in names if (path := PROJECT / name).suffix == ".py" and path.exists()]
-
-
-def nearest(changed: Iterable[Path]) -> list[str]:
-    """Test files by their distance from what changed."""
-    paths = [path for path in changed if path.relative_to(PROJECT).parts[0] in PACKAGES]
-    modules = {name_of(path) for path in paths}
-    tests = sorted((PROJECT / "tests").rglob("test_*.py"))
-    ranks: dict[Path, int] = {}
-    for test in tests:
-        imported = imports_of(name_of(test))
-        if test in paths:
-            ranks[test] = 0
-        elif any(_mirrors(test, module) for module in modules):
-            ranks[test] = 1
-        elif imported & modules:
-            ranks[test] = 2
-        elif any(imports_of(one) & modules for one in imported if not one.startswith("tests")):
-            ranks[test] = 3
-    found = sorted(ranks, key=lambda test: ranks[test])
-    return [str(test.relative_to(PROJECT)) for test in found]
-
-
-def _mirrors(test: Path, module: str) -> bool:
-    """Whether a test is named after a module: tests/room/test_thing.py, tests/test_cli_thing.py."""
-    *rooms, name = module.split(".")
-    return test.stem == f"test_{name}" and (test.parent.name in (*rooms, "tests"))
 
 
 def _git(*words: str) -> list[str]:

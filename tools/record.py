@@ -40,7 +40,7 @@ def main() -> int:
 
 def suite(**more: str) -> int:
     """Runs every test."""
-    words = ["--numprocesses", "auto", "--maxprocesses", "4", "--dist", "worksteal", "-rfE", *sys.argv[1:]]
+    words = ["--numprocesses", "auto", "--dist", "worksteal", "-rfE", *sys.argv[1:]]
     return subprocess.run(
         [sys.executable, "-m", "pytest", *words], cwd=ROOT, env=os.environ | more, check=False
     ).returncode

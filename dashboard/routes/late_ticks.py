@@ -8,13 +8,19 @@ the page of the later one: the click is lost. A tick that is dropped harms nothi
 from __future__ import annotations
 
 import time
-from typing import Final
+from typing import Final, TypeVar
 
 from google.protobuf.message import DecodeError
+from google.protobuf.message import Message as ProtobufMessage
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-_SOON_S: Final = 5.0
+_Said = TypeVar("_Said", bound=ProtobufMessage)
+_BEGINS_WITHIN_S: Final = 60.0
+"""A page that has not begun by then will not: its address leads elsewhere."""
+_ON_ITS_WAY_S: Final = 5.0
+"""What the browser sent before it heard that another page has begun arrives within this time."""
 
 
 class LateTicks:
@@ -36,29 +42,48 @@ class LateTicks:
                 if message["type"] != "websocket.receive" or not asked.is_late(message.get("bytes") or b""):
                     return message
 
-        await self._app(scope, in_time, send)
+        async def noticed(message: Message) -> None:
+            if message["type"] == "websocket.send":
+                asked.notice(message.get("bytes") or b"")
+            await send(message)
+
+        await self._app(scope, in_time, noticed)
 
 
 class _Asked:
-    """The page that one browser tab asked for last, and when."""
+    """The page that one browser tab asked for last, and until when the one before may still tick."""
 
     def __init__(self) -> None:
         self._page = ""
-        self._moment_s = 0.0
+        self._has_begun = True
+        self._until_s = 0.0
 
     def is_late(self, data: bytes) -> bool:
         """Whether a message is a tick of another page than was asked for just now."""
-        said = BackMsg()
-        try:
-            said.ParseFromString(data)
-        except DecodeError:
-            return False  # Streamlit says so itself
-        if not said.HasField("rerun_script"):
+        said = _parsed(BackMsg(), data)
+        if said is None or not said.HasField("rerun_script"):
             return False
         run = said.rerun_script
         if run.is_auto_rerun:
-            soon = time.monotonic() - self._moment_s < _SOON_S
-            return soon and bool(self._page) and run.page_script_hash != self._page
+            return bool(self._page) and run.page_script_hash != self._page and time.monotonic() < self._until_s
         if not run.fragment_id:
-            self._page, self._moment_s = run.page_script_hash, time.monotonic()
+            self._page, self._has_begun = run.page_script_hash, not run.page_script_hash
+            self._until_s = time.monotonic() + _BEGINS_WITHIN_S
         return False
+
+    def notice(self, data: bytes) -> None:
+        """Reads whether what the server sends is the beginning of the page that was asked for."""
+        if self._has_begun:
+            return
+        told = _parsed(ForwardMsg(), data)
+        if told is not None and told.HasField("new_session") and told.new_session.page_script_hash == self._page:
+            self._has_begun, self._until_s = True, time.monotonic() + _ON_ITS_WAY_S
+
+
+def _parsed(message: _Said, data: bytes) -> _Said | None:
+    """The message in these bytes; None for what is none: Streamlit says so itself."""
+    try:
+        message.ParseFromString(data)
+    except DecodeError:
+        return None
+    return message

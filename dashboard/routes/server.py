@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import resource
 from collections.abc import AsyncIterator
@@ -83,6 +84,9 @@ def _start() -> None:
     register_samples(store(), settings().samples_dir)
     removal.clean()
     engine().warm()
+    # After each run of a page Streamlit searches all objects for garbage. What was imported until here is none.
+    gc.collect()
+    gc.freeze()
 
 
 def _allow_many_descriptors() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope.formats import detect
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import branching_onnx, signal_onnx, tiny_onnx
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 DIGITS = BUILT / "digits_sample.npz"
 
 

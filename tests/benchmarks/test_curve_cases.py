@@ -84,6 +84,7 @@ def test_the_same_seed_gives_the_same_curves_and_the_log_holds_them(tmp_path: Pa
     assert run["val_accuracy"] == list(first.val_metric)
 
 
+@pytest.mark.sweep
 def test_a_restart_a_loss_of_points_and_a_copy_are_in_the_log(tmp_path: Path) -> None:
     twice = begun_anew(SMALL, 4, 4, writers.table)(tmp_path / "twice", 1)[0]
     (run,) = _read(tmp_path / "twice", "keras-csv").values()

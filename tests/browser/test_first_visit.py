@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
 
+from sample_models import BUILT
 from tests.browser.conftest import FRAMEWORKS, Visitor
 from tests.browser.drawing import settled
 from tests.browser.graphs import graph_of
@@ -21,7 +22,6 @@ from tests.browser.steps import step
 from tests.browser.stored import everything, path_of, until
 from tests.models import tiny_onnx
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 SAMPLES = {
     entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
 }
@@ -249,3 +249,11 @@ def test_a_link_opens_the_same_view_for_a_colleague_lists_stay_apart_and_names_a
     assert theirs.locator("img[src='x']").count() == 0
     assert theirs.evaluate("window.hacked") is None
     assert page.evaluate("window.hacked") is None
+
+    step("whoever asks another host is noticed, by name or by number")
+    elsewhere = ["http://elsewhere.example/x.png", "http://192.0.2.1/x.png"]
+    for url in elsewhere:
+        with theirs.expect_event("requestfailed"):
+            theirs.goto(f"data:text/html,<img src='{url}'>")
+    assert bob.asked_elsewhere() == elsewhere
+    bob.asked_in_vain.clear()

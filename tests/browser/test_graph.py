@@ -45,7 +45,15 @@ def select_each_other(page: Page, graph: FrameLocator) -> None:
     expect(page).to_have_url(re.compile("layer="))
 
 
-@pytest.mark.parametrize("sample", ["digits-cnn-tflite", "diabetes-saved-model", "digits-cnn-frozen", "bert-small"])
+@pytest.mark.parametrize(
+    "sample",
+    [
+        "digits-cnn-tflite",
+        "bert-small",
+        pytest.param("diabetes-saved-model", marks=pytest.mark.sweep),
+        pytest.param("digits-cnn-frozen", marks=pytest.mark.sweep),
+    ],
+)
 def test_graph_and_table_select_each_other_in_every_format(visit, sample):
     visitor = visit()
 

@@ -29,12 +29,12 @@ from benchmarks.http_upload import begin, new_browser
 from tests.browser.conftest import Visitor, somebody_new
 from tests.browser.steps import step
 from tests.browser.stored import partial_files, put, until
-from tests.conftest import ALL
 from tests.live import LiveServer, free_port, live_server
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx
+from tests.processes import ended_within, gone
 
 MIB = 1 << 20
-PEOPLE = 10 if ALL else 5
+PEOPLE = 10
 LEFT = {"final.json", "out"}
 _scales = itertools.count(2)
 
@@ -122,13 +122,6 @@ def predicting(app: LiveServer, model: Path) -> list[psutil.Process]:
     return found
 
 
-def gone(process: psutil.Process) -> bool:
-    try:
-        return process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-
-
 def start_endless(visitor: Visitor, folder: Path) -> psutil.Process:
     """Starts a prediction that never ends from its page; returns its worker once the page shows it running."""
     model = endless_onnx(folder / f"endless-{next(_scales)}.onnx")
@@ -198,8 +191,8 @@ def test_with_every_slot_busy_health_is_as_quick_as_before_and_a_cancel_in_the_s
     page = visitor.turn_to("Overview")
     button = page.get_by_test_id("stSidebar").get_by_role("button", name="Cancel")
     button.wait_for()
-    button.click()
-    assert until(lambda: gone(worker))
+    with ended_within(2.0, worker):
+        button.click()
     expect(button).to_have_count(0)
     assert not gone(other_worker), "somebody else's run is not touched"
 
@@ -246,6 +239,7 @@ def crowd(context: BrowserContext, app: LiveServer, folder: Path, count: int) ->
         page.close()
 
 
+@pytest.mark.sweep
 def test_two_jobs_of_each_of_a_crowd_on_two_slots_all_end_and_leave_nothing(two_browsers, server, tmp_path):
     step("two people, after whom everything is open that stays open")
     crowd(two_browsers[1], server, tmp_path, 2)

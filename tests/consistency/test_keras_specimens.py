@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests import deterministic
-
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 
 
 def ask(engine, path: Path, **params: Any) -> dict[str, Any]:

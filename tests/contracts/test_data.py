@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from sample_models import BUILT
 from stethoscope import attributions
 from stethoscope.data import all_readers, recognise
 from stethoscope.discover import discover
@@ -19,7 +20,6 @@ from stethoscope.types import ModelFile
 from tests.exploring import examples
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT = ROOT / "sample_models" / "built"
 MODELS = [row["file"] for row in json.loads((BUILT / "manifest.json").read_text()) if row.get("format_id")]
 READERS = all_readers()
 STEPS = all_steps()

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from sample_models import BUILT
 from stethoscope.codec import architecture_from_json, architecture_to_json
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import all_formats, detect
 from stethoscope.types import Architecture, ModelFile
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 MANIFEST = [row for row in json.loads((BUILT / "manifest.json").read_text()) if row.get("kind") != "data"]
 SAMPLES = {entry["file"]: entry for entry in MANIFEST}
 FORMATS = all_formats()

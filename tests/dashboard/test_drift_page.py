@@ -10,13 +10,11 @@ import numpy as np
 import pytest
 
 from dashboard.deployment import drift_kept
+from sample_models import BUILT
 from stethoscope.drift.kept_monitors import KeptMonitors
 from stethoscope.store import Entry, store
-from tests.conftest import PROJECT
 from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, visitor
 from tests.models import endless_onnx
-
-BUILT = PROJECT / "sample_models" / "built"
 
 
 @pytest.fixture

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 
 from dashboard import analysis
+from sample_models import BUILT
 from stethoscope.store import store
-from tests.conftest import PROJECT
 from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, until, visitor
 from tests.models import endless_onnx
-
-BUILT = PROJECT / "sample_models" / "built"
 
 
 @pytest.fixture

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from sample_models import BUILT
 from stethoscope.store import store
-from tests.conftest import PROJECT
 from tests.dashboard.visiting import ME, badges, keys, open_page, said, settle, visitor
 
-BUILT = PROJECT / "sample_models" / "built"
 QUICK = {"look": "speed", "speed-sizes": "1,4", "speed-seconds": "0.1"}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sample_models import BUILT
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.request import Request
 from stethoscope.diagnosis.run import Diagnosis
@@ -17,7 +18,6 @@ from stethoscope.evidence.fit import FitSettings
 from stethoscope.findings import Severity
 from stethoscope.types import ModelFile, Status
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 SAMPLES = {
     entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
+from sample_models import BUILT
 from stethoscope.checks import Check, all_checks
 from stethoscope.diagnosis import run as running
 from stethoscope.diagnosis.request import Request
@@ -18,8 +18,6 @@ from stethoscope.evidence.kinds import Evidence
 from stethoscope.findings import Fault, Finding, Severity
 from stethoscope.types import ModelFile, Status
 from tests.models import tiny_onnx
-
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 
 
 def request(name: str, *, data: bool = True, fit: FitSettings | None = None, **more) -> Request:

@@ -71,7 +71,7 @@ def test_a_small_drift_may_be_too_small_to_matter():
     assert compared(first, table(1, 5_000, shift=0.6), min_effect="small")["verdict"] == "drift"
 
 
-@pytest.mark.parametrize(("rows", "digits"), [(40, 9), (150, 0)])
+@pytest.mark.parametrize(("rows", "digits"), [pytest.param(40, 9, marks=pytest.mark.sweep), (150, 0)])
 def test_false_alarms_are_as_rare_as_asked_for(rows, digits):
     """Small and heavily tied data too; the whole verdict, whatever fires."""
     generator, alarms, runs = np.random.default_rng(rows), 0, 60

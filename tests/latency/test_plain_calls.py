@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope.formats import detect
 from stethoscope.latency import plain_calls, runtimes
 from stethoscope.types import ModelFile
 from tests.models import tiny_onnx
-
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 
 
 @pytest.mark.parametrize("name", ["digits_cnn.onnx", "digits_cnn.tflite"])

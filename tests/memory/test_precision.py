@@ -9,6 +9,7 @@ import pytest
 
 from stethoscope.errors import CannotRun
 from stethoscope.memory.precision import largest_difference, policies, with_precision
+from tests.frameworks import in_turn_in_both_kerases
 from tests.memory.models import branches, opened, sequences
 from tests.memory.test_call_styles import OneWay, feed
 
@@ -16,8 +17,7 @@ PACKAGES = ("keras", "tf_keras")
 LOWER = ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16")
 
 
-@pytest.mark.parametrize("precision", LOWER)
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize(("package", "precision"), in_turn_in_both_kerases(LOWER))
 def test_outputs_stay_close_and_every_layer_changes(tmp_path, package, precision):
     runner = opened(branches(importlib.import_module(package)), tmp_path)
     before, inputs = runner.predict(feed(4)), runner.inputs

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from sample_models import BUILT
 from stethoscope.errors import CannotRun
 from stethoscope.memory.container_recipes import environment
 from stethoscope.memory.recipes import before_the_first_operation, python_code
 from stethoscope.memory.run_settings import CALLS, PRECISIONS, RunSettings
 from stethoscope.types import TensorSpec
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 IMAGE = (TensorSpec("image", (None, 8, 8, 1), "float32"),)
 PAIR = (TensorSpec("first", (None, 8, 8, 1), "float32"), TensorSpec("second", (None, 8, 8, 1), "float32"))
 

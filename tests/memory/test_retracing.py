@@ -14,7 +14,7 @@ from stethoscope.tasks.resized import other_shapes, resized
 from tests.memory.models import branches, opened, sequences
 
 
-@pytest.fixture(scope="module", params=["keras", "tf_keras"])
+@pytest.fixture(scope="module", params=["keras", pytest.param("tf_keras", marks=pytest.mark.sweep)])
 def keras(request):
     return importlib.import_module(request.param)
 
@@ -49,7 +49,7 @@ def test_a_function_is_traced_for_every_shape_until_it_has_a_signature(two_input
 
 
 def assert_pasted_code_is_traced_once(runner):
-    given = feeds(runner)[:4]
+    given = feeds(runner)[:3]
     space = {"model": runner.model}
     exec(retracing(runner, RunSettings(call="function"), given, 600).signature, space)
     for feed in given:
@@ -63,6 +63,10 @@ def test_the_code_named_stops_it_for_several_inputs(two_inputs):
 
 def test_the_code_named_stops_it_for_open_lengths(of_any_length):
     assert_pasted_code_is_traced_once(of_any_length)
+
+
+def test_the_code_named_stops_it_in_keras_2(tmp_path):
+    assert_pasted_code_is_traced_once(opened(branches(importlib.import_module("tf_keras")), tmp_path))
 
 
 def test_lengths_vary_too(of_any_length):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope.errors import BadSetting
 from stethoscope.memory.sharing import split
 from stethoscope.memory.sharing_code import sharing_codes
@@ -16,7 +16,6 @@ from stethoscope.planner.plan import together
 from stethoscope.planner.presets import device
 
 GIB, MIB = 1 << 30, 1 << 20
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 
 
 def test_what_is_left_goes_to_each_in_proportion():

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope.evidence.activations import ActivationEvidence
 from stethoscope.evidence.decode import decode
 from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import tiny_onnx
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 SAMPLES = {
     entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
 }

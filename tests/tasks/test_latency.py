@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 import pytest
 from onnx import numpy_helper
 
+from sample_models import BUILT
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import tiny_onnx
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 SECONDS = 0.03
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sample_models import BUILT
 from stethoscope.formats import all_formats
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 SAMPLES = {
     entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
 }

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
+from sample_models import BUILT
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 MIB = 1 << 20
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from stethoscope.training.compare import Trainers
+from tests.frameworks import in_turn_in_both_kerases
 from tests.training.programs import blobs, setup_of
 
 X, Y = blobs(70)
@@ -78,8 +79,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("package", ["keras", "tf_keras"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("package", "case"), in_turn_in_both_kerases(CASES))
 def test_losses_and_weights_equal_those_of_fit(package, case):
     keras = importlib.import_module(package)
     build, targets, compiled, extra = CASES[case]

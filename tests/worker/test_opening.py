@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from sample_models import BUILT
 from stethoscope.errors import NeedsTrust, OutOfMemory, UnsafeFile
 from stethoscope.types import Budget, Job, ModelFile
 from stethoscope.worker import containment
 from stethoscope.worker.opening import open_model
 from tests.models import tiny_onnx
-
-BUILT = Path(__file__).resolve().parents[2] / "sample_models" / "built"
 
 
 def opened(path: Path, tmp_path: Path, memory_bytes: int = 1 << 30, **options):
