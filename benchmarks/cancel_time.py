@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from benchmarks.benchmark import Benchmark, median
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import endless_onnx
+from tests.waiting import until
 
 ROUNDS = 10
 MOST_S = 1.0
@@ -51,13 +51,13 @@ def _cancelled_s(engine: Engine, model: Path) -> float:
     """From the call of `cancel` until the job has ended and its worker is gone."""
     params = {"batch_size": 1, "samples": 1}
     job_id = engine.submit(Job("predict", {"model": ModelFile.at(model)}, params, Budget(1 << 30, 120), "light"))
-    _until(lambda: engine.state(job_id).progress.phase not in ("starting", "queued"))
+    until(lambda: engine.state(job_id).progress.phase not in ("starting", "queued"), every_s=0.002)
     workers = psutil.Process(engine.server_pids()["light"]).children()
     time.sleep(0.5)
     start = time.perf_counter()
     engine.cancel(job_id)
     result = engine.wait(job_id, 60)
-    _until(lambda: not any(worker.is_running() for worker in workers))
+    until(lambda: not any(worker.is_running() for worker in workers), every_s=0.002)
     assert result.status is Status.CANCELLED, result.reason
     return time.perf_counter() - start
 
@@ -71,13 +71,6 @@ def _killed_s(model: Path) -> float:
         process.kill()
         process.wait(60)
         return time.perf_counter() - start
-
-
-def _until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "did not happen in time"
-        time.sleep(0.002)
 
 
 BENCHMARK = Benchmark("cancel_time", f"a model that never returns is ended within {MOST_S:g} s of its cancel", run)

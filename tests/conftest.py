@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from stethoscope.jobs.job_engine import Engine
-from tests import recorded
+from tests import recorded, specimen_programs
 from tests.commands import Commands
 from tests.recorded import RecordedEngine, recording_folder
 
@@ -86,11 +86,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """After a run on several workers: whether recorded answers were run anew because the code has left them behind."""
+    """After a run on several workers: what was run although it is recorded, because the code has left the recording behind."""
     if config.getoption("numprocesses", None) and not ALL:
-        gone, total = recorded.left_behind()
-        if gone:
-            terminalreporter.write_line(f"{gone} of {total} recorded answers are of other code: run `make record`.")
+        for what, (gone, total) in {
+            "answers": recorded.left_behind(),
+            "programs": specimen_programs.left_behind(),
+        }.items():
+            if gone:
+                terminalreporter.write_line(f"{gone} of {total} recorded {what} are of other code: run `make record`.")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -86,7 +86,7 @@ def live_server(
         )
     server = LiveServer(process, port, base_path.rstrip("/"), workspace, log)
     try:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 180
         while not server.healthy():
             if process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"the app did not start:\n{log.read_text()[-3000:]}")
@@ -96,7 +96,7 @@ def live_server(
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
         try:
-            process.wait(15)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait(5)

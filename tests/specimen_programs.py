@@ -83,6 +83,13 @@ def source(program: str) -> str:
     return source_of([f"sample_models.specimens.{module}", "sample_models.canonical"])
 
 
+def _current(program: str, kept: Mapping[str, Any] | None) -> bool:
+    """Whether all that was recorded of a program still follows from the code."""
+    if kept is None or kept["source"] != source(program):
+        return False
+    return all(key in recorded(kind) for kind, key in kept["asked"])
+
+
 class SpecimenPrograms:
     """Built below `folder`, which the workers of a test run share: each program once.
 
@@ -99,7 +106,7 @@ class SpecimenPrograms:
         programs = all_programs()
         start = commit * LIVE % len(programs)
         turn = {programs[(start + place) % len(programs)] for place in range(live)}
-        self.live = [one for one in programs if one in turn or not self._current(one)]
+        self.live = [one for one in programs if one in turn or not _current(one, self._record.get(one))]
         self._build(self.live)
 
     def diagnose(self, program: str) -> Report:
@@ -127,13 +134,6 @@ class SpecimenPrograms:
     def arrays(self) -> list[Path]:
         """The data files of those that were built."""
         return sorted(self._folder.rglob("data.npz"))
-
-    def _current(self, program: str) -> bool:
-        """Whether all that was recorded of a program still follows from the code."""
-        known = self._record.get(program)
-        if known is None or known["source"] != source(program):
-            return False
-        return all(key in recorded(kind) for kind, key in known["asked"])
 
     def _recorded_files(self, program: str) -> dict[str, ModelFile]:
         files = self._record[program]["files"]
@@ -163,7 +163,7 @@ class SpecimenPrograms:
 
     def _keep(self, program: str, files: Mapping[str, ModelFile], fit: Any, asked: list[tuple[str, str]]) -> None:
         place = recording_folder()
-        if place is not None and not self._current(program):
+        if place is not None and not _current(program, self._record.get(program)):
             told = {
                 "files": {role: file.sha256 for role, file in files.items()}, "fit": fit, "asked": sorted(asked),
                 "source": source(program),
@@ -188,6 +188,12 @@ class SpecimenPrograms:
                 check=False,
             )
             assert done.returncode == 0, done.stderr[-3000:]
+
+
+def left_behind() -> tuple[int, int]:
+    """How many recorded programs the code has left behind, and how many there are."""
+    known = json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
+    return sum(1 for program, kept in known.items() if not _current(program, kept)), len(known)
 
 
 def keys() -> set[str]:

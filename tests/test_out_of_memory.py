@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.running import _anonymous_bytes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests.models import tiny_onnx
+from tests.waiting import until
 
 MIB = 1 << 20
 PHASES = ("load", "trace", "predict", "collect")
@@ -109,13 +109,6 @@ def neighbour(engine, tmp_path_factory) -> Iterator[Neighbour]:
     made = Neighbour(engine, tiny_onnx(tmp_path_factory.mktemp("neighbour") / "tiny.onnx"))
     yield made
     made.end()
-
-
-def until(condition, timeout_s: float = 60.0) -> None:
-    end = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < end, "did not happen in time"
-        time.sleep(0.005)
 
 
 def held_bytes(engine: Engine, but: int = 0) -> int:
@@ -345,7 +338,7 @@ def test_workers_are_ended_by_the_kernel_before_anything_else(engine, models):
     assert int(Path(f"/proc/{engine.server_pids()['tensorflow']}/oom_score_adj").read_text()) < 800
     assert _anonymous_bytes(pid)
     engine.cancel(job_id)
-    assert engine.wait(job_id, 10).status is Status.CANCELLED
+    assert engine.wait(job_id, 60).status is Status.CANCELLED
 
 
 def test_weights_beyond_the_limit_are_not_loaded(engine, models):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,11 +44,3 @@ def everything(server: LiveServer) -> list[Path]:
 def partial_files(server: LiveServer) -> list[Path]:
     """Unfinished uploads."""
     return list((server.workspace / "store" / "uploads").iterdir())
-
-
-def until(condition: Callable[[], object], timeout_s: float = 60.0) -> bool:
-    """Waits for a condition; returns whether it came true."""
-    end = time.monotonic() + timeout_s
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.1)
-    return bool(condition())

@@ -19,8 +19,9 @@ from tests.browser.drawing import settled
 from tests.browser.graphs import graph_of
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
-from tests.browser.stored import everything, path_of, until
+from tests.browser.stored import everything, path_of
 from tests.models import tiny_onnx
+from tests.waiting import until
 
 SAMPLES = {
     entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
@@ -184,7 +185,7 @@ def test_what_belongs_together_travels_together_and_what_is_stopped_leaves_nothi
     step("an upload is cancelled and leaves nothing")
     slow_upload(page, tmp_path)
     page.get_by_role("button", name="Cancel slow.keras").click()
-    assert until(lambda: everything(server) == before)
+    until(lambda: everything(server) == before)
     expect(page.locator(".item")).to_have_count(0)
     assert server.healthy()
 
@@ -194,7 +195,7 @@ def test_what_belongs_together_travels_together_and_what_is_stopped_leaves_nothi
     zone_is_ready(third.go())
     slow_upload(third.page, tmp_path)
     context.close()
-    assert until(lambda: everything(server) == before)
+    until(lambda: everything(server) == before)
     assert server.healthy()
 
 

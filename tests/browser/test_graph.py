@@ -15,8 +15,9 @@ from tests.browser.drawing import choose
 from tests.browser.graphs import GRAPH, graph_of, inside, rows_of, selected_row, selected_type
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
-from tests.browser.stored import put, until
+from tests.browser.stored import put
 from tests.models import tiny_onnx
+from tests.waiting import until
 
 DARKNET = (
     "[net]\nwidth=8\nheight=8\nchannels=3\n\n[convolutional]\nfilters=4\nsize=3\nstride=1\npad=1\nactivation=leaky\n"
@@ -253,7 +254,7 @@ def test_the_graph_follows_the_apps_theme_and_leaves_the_keyboard_where_it_is(vi
 
     step("the graph is light where the app is, in a dark browser")
     graph.locator("body.default").wait_for()
-    assert until(lambda: inside(page, BACKGROUND) == "rgb(255, 255, 255)")
+    until(lambda: inside(page, BACKGROUND) == "rgb(255, 255, 255)")
 
     step("its only node is selected by a click")
     graph.locator("g.node-item-type").first.click()
@@ -267,7 +268,7 @@ def test_the_graph_follows_the_apps_theme_and_leaves_the_keyboard_where_it_is(vi
     graph.locator(".select").first.wait_for()
     assert inside(page, "w.__view__.target.selection.size") == 1
     graph.locator("body.default").wait_for()
-    assert until(lambda: inside(page, BACKGROUND) == "rgb(64, 64, 64)")
+    until(lambda: inside(page, BACKGROUND) == "rgb(64, 64, 64)")
 
 
 def nested_keras(path: Path) -> Path:
@@ -328,7 +329,7 @@ def test_graphs_inside_graphs_large_ones_and_foreign_files_are_drawn(visit, serv
     looped = put(server, loop_onnx(tmp_path / "loop.onnx"))
     page = visitor.go(f"/architecture?model={looped}&layer={quote('loop/body/inner')}")
     graph_of(page)
-    assert until(lambda: inside(page, SELECTED) == "inner")
+    until(lambda: inside(page, SELECTED) == "inner")
 
     step("a format that only the viewer knows is drawn")
     darknet = tmp_path / "net.cfg"

@@ -28,10 +28,11 @@ from playwright.sync_api import BrowserContext, expect
 from benchmarks.http_upload import begin, new_browser
 from tests.browser.conftest import Visitor, somebody_new
 from tests.browser.steps import step
-from tests.browser.stored import partial_files, put, until
+from tests.browser.stored import partial_files, put
 from tests.live import LiveServer, free_port, live_server
 from tests.models import endless_onnx, hungry_onnx, tiny_onnx
 from tests.processes import ended_within, gone
+from tests.waiting import until
 
 MIB = 1 << 20
 PEOPLE = 10
@@ -129,7 +130,7 @@ def start_endless(visitor: Visitor, folder: Path) -> psutil.Process:
     page.get_by_role("button", name="Predict").click()
     page.wait_for_url(re.compile("job="))
     page.get_by_role("progressbar").first.wait_for()
-    assert until(lambda: predicting(visitor.server, model))
+    until(lambda: predicting(visitor.server, model))
     return predicting(visitor.server, model)[0]
 
 
@@ -156,10 +157,8 @@ def test_a_killed_worker_is_a_sentence_and_a_killed_worker_server_is_replaced(vi
     step("a killed worker server is replaced and its job goes on")
     before = start_endless(visitor, tmp_path)
     servers(server)[0].send_signal(signal.SIGKILL)
-    assert until(lambda: gone(before))
-    assert until(lambda: len(servers(server)) == 2 and bool(servers(server)[0].children())), (
-        "the job did not start again"
-    )
+    until(lambda: gone(before))
+    until(lambda: len(servers(server)) == 2 and bool(servers(server)[0].children()))
     predicts(other, tmp_path)
     page.get_by_role("button", name="Cancel").first.click()
     expect(page.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
@@ -216,7 +215,7 @@ def test_too_much_memory_is_a_report_and_others_go_on(visit, server, tmp_path):
         page = visitor.go(f"/prediction?model={model}&limit=256&batch=64&samples=64")
         page.get_by_role("button", name="Predict").click()
         expect(page.get_by_text(said).first).to_be_visible()
-    assert until(lambda: not workers(server))
+    until(lambda: not workers(server))
 
 
 def crowd(context: BrowserContext, app: LiveServer, folder: Path, count: int) -> None:
@@ -243,7 +242,7 @@ def crowd(context: BrowserContext, app: LiveServer, folder: Path, count: int) ->
 def test_two_jobs_of_each_of_a_crowd_on_two_slots_all_end_and_leave_nothing(two_browsers, server, tmp_path):
     step("two people, after whom everything is open that stays open")
     crowd(two_browsers[1], server, tmp_path, 2)
-    assert until(lambda: not workers(server))
+    until(lambda: not workers(server))
     jobs, before = endings(server), descriptors(server)
 
     step("a crowd")
@@ -255,11 +254,11 @@ def test_two_jobs_of_each_of_a_crowd_on_two_slots_all_end_and_leave_nothing(two_
     assert len({ending["owner"] for ending in new if ending["kind"] == "predict"}) == PEOPLE
 
     step("nothing is left")
-    assert until(lambda: not workers(server))
+    until(lambda: not workers(server))
     # A file of the database for each of at most fifteen connections that are kept for the next query.
-    assert until(lambda: descriptors(server)[0] <= before[0] + 8), (descriptors(server), before)
+    until(lambda: descriptors(server)[0] <= before[0] + 8)
     # Streamlit keeps a session for two minutes after its browser went, for it to come back: three descriptors each.
-    assert until(lambda: descriptors(server)[1] <= before[1] + 3 * PEOPLE + 8), (descriptors(server), before)
+    until(lambda: descriptors(server)[1] <= before[1] + 3 * PEOPLE + 8)
     tree = psutil.Process(server.process.pid).children(recursive=True)
     assert sorted(child.pid for child in tree) == sorted(one.pid for one in servers(server))
     for folder in (server.workspace / "jobs").iterdir():
@@ -278,7 +277,7 @@ def test_equal_bytes_uploaded_at_once_are_one_file_and_what_breaks_off_leaves_no
     assert [request.getresponse().status for request in requests] == [200, 200, 200]
     found = [path for path in (server.workspace / "store" / "files").rglob("model") if path.stat().st_size == 24 * MIB]
     assert [path.parent.name for path in found] == [digest]
-    assert until(lambda: not partial_files(server))
+    until(lambda: not partial_files(server))
 
     step("uploads that break off leave no file and no open descriptor")
     before = descriptors(server)
@@ -286,10 +285,10 @@ def test_equal_bytes_uploaded_at_once_are_one_file_and_what_breaks_off_leaves_no
         connection, _ = begin(server, 64 * MIB, "broken.keras")
         for _ in range(12):
             connection.send(bytes(MIB))
-        assert until(lambda: partial_files(server))
+        until(lambda: partial_files(server))
         connection.close()
-        assert until(lambda: not partial_files(server))
-    assert until(lambda: sum(descriptors(server)) <= sum(before) + 2)
+        until(lambda: not partial_files(server))
+    until(lambda: sum(descriptors(server)) <= sum(before) + 2)
     assert server.healthy()
 
 
@@ -306,7 +305,7 @@ def test_after_the_server_was_killed_everything_finished_is_still_there(visit, t
         start_endless(other, tmp_path)
         connection, _ = begin(app, 64 * MIB, "broken.keras")
         connection.send(bytes(20 * MIB))
-        assert until(lambda: partial_files(app))
+        until(lambda: partial_files(app))
         family = psutil.Process(app.process.pid).children(recursive=True)
         assert len(family) >= 3
 
@@ -314,7 +313,7 @@ def test_after_the_server_was_killed_everything_finished_is_still_there(visit, t
         app.process.send_signal(signal.SIGKILL)
         app.process.wait()
         connection.close()
-        assert until(lambda: all(gone(one) for one in family))
+        until(lambda: all(gone(one) for one in family))
         assert partial_files(app), "nobody was left to remove it"
     # What it is started again with has no room for uploads.
     full = shutil.disk_usage(tmp_path).free + (1 << 40)

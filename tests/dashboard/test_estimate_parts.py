@@ -46,6 +46,6 @@ def test_the_timeline_marks_its_peak_with_the_layer():
 def test_a_model_is_estimated_without_a_run(app, tmp_path):
     open_page(app, "memory", add(tmp_path, lambda path: hungry_onnx(path, 2)), question="Before running", sizes="1, 16")
     app.button("run-Estimate without running").click()
-    shown = text(settle(app, 60))
+    shown = text(settle(app))
     for part in ("Estimated peak", "was run", "batch 16"):
         assert part in shown

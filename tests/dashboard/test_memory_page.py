@@ -12,7 +12,7 @@ from tests.models import endless_onnx, hungry_onnx, tiny_onnx
 def test_a_sweep_says_the_largest_batch_and_its_link_reopens_it(app, tmp_path):
     open_page(app, "memory", add(tmp_path, lambda path: hungry_onnx(path, 2)), sizes="1, 4, 16", limit="512")
     app.button("run-Sweep").click()
-    shown = text(settle(app, 60))
+    shown = text(settle(app))
     for part in ("Largest batch", "Worth its memory", "within 512 MiB"):
         assert part in shown
     assert app.code[0].value == (
@@ -50,7 +50,7 @@ def test_repeated_calls_say_whether_memory_leaks(app, tmp_path):
     open_page(app, "memory", add(tmp_path, tiny_onnx), question="Repeated calls", calls="20")
     assert "call" not in [box.key for box in app.selectbox]  # one way of calling such a file
     app.button("run-Call it again and again").click()
-    shown = text(settle(app, 60))
+    shown = text(settle(app))
     assert "20 equal calls" in shown
     assert "nothing is traced" in shown
     assert "First call" in shown
@@ -60,7 +60,7 @@ def test_repeated_calls_say_whether_memory_leaks(app, tmp_path):
 def test_what_lowers_the_peak_is_ranked_and_kept(app, tmp_path):
     open_page(app, "memory", add(tmp_path, tiny_onnx), question="What lowers it")
     app.button("study-lowering").click()
-    shown = text(settle(app, 60))
+    shown = text(settle(app))
     assert badges(app)["Nothing better"] == "gray"
     untried = re.findall(r"Not tried: (.*?)\.", shown.replace("\\", ""))
     assert untried[0] == "other call styles, XLA, other precisions"

@@ -15,6 +15,7 @@ from stethoscope.settings import settings
 from stethoscope.store import store
 from tests.dashboard.visiting import ME, OTHER, text
 from tests.logs.test_mlflow_server import API, RUN, Answers, serve  # noqa: F401 - a fixture
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -28,11 +29,8 @@ def url(serve, workspace, monkeypatch):  # noqa: F811
     mlflow_import._imports.clear()
 
 
-def ended(made, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not made.done and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert made.done
+def ended(made):
+    until(lambda: made.done)
     return made
 
 
@@ -110,11 +108,7 @@ def test_from_the_list_of_experiments_to_an_upload(url):
     assert len(app.multiselect("mlflow-chosen").options) == 2
     app.multiselect("mlflow-chosen").select("1").run()
     app.button("mlflow-read").click().run()
-    deadline = time.monotonic() + 20
-    while "arrived" not in text(app) and time.monotonic() < deadline:
-        time.sleep(0.1)
-        app.run()
-    assert "arrived" in text(app), text(app)
+    until(lambda: "arrived" in text(app.run()))
     assert not app.exception
 
 

@@ -7,8 +7,9 @@ import pytest
 from dashboard import analysis
 from sample_models import BUILT
 from stethoscope.store import store
-from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, until, visitor
+from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, visitor
 from tests.models import endless_onnx
+from tests.waiting import until
 
 
 @pytest.fixture

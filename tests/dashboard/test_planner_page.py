@@ -49,7 +49,7 @@ def test_models_run_together_and_the_link_reopens_it(app, two):
     open_page(app, "planner", first, **{"plan-for": TOGETHER, "with": second.id, "card": "1GB"})
     assert app.multiselect("with").value == [second.id]  # a colleague's, by the link
     app.button("study-together").click()
-    settle(app, 90)
+    settle(app)
     assert badges(app)["They fit"] == "green"
     (table,) = app.dataframe
     assert list(table.value["Model"]) == ["one.onnx", "one (2).onnx"]

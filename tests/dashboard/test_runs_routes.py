@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import struct
-import time
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,6 +15,7 @@ from stethoscope.errors import NotFound
 from stethoscope.types import Budget, Job, ModelFile
 from tests.dashboard.conftest import _forget
 from tests.logs.event_writing import event, simple, write_events
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -117,20 +117,15 @@ def test_a_live_folder_grows_on_the_page(routed, logs, monkeypatch):
     log_id = followed.follow(logs)
     assert log_id == followed.follow(str(logs)), "one follower for everybody"
 
-    def until(points: int):
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            index = json.loads(routed.ask("GET", f"/api/runs/{log_id}/index").body)
-            if sum(tag["points"] for tag in index["tags"]) == points:
-                return index
-            time.sleep(0.1)
-        raise AssertionError(index)
+    def index_with(points: int):
+        index = json.loads(routed.ask("GET", f"/api/runs/{log_id}/index").body)
+        return index if sum(tag["points"] for tag in index["tags"]) == points else None
 
-    index = until(80)
+    index = until(lambda: index_with(80))
     assert index["live"]
     with next(logs.rglob("seed0/*")).open("ab") as stream:
         stream.write(event(20, simple("loss", 0.5)))
-    assert until(81)["revision"] > index["revision"]
+    assert until(lambda: index_with(81))["revision"] > index["revision"]
     header, _ = curves(routed, log_id, tag=0)
     assert header["series"][0]["last"] == [20, 0.5]
 

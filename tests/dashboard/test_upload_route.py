@@ -3,7 +3,6 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import time
 
 import pytest
 
@@ -11,13 +10,7 @@ from dashboard import analysis
 from stethoscope.store import store
 from tests.dashboard.conftest import Browser
 from tests.store.conftest import files_in
-
-
-def _eventually(condition, seconds=30.0):
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.02)
-    return condition()
+from tests.waiting import until
 
 
 def test_a_file_arrives_whole_under_its_name(server):
@@ -101,8 +94,8 @@ def test_an_upload_that_breaks_off_leaves_nothing(server, workspace):
     head += "".join(f"{name}: {value}\r\n" for name, value in server.token.items())
     with socket.create_connection(("127.0.0.1", server.port)) as connection:
         connection.sendall(head.encode() + b"\r\n" + b"x" * 6_000_000)
-        assert _eventually(lambda: files_in(workspace / "store"))
-    assert _eventually(lambda: not files_in(workspace / "store"))
+        until(lambda: files_in(workspace / "store"))
+    until(lambda: not files_in(workspace / "store"))
     assert store().list(server.owner) == ()
 
 
@@ -127,7 +120,7 @@ def test_only_some_uploads_run_at_once(workspace, monkeypatch, request):
     for name, value in {**server.token, "Cookie": server.cookie, "Content-Length": "10"}.items():
         first.putheader(name, value)
     first.endheaders(b"12345")
-    assert _eventually(lambda: files_in(workspace / "store"))
+    until(lambda: files_in(workspace / "store"))
     assert server.put(b"second").status == 507
     other = Browser(server.port)
     other.open_page()

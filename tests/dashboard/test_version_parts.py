@@ -37,7 +37,7 @@ def shown(workspace, engine, monkeypatch):
         app = AppTest.from_function(page, args=(what, entry, folder), default_timeout=60)
         for name, value in params.items():
             app.query_params[name] = value
-        return settle(app, 60)
+        return settle(app)
 
     return open_view
 

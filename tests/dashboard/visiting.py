@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import navigation
 from stethoscope.store import Entry, store
 from tests.conftest import PROJECT
+from tests.waiting import until
 
 ME, OTHER = "me-me-me-me", "other-other"
 HOSTILE = '"><img src=x onerror=alert(1)> [a](javascript:alert(1)) :red[x] $x$'
@@ -34,23 +34,11 @@ def open_page(app: AppTest, url_path: str, entry: Entry | None = None, **params:
     return settle(app)
 
 
-def settle(app: AppTest, seconds: float = 90) -> AppTest:
+def settle(app: AppTest) -> AppTest:
     """Runs the page until nothing is under way on it."""
-    deadline = time.monotonic() + seconds
-    app.run()
-    while any(key.startswith("cancel-page") for key in keys(app)) and time.monotonic() < deadline:
-        time.sleep(0.2)
-        app.run()
+    until(lambda: not any(key.startswith("cancel-page") for key in keys(app.run())), every_s=0.2)
     assert not app.exception, app.exception
     return app
-
-
-def until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    """Waits for what happens beside the page."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.05)
 
 
 def keys(app: AppTest) -> list[str]:

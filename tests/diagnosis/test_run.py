@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from sample_models import BUILT
@@ -18,6 +16,7 @@ from stethoscope.evidence.kinds import Evidence
 from stethoscope.findings import Fault, Finding, Severity
 from stethoscope.types import ModelFile, Status
 from tests.models import tiny_onnx
+from tests.waiting import until
 
 
 def request(name: str, *, data: bool = True, fit: FitSettings | None = None, **more) -> Request:
@@ -93,7 +92,7 @@ def test_data_that_does_not_fit_costs_only_what_needs_it(engine, tmp_path):
     assert {stage.id: stage.status for stage in report.stages}["profile"] == "failed"
 
 
-def test_it_is_cancelled_within_a_second_and_keeps_what_it_found(engine):
+def test_it_is_cancelled_and_keeps_what_it_found(engine):
     started = []
 
     def cancelled() -> bool:
@@ -104,19 +103,14 @@ def test_it_is_cancelled_within_a_second_and_keeps_what_it_found(engine):
     asked = request("digits_deep_sigmoid", fit=FitSettings(epochs=500), train_s=30.0)
     report = Diagnosis(engine, asked, cancelled=cancelled).run()
     assert started and report.status is Status.CANCELLED
-    deadline = time.monotonic() + 5
-    while engine.jobs(active=True) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not engine.jobs(active=True)
+    until(lambda: not engine.jobs(active=True))
 
 
 def test_the_service_keeps_a_history_and_survives_a_restart(engine, tmp_path):
     service = Diagnoses(engine, tmp_path)
     asked = request("cancer_softmax_one_unit", data=False, entry_id="entry-one", owner="me")
     first = service.start(asked)
-    deadline = time.monotonic() + 60
-    while not service.report("entry-one", first).done and time.monotonic() < deadline:
-        time.sleep(0.1)
+    until(lambda: service.report("entry-one", first).done)
     again = Diagnoses(engine, tmp_path)
     (kept,) = again.history("entry-one")
     assert (kept.id, kept.owner, kept.report.status) == (first, "me", Status.OK)

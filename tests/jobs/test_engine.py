@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,15 +17,9 @@ from stethoscope.types import Status
 from tests.jobs.conftest import job
 from tests.models import hungry_onnx
 from tests.processes import ended_within
+from tests.waiting import until
 
 pytestmark = pytest.mark.usefixtures("live_engine")
-
-
-def until(condition, timeout_s=60.0):
-    end = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < end, "did not happen in time"
-        time.sleep(0.01)
 
 
 def running_pid(engine: Engine, job_id: str) -> int:
@@ -107,7 +100,7 @@ def test_an_endless_model_is_stopped_at_its_time_limit_with_its_phase(engine, en
 def test_a_killed_worker_is_reported_and_harms_nobody(engine, endless, tiny):
     job_id = engine.submit(job("predict", endless, timeout_s=60))
     os.kill(running_pid(engine, job_id), signal.SIGKILL)
-    assert engine.wait(job_id, 10).status is Status.CRASHED
+    assert engine.wait(job_id, 60).status is Status.CRASHED
     assert engine.wait(engine.submit(job("describe", tiny)), 30).status is Status.OK
 
 
@@ -132,7 +125,7 @@ def test_a_job_that_is_started_again_finds_nothing_of_its_first_attempt(tmp_path
         until(lambda: not psutil.pid_exists(pid) and not (folder / "logs").exists())
         assert running_pid(engine, job_id) != pid
         engine.cancel(job_id)
-        assert engine.wait(job_id, 10).status is Status.CANCELLED
+        assert engine.wait(job_id, 60).status is Status.CANCELLED
     finally:
         engine.stop()
 

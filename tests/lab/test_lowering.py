@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import ModelFile, Status
 from tests import deterministic
 from tests.models import hungry_onnx
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -86,10 +86,7 @@ def test_cancelling_ends_it_soon(engine, wide):
     report = Lowering(engine, request, seen.append, lambda: any(one.present.ran for one in seen)).run()
     assert report.status is Status.CANCELLED
     assert not any(trial.ran for trial in report.trials)
-    deadline = time.monotonic() + 10
-    while engine.jobs(active=True) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert engine.jobs(active=True) == []
+    until(lambda: not engine.jobs(active=True))
 
 
 def test_present_settings_that_run_out_are_compared_by_what_runs(engine, tmp_path):

@@ -9,16 +9,13 @@ import pytest
 
 from stethoscope.errors import BadSetting
 from stethoscope.lab.studies import Studies, Study
+from tests.waiting import until
 
 
 def ended(studies: Studies, study_id: str, entry_id: str = "model") -> Study:
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        study = studies.find(study_id, entry_id)
-        if study is not None and study.done:
-            return study
-        time.sleep(0.01)
-    raise AssertionError("the study did not end")
+    study = until(lambda: (kept := studies.find(study_id, entry_id)) and kept.done and kept)
+    assert study
+    return study
 
 
 def test_a_study_is_seen_while_it_runs_and_kept_when_it_ended(tmp_path):

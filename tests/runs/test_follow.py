@@ -10,6 +10,7 @@ from stethoscope.runs import follow
 from stethoscope.runs.follow import Follower
 from stethoscope.types import Budget
 from tests.logs.event_writing import event, simple, write_events
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -25,14 +26,8 @@ def follower(engine, tmp_path, monkeypatch):
     assert not scratch.exists()
 
 
-def until(follower, wanted):
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        now = follower.look()
-        if wanted(now):
-            return now
-        time.sleep(0.02)
-    raise AssertionError(now)
+def seen(follower, wanted):
+    return until(lambda: wanted(now := follower.look()) and now)
 
 
 def finished(engine):
@@ -41,18 +36,18 @@ def finished(engine):
 
 def test_points_runs_and_an_end(follower, engine):
     before = finished(engine)
-    empty = until(follower, lambda now: now.table is not None)
+    empty = seen(follower, lambda now: now.table is not None)
     assert (empty.table.runs, empty.revision) == ((), 1)
     path = write_events(follower.place / "a", [event(0, simple("loss", 1.0))])
-    until(follower, lambda now: now.table.runs)
+    seen(follower, lambda now: now.table.runs)
     for step in range(1, 12):
         with path.open("ab") as stream:
             stream.write(event(step, simple("loss", 1.0 / step)))
-        now = until(follower, lambda now, step=step: now.table.points == step + 1)
+        now = seen(follower, lambda now, step=step: now.table.points == step + 1)
     assert now.table.series(0, "loss").step.tolist() == list(range(12))
     assert len(now.table.segments) <= 6
     write_events(follower.place / "b", [event(0, simple("loss", 1.0))])
-    now = until(follower, lambda now: len(now.table.runs) == 2)
+    now = seen(follower, lambda now: len(now.table.runs) == 2)
     assert [run.run for run in now.table.runs] == ["a", "b"]
     revision = now.revision
     time.sleep(0.2)
@@ -62,13 +57,13 @@ def test_points_runs_and_an_end(follower, engine):
 
 def test_a_folder_that_goes_is_said(follower):
     path = write_events(follower.place / "a", [event(0, simple("loss", 1.0))])
-    until(follower, lambda now: now.table is not None and now.table.runs)
+    seen(follower, lambda now: now.table is not None and now.table.runs)
     path.unlink()
     path.parent.rmdir()
-    now = until(follower, lambda now: now.table.runs[0].gone)
+    now = seen(follower, lambda now: now.table.runs[0].gone)
     follower.place.rmdir()
-    now = until(follower, lambda now: now.problem)
+    now = seen(follower, lambda now: now.problem)
     assert "not there" in now.problem
     assert now.table is not None
     follower.place.mkdir()
-    until(follower, lambda now: not now.problem)
+    seen(follower, lambda now: not now.problem)
