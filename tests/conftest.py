@@ -17,6 +17,7 @@ from typing import Any
 import hypothesis
 import numpy as np
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from stethoscope.jobs.job_engine import Engine
 from tests import recorded, specimen_programs
@@ -38,9 +39,14 @@ FOR_S = float(os.environ.get("STETHOSCOPE_TEST_FOR", "0"))
 END = pytest.StashKey[float]()
 """The moment of this run after which no test begins."""
 
+# Nothing is thrown away while tests are found: to look for garbage would only take time.
+gc.disable()
 hypothesis.settings.register_profile("same", derandomize=True, database=None, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
 hypothesis.settings.load_profile("explore" if EXPLORES else "same")
+if not EXPLORES:
+    # Hypothesis draws from the constants in our modules that are loaded: other ones in each worker of a run.
+    providers._get_local_constants = lambda: providers._local_constants
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -65,6 +71,8 @@ def pytest_sessionstart() -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Notes how the random generators of modules begin, and when the run is to end."""
+    gc.freeze()
+    gc.enable()
     session.config.stash[END] = time.time() + FOR_S if FOR_S else UNTIL_S or math.inf
     for module in {item.module for item in session.items if isinstance(item, pytest.Function)}:
         drawn_from = [value for value in vars(module).values() if isinstance(value, np.random.Generator)]

@@ -111,7 +111,7 @@ def test_allowing_floats_changes_nothing_where_the_converter_leaves_them_anyway(
         assert _in_floats(out) == {"NEG"}
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGSEGV, marks=pytest.mark.sweep)])
 def test_a_converter_that_dies_is_a_sentence_and_leaves_nothing(commands, engine, tmp_path, number):
     ended: list[Ended] = []
     words = ("convert", BUILT / "bert_small.keras", "--to", "tflite", "--out", tmp_path / "b.tflite", "--json")

@@ -171,6 +171,13 @@ def somebody_new(context: BrowserContext) -> BrowserContext:
     return context
 
 
+def without_charts(page: Page) -> None:
+    """For journeys in which nobody looks at a chart: their library is what such a page spends most of its time on."""
+    network = page.context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.send("Network.setBlockedURLs", {"urls": ["*lotly*"]})
+
+
 @pytest.fixture
 def visit(two_browsers, server) -> Iterator[Callable[..., Visitor]]:
     """Makes visitors, each a person of their own; checks at the end that none was sent elsewhere and no script failed.
@@ -180,12 +187,20 @@ def visit(two_browsers, server) -> Iterator[Callable[..., Visitor]]:
     """
     visitors: list[Visitor] = []
 
-    def make(at: LiveServer = server, scheme: Literal["light", "dark"] = "light", may: tuple[str, ...] = ()) -> Visitor:
+    def make(
+        at: LiveServer = server,
+        scheme: Literal["light", "dark"] = "light",
+        may: tuple[str, ...] = (),
+        *,
+        charts: bool = True,
+    ) -> Visitor:
         context = somebody_new(two_browsers[bool(visitors)])
         if may:
             context.grant_permissions([*may])
         visitor = Visitor(context, at)
         visitor.page.emulate_media(color_scheme=scheme)
+        if not charts:
+            without_charts(visitor.page)
         visitors.append(visitor)
         return visitor
 

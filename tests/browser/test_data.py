@@ -71,7 +71,7 @@ def box_of(page: Page, selector: str) -> dict[str, float]:
 
 
 def test_annotated_images_are_dropped_seen_with_their_marks_and_opened_large(visit, tmp_path):
-    page = dropped(visit(), annotated(tmp_path / "annotated.zip"))
+    page = dropped(visit(charts=False), annotated(tmp_path / "annotated.zip"))
 
     step("boxes lie where they should")
     expect(page.locator(CARD)).to_have_count(3)
@@ -119,7 +119,7 @@ def test_annotated_images_are_dropped_seen_with_their_marks_and_opened_large(vis
 
 
 def test_rows_tables_sounds_and_the_data_of_a_sample_are_seen(visit, server, tmp_path):
-    visitor = visit()
+    visitor = visit(charts=False)
 
     step("rows are narrowed to a class")
     digits = tmp_path / "digits.npz"

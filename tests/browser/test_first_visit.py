@@ -64,7 +64,7 @@ def described_and_drawn(visitor: Visitor, name: str, parameters: int) -> None:
 
 
 def test_every_format_arrives_in_every_way_and_is_described_and_drawn(visit, server, tmp_path):
-    visitor = visit()
+    visitor = visit(charts=False)
     # Playwright intercepts them from here on: asked later, it may be too late.
     visitor.page.on("filechooser", lambda chooser: None)
 
@@ -131,7 +131,7 @@ def test_every_format_arrives_in_every_way_and_is_described_and_drawn(visit, ser
 
 
 def test_what_belongs_together_travels_together_and_what_is_stopped_leaves_nothing(visit, server, browser, tmp_path):
-    visitor = visit()
+    visitor = visit(charts=False)
     page = visitor.go()
     zone_is_ready(page)
 
@@ -214,7 +214,7 @@ def slow_upload(page: Page, folder: Path) -> None:
 
 
 def test_a_link_opens_the_same_view_for_a_colleague_lists_stay_apart_and_names_are_text(visit, tmp_path):
-    ann, bob = visit(), visit()
+    ann, bob = visit(charts=False), visit(charts=False)
 
     step("a hostile name is text on the page of its model")
     name = '![x](http:⁄⁄evil.example⁄x)<img src=x onerror="parent.hacked=1">.keras'

@@ -56,7 +56,7 @@ def select_each_other(page: Page, graph: FrameLocator) -> None:
     ],
 )
 def test_graph_and_table_select_each_other_in_every_format(visit, sample):
-    visitor = visit()
+    visitor = visit(charts=False)
 
     step("selection goes both ways")
     page = visitor.go(f"/architecture?model=sample-{sample}")
@@ -164,7 +164,7 @@ def test_a_model_is_looked_at_from_its_columns_to_its_weights(visit, tmp_path):
 
 
 def test_two_models_share_colours_and_selection(visit):
-    page = visit().go("/architecture?model=sample-digits-cnn-tflite&other=sample-digits-cnn")
+    page = visit(charts=False).go("/architecture?model=sample-digits-cnn-tflite&other=sample-digits-cnn")
     expect(page.get_by_text("only in this model").first).to_be_visible()
     graphs = [page.frame_locator(GRAPH).nth(place) for place in range(2)]
     for graph in graphs:
@@ -204,7 +204,7 @@ def nameless_onnx(path: Path) -> Path:
 def test_nodes_without_names_are_found_by_their_position_and_of_quick_clicks_the_last_one_counts(
     visit, server, tmp_path
 ):
-    page = visit().go(f"/architecture?model={put(server, nameless_onnx(tmp_path / 'nameless.onnx'))}")
+    page = visit(charts=False).go(f"/architecture?model={put(server, nameless_onnx(tmp_path / 'nameless.onnx'))}")
     graph, rows = graph_of(page), rows_of(page)
 
     step("nodes are found by their position")
@@ -239,7 +239,7 @@ def test_nodes_without_names_are_found_by_their_position_and_of_quick_clicks_the
 
 
 def test_the_graph_follows_the_apps_theme_and_leaves_the_keyboard_where_it_is(visit, server, tmp_path):
-    visitor = visit(scheme="dark")
+    visitor = visit(scheme="dark", charts=False)
     address = f"/architecture?model={put(server, tiny_onnx(tmp_path / 'tiny <b>net.onnx'))}&embed=true"
 
     step("drawing the graph leaves the keyboard where it is")
@@ -313,7 +313,7 @@ def loop_onnx(path: Path) -> Path:
 def test_graphs_inside_graphs_large_ones_and_foreign_files_are_drawn(visit, server, tmp_path):
     from benchmarks import big_architecture_models
 
-    visitor = visit()
+    visitor = visit(charts=False)
 
     step("a layer inside a nested model is opened in the graph")
     nested = put(server, nested_keras(tmp_path / "nested.keras"))

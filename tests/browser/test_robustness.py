@@ -26,7 +26,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from benchmarks.http_upload import begin, new_browser
-from tests.browser.conftest import Visitor, somebody_new
+from tests.browser.conftest import Visitor, somebody_new, without_charts
 from tests.browser.steps import step
 from tests.browser.stored import partial_files, put
 from tests.live import LiveServer, free_port, live_server
@@ -130,8 +130,12 @@ def start_endless(visitor: Visitor, folder: Path) -> psutil.Process:
     page.get_by_role("button", name="Predict").click()
     page.wait_for_url(re.compile("job="))
     page.get_by_role("progressbar").first.wait_for()
-    until(lambda: predicting(visitor.server, model))
-    return predicting(visitor.server, model)[0]
+    return until(lambda: predicting(visitor.server, model))[0]
+
+
+def at_rest(worker: psutil.Process) -> None:
+    """Stops a worker that never ends: to the app it goes on, and the processor it would have is there for the pages."""
+    worker.suspend()
 
 
 def predicts(visitor: Visitor, folder: Path) -> None:
@@ -142,7 +146,7 @@ def predicts(visitor: Visitor, folder: Path) -> None:
 
 
 def test_a_killed_worker_is_a_sentence_and_a_killed_worker_server_is_replaced(visit, server, tmp_path):
-    visitor, other = visit(), visit()
+    visitor, other = visit(charts=False), visit(charts=False)
 
     step("a worker killed under a page is a sentence there")
     start_endless(visitor, tmp_path).send_signal(signal.SIGKILL)
@@ -158,7 +162,8 @@ def test_a_killed_worker_is_a_sentence_and_a_killed_worker_server_is_replaced(vi
     before = start_endless(visitor, tmp_path)
     servers(server)[0].send_signal(signal.SIGKILL)
     until(lambda: gone(before))
-    until(lambda: len(servers(server)) == 2 and bool(servers(server)[0].children()))
+    until(lambda: len(servers(server)) == 2 and servers(server)[0].children())
+    at_rest(servers(server)[0].children()[0])
     predicts(other, tmp_path)
     page.get_by_role("button", name="Cancel").first.click()
     expect(page.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
@@ -176,7 +181,7 @@ def _nothing_runs_on(server: LiveServer) -> Iterator[None]:
 def test_with_every_slot_busy_health_is_as_quick_as_before_and_a_cancel_in_the_sidebar_ends_one_run(
     visit, server, tmp_path
 ):
-    visitor, other = visit(), visit()
+    visitor, other = visit(charts=False), visit(charts=False)
     before = [health_s(server) for _ in range(20)]
     worker = start_endless(visitor, tmp_path)
     other_worker = start_endless(other, tmp_path)
@@ -187,6 +192,7 @@ def test_with_every_slot_busy_health_is_as_quick_as_before_and_a_cancel_in_the_s
     assert statistics.median(waits) < 10 * statistics.median(before) + 0.5
 
     step("a cancel in the sidebar ends one run, and nobody else's")
+    at_rest(other_worker)
     page = visitor.turn_to("Overview")
     button = page.get_by_test_id("stSidebar").get_by_role("button", name="Cancel")
     button.wait_for()
@@ -202,7 +208,7 @@ def test_with_every_slot_busy_health_is_as_quick_as_before_and_a_cancel_in_the_s
 
 
 def test_too_much_memory_is_a_report_and_others_go_on(visit, server, tmp_path):
-    visitor = visit()
+    visitor = visit(charts=False)
     said = re.compile("out of memory|ran out|needs more memory", re.IGNORECASE)
     with health_watched(server):
         step("in TensorFlow")
@@ -225,10 +231,7 @@ def crowd(context: BrowserContext, app: LiveServer, folder: Path, count: int) ->
         # Without its cookie the same browser is somebody else, who need not load every script again.
         pages.append(somebody_new(context).new_page())
         pages[-1].set_default_timeout(60_000)
-        # Nobody looks at the charts here, and their library is what a page spends most of its time on.
-        network = context.new_cdp_session(pages[-1])
-        network.send("Network.enable")
-        network.send("Network.setBlockedURLs", {"urls": ["*lotly*"]})
+        without_charts(pages[-1])
         pages[-1].goto(f"{app.url}/prediction?model={fresh_model(app, folder)}")
         pages[-1].get_by_test_id("stSidebar").wait_for()
     for page in pages:
@@ -296,13 +299,13 @@ def test_after_the_server_was_killed_everything_finished_is_still_there(visit, t
     """Killed in the middle of an upload and of a job; the page in the browser finds its way back by itself."""
     port = free_port()
     with live_server(tmp_path, port=port, light_slots=2) as app:
-        visitor, other = visit(at=app), visit(at=app)
+        visitor, other = visit(app, charts=False), visit(app, charts=False)
 
         step("something is finished, something runs, something is being sent")
         page = visitor.go(f"/prediction?model={fresh_model(app, tmp_path)}&samples=7")
         page.get_by_role("button", name="Predict").click()
         expect(page.get_by_text("7 samples predicted")).to_be_visible()
-        start_endless(other, tmp_path)
+        at_rest(start_endless(other, tmp_path))
         connection, _ = begin(app, 64 * MIB, "broken.keras")
         connection.send(bytes(20 * MIB))
         until(lambda: partial_files(app))
@@ -383,7 +386,7 @@ def test_a_full_disk_is_said_and_the_app_stays_healthy(visit, tmp_path):
         assert not list((inside / "store" / "uploads").iterdir())
 
         step("a run on a full disk is refused in words")
-        visitor = visit(at=app)
+        visitor = visit(app, charts=False)
         page = visitor.go("/prediction?model=sample-digits-cnn-onnx&samples=3")
         page.get_by_role("button", name="Predict").wait_for()
         # Without a buffer: what does not fit would be written once more when the file is closed.

@@ -39,7 +39,7 @@ def drag(page: Page, start: float, end: float) -> None:
 
 
 def test_runs_are_filtered_shown_alone_pointed_at_and_downloaded(visit, tmp_path):
-    page = visit().go("/training")
+    page = visit(charts=False).go("/training")
 
     step("the sample shows its runs, charts and faults")
     page.get_by_role("button", name="Open the sample log").click()
@@ -131,7 +131,7 @@ def test_runs_are_filtered_shown_alone_pointed_at_and_downloaded(visit, tmp_path
 
 
 def test_a_view_is_zoomed_linked_and_asked_of_the_server(visit):
-    visitor = visit()
+    visitor = visit(charts=False)
     page = visitor.go(SAMPLE)
     drawn(page)
 
@@ -150,7 +150,7 @@ def test_a_view_is_zoomed_linked_and_asked_of_the_server(visit):
     expect(page).to_have_url(re.compile("view=[^&]*om"))
 
     step("the link opens the same, and goes back")
-    again = visit().follow(page)
+    again = visit(charts=False).follow(page)
     drawn(again)
     expect(again.locator(".mean")).to_be_checked()
     expect(again.get_by_role("button", name="Back to the view before").first).to_be_visible()
@@ -181,7 +181,7 @@ def test_a_view_is_zoomed_linked_and_asked_of_the_server(visit):
 
 
 def test_logs_of_a_folder_grow_are_damaged_named_in_any_way_or_dropped(visit, logs, tmp_path):
-    visitor = visit()
+    visitor = visit(charts=False)
 
     step("a log that is being written grows in the page")
     with EventWriter(logs / "live" / "first") as writer:

@@ -44,6 +44,7 @@ def two(tmp_path):
     return first, second
 
 
+@pytest.mark.sweep  # a journey in the browser does the same
 def test_models_run_together_and_the_link_reopens_it(app, two):
     first, second = two
     open_page(app, "planner", first, **{"plan-for": TOGETHER, "with": second.id, "card": "1GB"})

@@ -12,6 +12,7 @@ import pytest
 
 from stethoscope.formats import detect
 from stethoscope.types import ModelFile
+from tests.conftest import ALL
 from tests.tables import each
 
 IMAGE = (8, 9, 4)
@@ -192,7 +193,9 @@ def test_layers_are_described_as_keras_reports_them(
     package: str, expression: str, build: Callable[[Any], Any], built: Callable[..., Any], tmp_path: Path
 ) -> None:
     model = built(package, build)
-    for suffix in (".keras", ".h5"):
+    # One kind of file for either Keras, by turns: `make test-all` has both.
+    turn = [expression for _, expression, _ in CASES].index(expression) + (package == "keras")
+    for suffix in (".keras", ".h5") if ALL else (".keras", ".h5")[turn % 2 :][:1]:
         path = tmp_path / f"model{suffix}"
         model.save(path)
         file = ModelFile.at(path)

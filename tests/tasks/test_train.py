@@ -5,31 +5,28 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sample_models.canonical import save_keras
 from stethoscope.evidence.decode import decode
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.sources import PROJECT
+from tests.frameworks import keras
 from tests.training.programs import blobs
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    import subprocess
-    import sys
-
     made = tmp_path_factory.mktemp("train")
-    code = (
-        "import sys, keras; from pathlib import Path; from sample_models.canonical import save_keras\n"
-        "keras.utils.set_random_seed(0); L = keras.layers\n"
-        "m = keras.Sequential([L.Input((4,)), L.Dense(8, activation='relu'), L.Dense(3, activation='softmax')])\n"
-        "m.compile('adam', 'sparse_categorical_crossentropy'); save_keras(m, Path(sys.argv[1]))\n"
-        "m.compile(keras.optimizers.Adam(0.01), 'sparse_categorical_crossentropy')\n"
-        "import numpy as np; d = np.load(sys.argv[2]); m.fit(d['x'], d['y'], epochs=20, verbose=0); save_keras(m, Path(sys.argv[3]))\n"
-    )
     x, y = blobs(200)
     np.savez(made / "data.npz", x=x, y=y)
-    paths = [str(made / name) for name in ("fresh.keras", "data.npz", "trained.keras")]
-    subprocess.run([sys.executable, "-c", code, *paths], check=True, capture_output=True, cwd=PROJECT)
+    keras.utils.clear_session()
+    keras.utils.set_random_seed(0)
+    hidden, answer = keras.layers.Dense(8, activation="relu"), keras.layers.Dense(3, activation="softmax")
+    model = keras.Sequential([keras.layers.Input((4,)), hidden, answer])
+    model.compile("adam", "sparse_categorical_crossentropy")
+    save_keras(model, made / "fresh.keras")
+    model.compile(keras.optimizers.Adam(0.01), "sparse_categorical_crossentropy")
+    model.fit(x, y, epochs=20, verbose=0)
+    save_keras(model, made / "trained.keras")
     return made
 
 
