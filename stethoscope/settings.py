@@ -124,11 +124,6 @@ class Settings(BaseSettings):
         shown="the number of cores, at least 2",
         ge=1,
     )
-    warm_tensorflow: bool = _setting(
-        True,
-        "Start TensorFlow's workers with the app; otherwise the first model that needs them waits some seconds for them, "
-        "and an app that sees none holds half a gigabyte less.",
-    )
     skeleton_above_bytes: ByteSize = _setting(
         ByteSize(50 * _MIB), "Files larger than this are drawn without their weights.", ge=0
     )

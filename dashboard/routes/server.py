@@ -83,7 +83,7 @@ def _start() -> None:
     _allow_many_descriptors()
     register_samples(store(), settings().samples_dir)
     removal.clean()
-    engine().warm(("light", "tensorflow") if settings().warm_tensorflow else ("light",))
+    engine().warm()
     # After each run of a page Streamlit searches all objects for garbage. What was imported until here is none.
     gc.collect()
     gc.freeze()
