@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, figures, render, tables, words
+from dashboard import escape, figures, render, rerun, tables, words
 from dashboard.session import View
 from stethoscope.store import Entry, store
 from stethoscope.types import Architecture, Hazard
@@ -144,7 +144,7 @@ def hazards(view: View, items: Sequence[Hazard]) -> bool:
         elif view.mine:
             if st.button("Do not run its code any more", key="distrust"):
                 store().set_trusted(entry.id, view.owner, False)
-                st.rerun()
+                rerun.whole_page()
         elif not entry.trusted:
             st.caption("Only the owner of this model can allow it. Upload your own copy to decide for yourself.")
     return entry.trusted
@@ -169,10 +169,10 @@ def _confirm_trust(entry: Entry, owner: str) -> None:
     if yes.button("Yes, run its code", key="trust-yes", type="primary", width="stretch"):
         store().set_trusted(entry.id, owner)
         _ask_to_trust()
-        st.rerun()
+        rerun.whole_page()
     if no.button("No", key="trust-no", width="stretch"):
         _ask_to_trust()
-        st.rerun()
+        rerun.whole_page()
 
 
 def parameters_by_layer(architecture: Architecture) -> None:

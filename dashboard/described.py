@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, escape, navigation, progress, render, session
+from dashboard import analysis, escape, navigation, progress, render, rerun, session
 from dashboard.kept_answers import kept
 from dashboard.session import View
 from stethoscope.codec import architecture_from_json
@@ -94,4 +94,4 @@ def _again(view: View, state: JobState) -> None:
     assert view.entry is not None and state.result is not None
     if render.may_end_otherwise(state.result) and st.button("Read it again", key="describe-again"):
         analysis.describe(view.entry, again=True)
-        st.rerun()
+        rerun.whole_page()

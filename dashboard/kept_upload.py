@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import escape, session, upload_view, words
+from dashboard import escape, rerun, session, upload_view, words
 from stethoscope.errors import NotFound
 from stethoscope.store import Entry, store
 
@@ -47,5 +47,5 @@ def chosen(
         if as_logs:
             session.mark_as_logs(uploaded[0], owner)
         session.remember(role, uploaded[0])
-        st.rerun()
+        rerun.whole_page()
     return None

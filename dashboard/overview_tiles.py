@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import analysis, escape, navigation, removal, render, session, words
+from dashboard import analysis, escape, navigation, removal, render, rerun, session, words
 from dashboard.behaviour import consistency_parts
 from dashboard.deployment import drift_kept
 from dashboard.session import View
@@ -70,7 +70,7 @@ def _rename(view: View, entry: Entry) -> None:
         name = st.text_input("Name", value=entry.name, max_chars=200)
         if st.form_submit_button("Rename", width="stretch") and name.strip() and name != entry.name:
             store().rename(entry.id, view.owner, name)
-            st.rerun()
+            rerun.whole_page()
 
 
 def _ask_to_remove(entry_id: str | None = None) -> None:
@@ -89,10 +89,10 @@ def _confirm_removal(entry: Entry, owner: str) -> None:
         removal.remove(entry, owner)
         _ask_to_remove()
         session.forget()
-        st.rerun()
+        rerun.whole_page()
     if no.button("Keep it", key="remove-no", width="stretch"):
         _ask_to_remove()
-        st.rerun()
+        rerun.whole_page()
 
 
 def health(view: View, architecture: Architecture) -> None:

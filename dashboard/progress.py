@@ -6,7 +6,7 @@ import time
 
 import streamlit as st
 
-from dashboard import escape, fragments, words
+from dashboard import escape, fragments, rerun, words
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
@@ -64,8 +64,7 @@ def watch(state: JobState, *, subject: str, may_cancel: bool) -> None:
     def line() -> None:
         now = find(state.id)
         if now is None or now.done:
-            st.rerun()
-        assert now is not None, "st.rerun does not return"
+            rerun.whole_page()
         bar(now, subject=subject, may_cancel=may_cancel)
 
     line()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import escape, progress, session, words
+from dashboard import escape, progress, rerun, session, words
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
 from stethoscope.tasks.feeds import Batching
@@ -25,7 +25,7 @@ def begin(job: Job, view: View) -> None:
     job_id = progress.start(job, owner=view.owner, entry_id=view.entry.id)
     session.remember("job", job_id)
     st.session_state[_key(job.kind, view.entry.id)] = job_id
-    st.rerun()
+    rerun.whole_page()
 
 
 def state(kind: str, view: View, invitation: str = "") -> JobState | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import analysis, copy_link, escape, fragments, navigation, progress, render, session, words
+from dashboard import analysis, copy_link, escape, fragments, navigation, progress, render, rerun, session, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.store import Entry, store
@@ -123,7 +123,7 @@ def _running(view: session.View) -> None:
     def jobs() -> None:
         active = engine().jobs(owner=view.owner, active=True)
         if not active:
-            st.rerun()
+            rerun.whole_page()
         st.caption("Running")
         first = sorted(active, key=lambda state: state.status == "queued")[:_MOST_BARS]
         for state in first:

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, fragments, render, session
+from dashboard import escape, fragments, render, rerun, session
 from dashboard.session import View
 from stethoscope.lab.studies import Study, Work, studies
 
@@ -22,7 +22,7 @@ def button(label: str, kind: str, work: Callable[[], Work], view: View, *, disab
     busy = latest is not None and not latest.done
     if st.button(label, type="primary", key=f"study-{kind}", width="stretch", disabled=disabled or busy):
         session.remember("study", studies().start(kind, view.entry.id, view.owner, work()))
-        st.rerun()
+        rerun.whole_page()
 
 
 def shown(kind: str, view: View, progress: Callable[[Mapping[str, Any]], tuple[float, str]], draw: Draw) -> bool:
@@ -49,7 +49,7 @@ def shown(kind: str, view: View, progress: Callable[[Mapping[str, Any]], tuple[f
     def moving() -> None:
         now = studies().find(study_id, entry_id)
         if now is None or now.done:
-            st.rerun()
+            rerun.whole_page()
             return
         line, stop = st.columns([6, 1], vertical_alignment="center")
         share, text = progress(now.value)

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, cards, described, escape, navigation, overview_tiles, render, session, upload_view
+from dashboard import (
+    analysis,
+    cards,
+    described,
+    escape,
+    navigation,
+    overview_tiles,
+    render,
+    rerun,
+    session,
+    upload_view,
+)
 from stethoscope.store import store
 
 PAGE = {"title": "Overview", "section": "Model", "url_path": "overview", "icon": ""}
@@ -23,7 +34,7 @@ def upload() -> None:
     if models and st.session_state.get("_arrived") != uploaded:
         st.session_state["_arrived"] = uploaded
         session.choose(models[0].id)
-        st.rerun()
+        rerun.whole_page()
 
 
 def welcome(view: session.View) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, escape, recipes, render, run_panel, session
+from dashboard import cards, described, escape, recipes, render, rerun, run_panel, session
 from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
 from dashboard.data import data_use
 from stethoscope.diagnosis.report import Report
@@ -38,7 +38,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
                 view, data=data, logs=logs, fit=fit if data is not None and allowed else None, prove=prove
             )
             session.remember("diagnosis", diagnoses().start(asked))
-            st.rerun()
+            rerun.whole_page()
     kept = diagnoses().history(view.entry.id)
     shown = session.recalled("diagnosis") or diagnoses().running(view.entry.id) or (kept[0].id if kept else None)
     if shown is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, described, linked, progress, render, session
+from dashboard import analysis, described, linked, progress, render, rerun, session
 from dashboard.deployment import (
     drift_fit,
     drift_inputs,
@@ -32,7 +32,7 @@ def compare(view: session.View, architecture: Architecture | None) -> None:
                 drift_jobs.begin(
                     drift_jobs.job(view, architecture, sides, chosen.params, with_model=chosen.with_model), view
                 )
-                st.rerun()
+                rerun.whole_page()
     if state is not None:
         answered(state, view)
     elif sides is None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, figures, fragments, render, words
+from dashboard import escape, figures, fragments, render, rerun, words
 from dashboard.behaviour import baseline_figure, finding_cards
 from dashboard.session import View
 from stethoscope.checks import all_checks
@@ -31,7 +31,7 @@ def running(view: View, diagnosis_id: str, architecture: Architecture) -> None:
     def moving() -> None:
         report = diagnoses().report(entry_id, diagnosis_id)
         if report.done:
-            st.rerun()
+            rerun.whole_page()
         line, button = st.columns([6, 1], vertical_alignment="center")
         ended = [stage for stage in report.stages if stage.status in ("done", "skipped", "failed")]
         now = [_doing(stage) for stage in report.stages if stage.status == "running"]
@@ -153,7 +153,7 @@ def history(view: View, kept: Sequence[Kept], shown_id: str | None) -> None:
         )
         if chosen != shown_id:
             st.query_params["diagnosis"] = chosen
-            st.rerun()
+            rerun.whole_page()
         compared = other.selectbox(
             "Compare with", [item for item in names if item != chosen], index=None, format_func=names.__getitem__,
             key="compare", bind="query-params", placeholder="another diagnosis",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import escape, render, session, upload_view, words
+from dashboard import escape, render, rerun, session, upload_view, words
 from dashboard.data import chosen_data, data_use
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
@@ -85,7 +85,7 @@ def _own(view: View, architecture: Architecture) -> DataUse | None:
         st.session_state["_data_arrived"] = uploaded
         session.mark_as_data(uploaded[0], view.owner)
         session.choose_data(uploaded[0])
-        st.rerun()
+        rerun.whole_page()
     return None
 
 

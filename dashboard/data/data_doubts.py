@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import analysis, cards, described, escape, figures, progress, render, run_panel, session, words
+from dashboard import analysis, cards, described, escape, figures, progress, render, rerun, run_panel, session, words
 from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
@@ -45,7 +45,7 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
         )
         if st.button("Look for doubtful labels", type="primary", key="run-doubts", disabled=not allowed):
             progress.start(job, owner=view.owner, entry_id=entry.id)
-            st.rerun()
+            rerun.whole_page()
         return
     found = data_jobs.answer(state, job, entry, view)
     if found is not None:
@@ -150,7 +150,7 @@ def _rows(found: Mapping[str, Any], view: View, entry: Entry, about: DataAbout) 
     if choice is not None and isinstance(choice.value, int):
         session.remember("place", str(choice.value))
         st.session_state["_data_tab"] = "samples"
-        st.rerun()
+        rerun.whole_page()
 
 
 def _table(shown: Sequence[Mapping[str, Any]], table: Mapping[str, Any], places: list[int]) -> None:

@@ -6,7 +6,7 @@ import shlex
 
 import streamlit as st
 
-from dashboard import escape, fragments, render, words
+from dashboard import escape, fragments, render, rerun, words
 from dashboard.data import chosen_data, fiftyone_process
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
@@ -46,7 +46,7 @@ def _here(entry: Entry, rows: int) -> None:
             st.warning(f"FiftyOne ended: {escape.sentences(found.said.splitlines()[-1])}")
         if st.button("Open in FiftyOne", type="primary", key="fiftyone-open"):
             fiftyone_process.start(entry, chosen_data.options(), rows=rows)
-            st.rerun()
+            rerun.whole_page()
         return
     if found.ready:
         render.verdict("good", "Open", "FiftyOne shows this data.")
@@ -62,7 +62,7 @@ def _starting() -> None:
         st.caption("Reading the data and starting FiftyOne; that takes some seconds.")
         if st.session_state.get("_fiftyone_waits", 0) > 0:
             st.session_state["_fiftyone_waits"] = 0
-            st.rerun()
+            rerun.whole_page()
         st.session_state["_fiftyone_waits"] = 1
 
     waiting()

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape
+from dashboard import escape, rerun
 from dashboard.data import data_use
 from stethoscope.errors import StethoscopeError
 from stethoscope.preprocessing import all_steps
@@ -102,7 +102,7 @@ def _form(preparation: Preparation, arrays: Sequence[str], found: Mapping[str, A
             st.error(escape.sentences(error))
         else:
             change(wanted)
-            st.rerun()
+            rerun.whole_page()
 
 
 def _measured(kind: StepKind, of: str, found: Mapping[str, Any]) -> dict[str, Any]:

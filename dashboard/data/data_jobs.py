@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dashboard import progress, render
+from dashboard import progress, render, rerun
 from dashboard.session import View
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
@@ -48,5 +48,5 @@ def answer(state: JobState, job: Job, entry: Entry, view: View, *, height: int =
     render.ending(state)
     if render.may_end_otherwise(state.result) and st.button("Read it again", key=f"again-{job.kind}"):
         engine().submit(job, owner=view.owner, entry_id=entry.id, fresh=True)
-        st.rerun()
+        rerun.whole_page()
     return None

@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import escape, figures, session, words
+from dashboard import escape, figures, rerun, session, words
 from dashboard.data import chosen_data, class_colours, data_jobs, sample_grid
 from dashboard.data.sample_grid import Look
 from dashboard.session import View
@@ -83,11 +83,11 @@ def _chosen(value: Any, place: int, about: DataAbout) -> None:
     """What was pressed in the picture: arrows, or Escape. Hostile."""
     if value is None:
         session.remember("place", None)
-        st.rerun()
+        rerun.whole_page()
     by = value.get("step") if isinstance(value, dict) else None
     if by in (-1, 1) and _next(place, by, about.rows) is not None:
         step(place, by, about.rows)
-        st.rerun()
+        rerun.whole_page()
 
 
 def _remember(now: Look) -> None:

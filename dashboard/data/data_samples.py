@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 import streamlit as st
 
-from dashboard import escape, linked, session, words
+from dashboard import escape, linked, rerun, session, words
 from dashboard.data import chosen_data, data_jobs, data_one, data_table, sample_grid
 from dashboard.data.sample_grid import Look
 from dashboard.session import View
@@ -51,7 +51,7 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
     choice = sample_grid.opened(key)
     if choice is not None and isinstance(choice.value, int) and choice.value >= 0:
         session.remember("place", str(choice.value))
-        st.rerun()
+        rerun.whole_page()
 
 
 def look() -> Look:

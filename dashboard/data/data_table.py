@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, session, words
+from dashboard import escape, rerun, session, words
 
 _ROLES = {"target": "target", "split": "split", "other": "not used"}
 
@@ -37,7 +37,7 @@ def show(table: Mapping[str, Any], places: Sequence[int], key: str) -> None:
     rows = picked["selection"]["rows"]
     if rows and 0 <= rows[0] < len(places):
         session.remember("place", str(places[rows[0]]))
-        st.rerun()
+        rerun.whole_page()
     left_out = int(table["columns_total"]) - len(table["columns"])
     if left_out > 0:
         st.caption(f"{words.plural(left_out, 'more column')} not shown here; a row that is opened has them all.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import escape, render, session, upload_view, words
+from dashboard import escape, render, rerun, session, upload_view, words
 from dashboard.data import chosen_data
 from dashboard.session import View
 from stethoscope.store import Entry, store
@@ -26,7 +26,7 @@ def show(view: View) -> None:
         st.session_state["_data_set_arrived"] = uploaded
         session.mark_as_data(uploaded[0], view.owner)
         session.choose_data(uploaded[0])
-        st.rerun()
+        rerun.whole_page()
     _with_model(view)
     _earlier(view)
     _to_try()

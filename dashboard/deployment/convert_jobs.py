@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-import streamlit as st
-
-from dashboard import analysis, progress
+from dashboard import analysis, progress, rerun
 from dashboard.data.data_use import DataUse
 from dashboard.deployment import convert_targets, linked_jobs
 from dashboard.deployment.linked_jobs import LinkedJobs
@@ -62,7 +60,7 @@ def begin(jobs: Iterable[Job], view: View) -> None:
             known[target] = engine().submit(one, owner=view.owner, entry_id=view.entry.id)
         _cancel_replaced(before, known[target], view)
     _linked().keep(known, view)
-    st.rerun()
+    rerun.whole_page()
 
 
 def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import escape, progress, session
+from dashboard import escape, progress, rerun, session
 from dashboard.deployment import drift_jobs, drift_sides
 from dashboard.session import View
 from stethoscope.drift.kept_monitor import KeptMonitor
@@ -79,7 +79,7 @@ def _save(state: JobState, view: View, name: str, webhook: str) -> None:
         st.error(escape.sentences(error))
         return
     look_at(made.id)
-    st.rerun()
+    rerun.whole_page()
 
 
 def _subject(view: View) -> str:

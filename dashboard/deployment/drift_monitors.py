@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import cards, escape, figures, fragments, progress, render, session, words
+from dashboard import cards, escape, figures, fragments, progress, render, rerun, session, words
 from dashboard.deployment import drift_figures, drift_jobs, drift_kept, drift_parts, drift_sides
 from dashboard.session import View
 from stethoscope.drift.kept_monitor import KeptMonitor
@@ -130,7 +130,7 @@ def _run(kept: KeptMonitor, monitor: Monitor, view: View, architecture: Architec
         assert current is not None and chosen
         job_id = drift_jobs.begin(drift_jobs.job_of(monitor, kept.id, current, chosen, architecture), view)
         kept.begun(job_id, current.name)
-        st.rerun()
+        rerun.whole_page()
     if monitor.model is not None and architecture is None:
         st.caption("Its model cannot be run here at the moment.")
 
@@ -144,7 +144,7 @@ def _under_way(kept: KeptMonitor, view: View) -> None:
     def bars() -> None:
         states = {job_id: progress.find(job_id) for job_id in waiting}
         if any(state is None or state.done for state in states.values()):
-            st.rerun()
+            rerun.whole_page()
         for job_id, state in states.items():
             if state is not None:
                 progress.bar(state, subject=waiting[job_id], may_cancel=state.owner == view.owner)

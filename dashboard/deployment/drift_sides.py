@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import escape, session, upload_view, words
+from dashboard import escape, rerun, session, upload_view, words
 from dashboard.data import chosen_data, data_choice, data_use
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
@@ -104,7 +104,7 @@ def pick(
         st.session_state[before] = uploaded
         session.mark_as_data(uploaded[0], view.owner)
         st.session_state[f"{_PENDING}-{role}"] = uploaded[0]
-        st.rerun()
+        rerun.whole_page()
     st.session_state[tab] = chosen
     session.remember(role, chosen)
     return chosen

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import fragments, progress, session
+from dashboard import fragments, progress, rerun, session
 from dashboard.session import View
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
@@ -96,7 +96,7 @@ def watch(states: Mapping[str, JobState], titles: Mapping[str, str], view: View,
     def lines() -> None:
         now = {key: progress.find(job_id) for key, job_id in waiting.items()}
         if any(state is None or state.done for state in now.values()):
-            st.rerun()
+            rerun.whole_page()
         active = {key: state for key, state in now.items() if state is not None}
         few = len(active) <= most_lines
         for key, state in active.items():

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import streamlit as st
-
-from dashboard import analysis, progress
+from dashboard import analysis, progress, rerun
 from dashboard.data.data_use import DataUse
 from dashboard.deployment import linked_jobs
 from dashboard.deployment.linked_jobs import LinkedJobs
@@ -78,7 +76,7 @@ def begin(asked: Iterable[Job], view: View) -> None:
         known.pop(other, None)
         known[other] = progress.start(one, owner=view.owner, entry_id=view.entry.id)
     _LINKED.keep(dict(list(known.items())[-MOST:]), view)
-    st.rerun()
+    rerun.whole_page()
 
 
 def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:

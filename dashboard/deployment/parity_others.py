@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 import streamlit as st
 
-from dashboard import described, escape, render, session, upload_view
+from dashboard import described, escape, render, rerun, session, upload_view
 from dashboard.deployment import parity_ways
 from dashboard.deployment.parity_jobs import MOST
 from dashboard.session import View
@@ -52,7 +52,7 @@ def choose(view: View, compared: Sequence[str]) -> list[Entry]:
     if arrived and st.session_state.get(f"{_PENDING}-before") != arrived:
         st.session_state[f"{_PENDING}-before"] = arrived
         st.session_state[_PENDING] = arrived[0]
-        st.rerun()
+        rerun.whole_page()
     return [found[key] for key in chosen if key in found]
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import streamlit as st
-
-from dashboard import analysis, progress
+from dashboard import analysis, progress, rerun
 from dashboard.data.data_use import DataUse
 from dashboard.deployment.linked_jobs import LinkedJobs
 from dashboard.session import View
@@ -62,7 +60,7 @@ def begin(asked: Job, view: View) -> None:
         params["again"] = int(before.params.get("again") or 0) + 1
     one = Job(asked.kind, asked.files, params, asked.budget, asked.worker)
     _LINKED.keep({_ONE: progress.start(one, owner=view.owner, entry_id=view.entry.id)}, view)
-    st.rerun()
+    rerun.whole_page()
 
 
 def shown(view: View, *, quiet: bool = False) -> JobState | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from dashboard import escape, figures, fragments, words
+from dashboard import escape, figures, fragments, rerun, words
 from dashboard.training import compare_figures, compare_table, followed, parallel_view, tracker_parts, version_parts
 from dashboard.training.compare_inputs import Chosen, Log, choose, filtered, id_of, one_of
 from dashboard.training.followed import OpenLog
@@ -51,7 +51,7 @@ def show(log: LogView) -> None:
 def _follow(job_id: str, drawn: int) -> None:
     """Draws the page again when something was added to a folder that is written."""
     if followed.opened(job_id).revision != drawn:
-        st.rerun()
+        rerun.whole_page()
 
 
 @fragments.part(run_every=WAIT_S)
@@ -59,7 +59,7 @@ def _wait(job_id: str) -> None:
     """Says how the first reading stands, and draws the page again once it has ended."""
     found = followed.opened(job_id)
     if found.table is not None:
-        st.rerun()
+        rerun.whole_page()
     st.info(escape.sentences(found.problem or "The logs are still being read."))
 
 
@@ -198,7 +198,7 @@ def _stands(job_id: str) -> bool:
     @fragments.part(run_every=SOON_S)
     def wait() -> None:
         if st.session_state.get(key) == job_id:
-            st.rerun()
+            rerun.whole_page()
         st.session_state[key] = job_id
 
     wait()

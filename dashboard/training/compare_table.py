@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, words
+from dashboard import escape, rerun, words
 from dashboard.training import curves_link
 from dashboard.training.compare_inputs import Chosen
 from stethoscope.runs.axes import is_number, name_of
@@ -36,7 +36,7 @@ def draw(job_id: str, compared: Comparison, metrics: Sequence[Metric], by: Metri
         label = f"Show the curves of {_which(picked, runs)}"
         if st.button(label, key="compare-curves", help="Choose rows of the table to see only those"):
             curves_link.show_curves(job_id, runs)
-            st.rerun()
+            rerun.whole_page()
         st.download_button("Download CSV", text, "runs.csv", "text/csv", key="compare-csv", on_click="ignore")
         if len(order) <= _COPIED_RUNS:
             with st.popover("Copy CSV"):

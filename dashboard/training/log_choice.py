@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from dashboard import escape, progress, render, session, upload_view, words
+from dashboard import escape, progress, render, rerun, session, upload_view, words
 from dashboard.training import followed, mlflow_parts
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs import engine
@@ -190,7 +190,7 @@ def _empty(view: session.View) -> None:
         st.session_state["_log_arrived"] = uploaded
         session.mark_as_logs(uploaded[0], view.owner)
         _choose(uploaded[0])
-        st.rerun()
+        rerun.whole_page()
     if followed.allowed_folders():
         with st.container(border=True):
             _folders()
@@ -202,7 +202,7 @@ def _empty(view: session.View) -> None:
 
 def _arrived(entry_id: str) -> None:
     _choose(entry_id)
-    st.rerun()
+    rerun.whole_page()
 
 
 def _folders() -> None:
@@ -224,10 +224,10 @@ def _folders() -> None:
     )  # fmt: skip
     if picked:
         st.session_state["_browsed"] = picked
-        st.rerun()
+        rerun.whole_page()
     if follow.button("Follow", key="follow", width="stretch", disabled=not typed):
         _choose(None, typed)
-        st.rerun()
+        rerun.whole_page()
     if here and here not in roots:
         st.button("Folder above", key="folder-up", on_click=_browse, args=(str(Path(here).parent),))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dashboard import escape, fragments, progress, words
+from dashboard import escape, fragments, progress, rerun, words
 from dashboard.training import mlflow_import
 from stethoscope.errors import StethoscopeError
 from stethoscope.logs.mlflow_server import Experiment
@@ -77,7 +77,7 @@ def _pick(url: str, found: Sequence[Experiment], owner: str) -> None:
             st.warning(escape.sentences(error))
         else:
             st.session_state[_UNDER_WAY] = made.id
-            st.rerun()
+            rerun.whole_page()
 
 
 def _watch(import_id: str, owner: str) -> None:
@@ -85,8 +85,7 @@ def _watch(import_id: str, owner: str) -> None:
     def line() -> None:
         now = mlflow_import.find(import_id, owner)
         if now is None or now.done:
-            st.rerun()
-        assert now is not None, "st.rerun does not return"
+            rerun.whole_page()
         text, button = st.columns([6, 1], vertical_alignment="center")
         what = ", ".join(escape.markdown(name, 40) for name in now.names[:3])
         answers = words.plural(now.server.answers, "answer")

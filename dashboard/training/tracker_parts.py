@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, words
+from dashboard import escape, rerun, words
 from dashboard.training import curves_link
 from dashboard.training.compare_inputs import Log
 from stethoscope.runs.compare import Comparison, Metric, short_names, take_runs
@@ -45,7 +45,7 @@ def experiments(log: Log, by: Metric) -> None:
             which = "its runs" if len(some) == len(runs) else f"{len(some)} of its {len(runs):,} runs"
             if st.button(f"Show the curves of {which}", key="experiment-curves"):
                 curves_link.show_curves(log.job_id, some)
-                st.rerun()
+                rerun.whole_page()
 
 
 def noun(log: Log) -> str:

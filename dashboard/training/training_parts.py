@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, fragments, progress, render, session, words
+from dashboard import escape, fragments, progress, render, rerun, session, words
 from dashboard.behaviour import finding_cards
 from dashboard.training import curves_view, followed, log_choice
 from dashboard.training.log_choice import LogView
@@ -82,7 +82,7 @@ def _look_again(log: LogView, every_s: float) -> None:
     @fragments.part(run_every=every_s)
     def look() -> None:
         if followed.opened(log.job_id, look=False).revision != log.index.get("revision"):
-            st.rerun()
+            rerun.whole_page()
 
     look()
 
@@ -94,7 +94,7 @@ def _line(state: JobState, findings: Sequence[Finding]) -> None:
         def waiting() -> None:
             now = progress.find(state.id)
             if now is None or now.done:
-                st.rerun()
+                rerun.whole_page()
             st.caption("Looking at every point of every curve for faults")
 
         waiting()
