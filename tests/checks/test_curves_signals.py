@@ -162,6 +162,8 @@ def test_a_slow_loss():
     slow = tuple(1 - 0.004 * at for at in range(30))
     assert found("loss-slow", logs=log(slow))[0].severity == Severity.MEDIUM
     assert not found("loss-slow", logs=log(FALLING))
+    assert found("loss-slow", training=training(base=run(0.1, slow)))
+    assert not found("loss-slow", training=training(base=run(0.1, slow[:3])))
 
 
 def test_overtraining_and_overfitting():

@@ -44,6 +44,9 @@ def test_a_batch_for_each_replica_is_a_larger_batch(engine, models):
     assert [suspect.id for suspect in report.suspects] == ["batch-size", "learning-rate"]
     assert report.suspects[0].explains == "all"
     assert "learning_rate = 0.1 * 2" in report.suspects[1].code
+    faster = [curve for curve in report.curves if curve.learning_rate_factor == 2]
+    slower = [curve for curve in report.curves if curve.devices == 2 and curve.learning_rate_factor == 1]
+    assert faster and faster[0].losses[-1] != pytest.approx(slower[0].losses[-1], rel=1e-3)
 
 
 def test_random_layers_are_no_disagreement(engine, models):
