@@ -93,7 +93,7 @@ def _setup(model: Any, x: Any, y: Any, loss: str, epochs: int) -> Any:
     adam = {"class_name": "Adam", "config": {"learning_rate": 0.001}}
     settings = CompileSettings(loss, "Adam", 0.001, (), {"loss": loss, "optimizer": adam})
     inputs, outputs = (TensorSpec("x", (None, *x.shape[1:]), "float32"),), (TensorSpec("y", None, "float32"),)
-    architecture = Architecture("keras_zip", "", 0, 0, inputs, outputs, (), settings)
+    architecture = Architecture("keras", "", 0, 0, inputs, outputs, (), settings)
     return make_setup(model, architecture, Bound({"x": x}, {"y": y}), FitSettings(epochs=epochs), ("x",))[0]
 
 

@@ -86,7 +86,7 @@ runtime_threads.choose(threads)
 file = ModelFile.at(path)
 kind = detect(file)
 runner = kind.open(file, Path(tempfile.mkdtemp()))
-load = plain_calls.loader(kind.id, file, runner.inputs)
+load = plain_calls.loader(kind, file, runner.inputs)
 ready = load().ready if load else plain_calls.traced(runner)
 ours = ready({runner.inputs[0].name: x})
 for _ in range(20):

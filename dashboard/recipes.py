@@ -8,6 +8,7 @@ from typing import Any
 
 from dashboard import recipe_inputs
 from dashboard.data import data_use
+from stethoscope.formats import format_of
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture
@@ -30,25 +31,14 @@ def predict_code(
         data_name: The file with the data, or None for random input.
         given: What the run fed, {name: {"shape", "dtype"}}, when it got that far.
     """
-    kind = architecture.format_id
-    if kind.startswith("tflite"):
-        body = _tflite(name)
-    elif kind.startswith("onnx"):
-        body = _onnx(name)
-    elif "saved" in kind:
-        body = _saved_model(name)
-    elif "frozen" in kind or kind in {"pb", "graphdef"}:
-        body = _frozen(name, architecture)
-    else:
-        body = _keras(name, architecture)
-    imports, load, call = body
+    program = format_of(architecture).program(name, architecture)
     lines = [
         "import numpy as np",
-        *imports,
+        *program.imports,
         "",
         *recipe_inputs.lines(architecture, settings, data_name, given or {}),
         "",
-        *load,
+        *program.load,
         "",
     ]
     lines += [
@@ -57,7 +47,7 @@ def predict_code(
         "results = []",
         "for start in range(0, samples, batch_size):",
         "    batch = {name: values[start : start + batch_size] for name, values in inputs.items()}",
-        *(f"    {line}" for line in call),
+        *(f"    {line}" for line in program.call),
     ]
     return "\n".join(lines) + "\n"
 
@@ -98,75 +88,3 @@ def command_line(verb: str, name: str, options: Mapping[str, Any]) -> str:
         elif value is not None:
             parts += [f"--{option}", str(value)]
     return shlex.join(parts)
-
-
-def _keras(name: str, architecture: Architecture) -> tuple[list[str], list[str], list[str]]:
-    old = architecture.framework_version.startswith(("Keras 1", "Keras 2"))
-    module = "tf_keras" if old else "keras"
-    single = len(architecture.inputs) == 1
-    feed = "next(iter(batch.values()))" if single else "list(batch.values())"
-    return (
-        [f"import {module}"],
-        [f"model = {module}.models.load_model({name!r})"],
-        [f"results.append(model({feed}, training=False))"],
-    )
-
-
-def _tflite(name: str) -> tuple[list[str], list[str], list[str]]:
-    return (
-        ["from ai_edge_litert.interpreter import Interpreter"],
-        [
-            f"interpreter = Interpreter({name!r})",
-            "details = {item['name']: item['index'] for item in interpreter.get_input_details()}",
-        ],
-        [
-            "for name, values in batch.items():",
-            "    interpreter.resize_tensor_input(details[name], values.shape)",
-            "interpreter.allocate_tensors()",
-            "for name, values in batch.items():",
-            "    interpreter.set_tensor(details[name], values)",
-            "interpreter.invoke()",
-            "results.append([interpreter.get_tensor(item['index']) for item in interpreter.get_output_details()])",
-        ],
-    )
-
-
-def _onnx(name: str) -> tuple[list[str], list[str], list[str]]:
-    return (
-        ["import onnxruntime"],
-        [f"session = onnxruntime.InferenceSession({name!r}, providers=['CPUExecutionProvider'])"],
-        ["results.append(session.run(None, batch))"],
-    )
-
-
-def _saved_model(name: str) -> tuple[list[str], list[str], list[str]]:
-    folder = name.split(".", maxsplit=1)[0] or "model"
-    return (
-        ["import tensorflow as tf"],
-        [
-            f"model = tf.saved_model.load({folder!r})  # the unpacked folder",
-            "serve = model.signatures['serving_default']",
-        ],
-        ["results.append(serve(**{name: tf.constant(values) for name, values in batch.items()}))"],
-    )
-
-
-def _frozen(name: str, architecture: Architecture) -> tuple[list[str], list[str], list[str]]:
-    outputs = [_tensor(spec.name) for spec in architecture.outputs]
-    return (
-        ["import tensorflow as tf"],
-        [
-            f"graph_def = tf.compat.v1.GraphDef.FromString(open({name!r}, 'rb').read())",
-            "graph = tf.Graph()",
-            "with graph.as_default():",
-            "    tf.import_graph_def(graph_def, name='')",
-            "session = tf.compat.v1.Session(graph=graph)",
-        ],
-        [
-            f"results.append(session.run({outputs!r}, {{name if ':' in name else name + ':0': values for name, values in batch.items()}}))"
-        ],
-    )
-
-
-def _tensor(name: str) -> str:
-    return name if ":" in name else f"{name}:0"

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import escape, linked, render, words
 from stethoscope.devices import Machine
 from stethoscope.errors import BadSetting
-from stethoscope.formats import all_formats
+from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.refusals import Refusal, nearest_valid, refusals
 from stethoscope.memory.run_settings import DEVICES, PRECISIONS, RunSettings
@@ -29,19 +29,20 @@ _ALLOCATOR_TITLES = {"system": "Gives freed memory back", "pool": "TensorFlow's 
 
 def draw(batch_size: int, architecture: Architecture) -> RunSettings | None:
     """Draws the choices that this model's format has; returns the settings, or None after saying what is wrong."""
-    if all_formats()[architecture.format_id].worker != "tensorflow":
+    kind = format_of(architecture)
+    if kind.runtime != "tensorflow":
         st.caption("This file has a runtime of its own, on the CPU: batch and memory limit are what can be chosen.")
         return RunSettings(batch_size=batch_size)
     call, precision, xla = "function", "as saved", False
     first = st.grid(4, min_column_width=150, vertical_alignment="bottom")
-    if architecture.format_id.startswith("keras"):
+    if kind.live:
         with first.cell():
             call = linked.select("Called as", TITLES, "function", "call")
         with first.cell():
             precision = linked.select("Precision", {name: name for name in PRECISIONS}, "as saved", "precision")
     with first.cell():
         device = linked.select("Device", {name: _DEVICE_TITLES[name] for name in DEVICES}, "auto", "on")
-    if architecture.format_id.startswith("keras"):
+    if kind.live:
         with first.cell():
             xla = st.toggle(
                 "XLA", key="xla", bind="query-params", help="Compiles the call with XLA, whatever it is called as"

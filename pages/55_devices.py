@@ -10,7 +10,7 @@ from dashboard import cards, described, recipes, render, run_limits, run_panel, 
 from dashboard.behaviour import prediction_parts
 from dashboard.cost import devices_parts, placement_inputs
 from stethoscope.devices import this_machine
-from stethoscope.formats import all_formats
+from stethoscope.formats import format_of
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture, Job
 
@@ -31,7 +31,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if chosen_view != VIEWS[0]:
         placement_inputs.page(view, architecture, several=chosen_view == VIEWS[2], allowed=allowed)
         return
-    tensorflow = all_formats()[architecture.format_id].worker == "tensorflow"
+    tensorflow = format_of(architecture).runtime == "tensorflow"
     most_bytes = run_limits.most_bytes()
     with st.container(border=True):
         row = st.grid(3, min_column_width=150, vertical_alignment="bottom")

@@ -16,6 +16,7 @@ from dashboard.deployment import (
     convert_table,
     convert_targets,
 )
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture, Status
 
 PAGE = {"title": "Convert", "section": "Deployment", "url_path": "convert", "icon": ""}
@@ -57,7 +58,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
             with chosen.every:
                 if st.button("Convert to all", key="run-all", disabled=not may, width="stretch"):
                     begin(list(possible))
-    if len(possible) > 1 or architecture.format_id in ("tflite", "onnx"):
+    if len(possible) > 1 or format_of(architecture).runtime != "tensorflow":
         convert_targets.say_refused(architecture)
     answers(view, architecture, target, begin if may else None)
 

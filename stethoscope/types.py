@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import enum
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import numpy.typing as npt  # not at run time: numpy is half of a command's start
 
+C = TypeVar("C", bound="Runner")
 Shape = tuple[int | None, ...]
 Feed: TypeAlias = "dict[str, npt.NDArray[Any]]"
 """One array per tensor name: what goes into a model, or what comes out."""
@@ -219,17 +221,32 @@ class JobResult:
     """The short id under which the traceback or worker output was logged."""
 
 
-@runtime_checkable
-class Runner(Protocol):
-    """An opened model. Lives in a worker only; use as a context manager."""
+@dataclass(frozen=True)
+class Refusal:
+    """Something that a runner cannot do."""
 
+    reason: str
+    """A sentence for people."""
+
+
+class Runner(Protocol):
+    """An opened model. Lives in a worker only; use as a context manager.
+
+    Runners derive from it, or from those of `capabilities` that they are.
+    """
+
+    lacking: ClassVar[str] = ""
+    """Of a capability: what to say of a model without it."""
     inputs: tuple[TensorSpec, ...]
     outputs: tuple[TensorSpec, ...]
 
+    @abstractmethod
     def __enter__(self) -> Self: ...
 
+    @abstractmethod
     def __exit__(self, *exc: object) -> None: ...
 
+    @abstractmethod
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """Runs the model once on `feed` (leading dimension: batch), one array per input name.
 
@@ -239,47 +256,11 @@ class Runner(Protocol):
         """
         ...
 
+    @abstractmethod
     def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed:
         """Returns the output of each layer (all that can be seen, or those named), in execution order."""
         ...
 
-
-class Format(Protocol):
-    """One model format. Everything but `open` is static: it executes nothing and imports no ML framework."""
-
-    id: str
-    title: str
-    """For people: "Keras 3 model (.keras)"."""
-    extensions: tuple[str, ...]
-    worker: WorkerKind
-    """Which kind of worker `open` needs."""
-    is_program: bool
-    """Whether the file is a program in itself, which no scan can vouch for (SavedModel, frozen graph)."""
-
-    def sniff(self, file: ModelFile) -> bool:
-        """Whether the content is of this format, whatever its suffix. Cheap; never raises for foreign bytes."""
-        ...
-
-    def describe(self, file: ModelFile) -> Architecture:
-        """Reads the architecture without loading the model.
-
-        Raises:
-            UnreadableFile: truncated or malformed; says how.
-            UnsafeFile: it breaks a rule no honest model breaks (links, overlap, escaping paths).
-            TooLarge: it declares more than the budget.
-        """
-        ...
-
-    def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
-        """Returns (file name for Netron, bytes): the same graph with the weights left out, shapes kept."""
-        ...
-
-    def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
-        """Loads the model for running; only ever called in a worker. `scratch` is an empty folder it may fill.
-
-        `trusted` is the owner's explicit yes to run the code this very file holds.
-
-        Raises:
-            CannotRun: no installed runtime can execute it; says what is missing.
-        """
-        ...
+    def can(self, capability: type[C]) -> C | Refusal:
+        """This model as something that not every model is, or the reason why it is not."""
+        return self if isinstance(self, capability) else Refusal(capability.lacking)

@@ -12,6 +12,7 @@ from dashboard.activations.activation_input import Input
 from stethoscope.attributions import all_methods
 from stethoscope.attributions.baselines import BASELINES
 from stethoscope.attributions.grad_cam_layers import candidates, default_layer
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
 _BASELINE_TITLES = {
@@ -23,7 +24,6 @@ _BASELINE_TITLES = {
     "high": "Its highest value",
     "noise": "Random noise",
 }
-_NO_GRADIENTS = ("onnx", "tflite")
 _MOST_LAYERS = 400
 
 
@@ -68,9 +68,9 @@ def settings(given: Input, layers: Sequence[str]) -> dict[str, Any] | None:
             )  # fmt: skip
             params["steps"] = int(steps) or None
     st.caption(escape.sentences(all_methods()[method].about))
-    if architecture.format_id in _NO_GRADIENTS:
+    if not _has_gradients(architecture):
         st.caption(
-            f"{'ONNX' if architecture.format_id == 'onnx' else 'TFLite'} files hold a finished computation without gradients: "
+            f"{escape.markdown(architecture.display_format)} files hold a finished computation without gradients: "
             "only occlusion works."
         )
     return {name: value for name, value in params.items() if value not in (None, "")}
@@ -78,13 +78,17 @@ def settings(given: Input, layers: Sequence[str]) -> dict[str, Any] | None:
 
 def offered(architecture: Architecture) -> list[str]:
     """Ids of the methods that make sense for a model, the one to begin with first."""
-    gradients = architecture.format_id not in _NO_GRADIENTS
+    gradients = _has_gradients(architecture)
     convolutional = default_layer(architecture) is not None
     return [
         name
         for name, method in all_methods().items()
         if (gradients or not method.needs_gradients) and (convolutional or name != "grad_cam")
     ]
+
+
+def _has_gradients(architecture: Architecture) -> bool:
+    return format_of(architecture).runtime == "tensorflow"
 
 
 def _target(architecture: Architecture, output: str | None) -> str:

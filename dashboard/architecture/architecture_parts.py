@@ -7,22 +7,23 @@ import re
 from dashboard import escape
 from dashboard.architecture import layer_table
 from dashboard.kept_answers import kept
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
 
 def layer_of(architecture: Architecture, node: str) -> str:
     """The path of the layer that a node of the graph stands for; nodes of a nested model stand for themselves.
 
-    The graph knows TFLite operators by their position only.
+    The graph knows the operators of some formats by their position only.
     """
-    if architecture.format_id == "tflite" and node.isdecimal() and int(node) < len(architecture.layers):
+    if format_of(architecture).numbered_nodes and node.isdecimal() and int(node) < len(architecture.layers):
         return architecture.layers[int(node)].path
     return node
 
 
 def node_of(architecture: Architecture, path: str | None) -> str | None:
     """The node of the graph that draws a layer: the reverse of `layer_of`."""
-    if architecture.format_id == "tflite":
+    if format_of(architecture).numbered_nodes:
         places = (place for place, layer in enumerate(architecture.layers) if layer.path == path)
         return next((str(place) for place in places), path)
     return path
@@ -30,15 +31,15 @@ def node_of(architecture: Architecture, path: str | None) -> str | None:
 
 def start_of(architecture: Architecture) -> str | None:
     """The node whose graph a SavedModel opens on: what it serves, not how it reads its variables."""
-    if architecture.format_id != "saved_model":
+    if not format_of(architecture).opens_inside:
         return None
     return next((layer.path for layer in architecture.layers if layer.inputs), None)
 
 
 @kept
 def unnamed(architecture: Architecture) -> list[str]:
-    """Paths that may stand for nameless ONNX nodes: the operator and its position, as in "Relu_5"."""
-    if architecture.format_id != "onnx":
+    """Paths that may stand for nameless nodes: the operator and its position, as in "Relu_5"."""
+    if not format_of(architecture).nameless_nodes:
         return []
     found = []
     for layer in architecture.layers:
@@ -51,7 +52,7 @@ def unnamed(architecture: Architecture) -> list[str]:
 @kept
 def node_names(architecture: Architecture) -> dict[str, str]:
     """The nodes that draw layers and do not go by their paths."""
-    if architecture.format_id != "tflite":
+    if not format_of(architecture).numbered_nodes:
         return {}
     return {layer.path: str(place) for place, layer in reversed(list(enumerate(architecture.layers)))}
 
@@ -59,7 +60,7 @@ def node_names(architecture: Architecture) -> dict[str, str]:
 @kept
 def in_table(architecture: Architecture, key: str) -> layer_table.Graph:
     """How the layer table finds the nodes of the graph `key`: names that it shows cut are told in full."""
-    if architecture.format_id == "tflite":
+    if format_of(architecture).numbered_nodes:
         return layer_table.Graph(key, positions=True)
     layers = architecture.layers[: layer_table.MAX_ROWS]
     cut = {place: layer.path for place, layer in enumerate(layers) if escape.clip(layer.path, 300) != layer.path}

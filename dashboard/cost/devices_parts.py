@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import cards, escape, figures, fragments, words
 from stethoscope.devices import Machine
 from stethoscope.errors import CannotRun
+from stethoscope.formats import format_of
 from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes, wants_gpu
 from stethoscope.memory.recipes import python_code
 from stethoscope.memory.refusals import refusals
@@ -71,7 +72,7 @@ def code(name: str, architecture: Architecture, chosen: RunSettings, machine: Ma
     with python:
         try:
             text = python_code(
-                name, accepted, architecture.inputs, format_id=architecture.format_id, keras_2=keras_2, not_run=missing
+                name, accepted, architecture.inputs, format_=format_of(architecture), keras_2=keras_2, not_run=missing
             )
             st.code(text, language="python", wrap_lines=True)
         except CannotRun as error:

@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import linked, run_panel, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
 from dashboard.run_limits import memory_limit
+from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture, Job
@@ -23,7 +24,7 @@ def batch_size() -> int:
 
 def call_style(architecture: Architecture, row: Any) -> str:
     """The field for how the model is called, in the next cell of `row`; files that are not Keras models have one way."""
-    if not architecture.format_id.startswith("keras"):
+    if not format_of(architecture).live:
         return "function"
     with row.cell():
         return linked.select("Called as", TITLES, "function", "call")
@@ -44,7 +45,7 @@ class _Asked:
 def _over_sizes(architecture: Architecture, *, runs_it: bool) -> _Asked | None:
     """The form over batch sizes and open sizes; None after saying what is wrong with them."""
     fixed = run_panel.fixed_batch(architecture)
-    open_ended, keras = has_open_sizes(architecture), architecture.format_id.startswith("keras")
+    open_ended, keras = has_open_sizes(architecture), format_of(architecture).live
     cells = 2 + open_ended + keras + 2 * runs_it
     limit, check, sizes_text = 0, False, ""
     with st.container(border=True):

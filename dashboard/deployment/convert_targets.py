@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard import escape, session
 from stethoscope.convert import all_converters
 from stethoscope.convert.converter import Converter
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
 ADDRESS = "to"
@@ -36,7 +37,7 @@ def title(target: str) -> str:
 
 def options_of(target: str, architecture: Architecture) -> tuple[str, ...]:
     """The options of a conversion that count for this target and this file."""
-    unchanging = ("batch_size",) if architecture.format_id == "tflite" else ()
+    unchanging = ("batch_size",) if format_of(architecture).keeps_batch else ()
     return tuple(name for name in all_converters()[target].options if name not in unchanging)
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from dashboard import analysis, session
+from dashboard import session
 from stethoscope.devices import this_machine
+from stethoscope.formats import format_of
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.parity.ways import OFFERED, said
 from stethoscope.types import Architecture
@@ -40,8 +41,8 @@ def choose(architecture: Architecture, compared: Iterable[str]) -> list[str]:
 
 def ways(architecture: Architecture) -> dict[str, RunSettings]:
     """The ways that fit a model on this machine, by name."""
-    keras = architecture.format_id.startswith("keras")
-    tensorflow = analysis.worker_kind(architecture.format_id) == "tensorflow"
+    keras = format_of(architecture).live
+    tensorflow = format_of(architecture).runtime == "tensorflow"
     gpus = bool(this_machine().gpus)
     found = {}
     for key, settings in OFFERED.items():

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import linked
 from dashboard.cost.memory_inputs import numbers
+from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.types import Architecture
 
@@ -35,7 +36,7 @@ def settings(models: Iterable[Architecture]) -> tuple[dict[str, Any] | None, Del
         "Threads", 1, 1_024, None, key="speed-threads", bind="query-params", placeholder="automatic",
         help="The same number for every runtime, within one operation; each has its own if empty. The answer says how many.",
     )  # fmt: skip
-    keras = any(one.format_id.startswith("keras") for one in models)
+    keras = any(format_of(one).live for one in models)
     with more.popover("More", width="stretch"):
         seconds = st.number_input(
             "Seconds for each number", 0.1, 600.0, SECONDS, 0.5, key="speed-seconds", bind="query-params",

@@ -11,7 +11,7 @@ from stethoscope.activations.model_rows import ModelRows
 from stethoscope.activations.reach import fed_by, known_layers
 from stethoscope.activations.watching import output_bytes
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, Feed, Layer
+from stethoscope.types import Architecture, Feed, Layer, Runner
 
 _GROUP_BYTES = 256 << 20
 _DISK_SHARE = 0.5
@@ -19,7 +19,7 @@ _DISK_SHARE = 0.5
 
 
 def keep_outputs(
-    context: TaskContext, architecture: Architecture, runner: Any, layers: Sequence[str], given: ModelRows, rows: int
+    context: TaskContext, architecture: Architecture, runner: Runner, layers: Sequence[str], given: ModelRows, rows: int
 ) -> tuple[dict[str, str], list[str]]:
     """Writes the outputs of `layers` for the first `rows` rows, as the runtime gives them, as outputs-<n>.npy.
 
@@ -43,7 +43,7 @@ def keep_outputs(
     return files, left_out
 
 
-def _outputs(runner: Any, layers: Sequence[Layer], calls: Sequence[tuple[int, Feed]], fixed: int | None) -> Feed:
+def _outputs(runner: Runner, layers: Sequence[Layer], calls: Sequence[tuple[int, Feed]], fixed: int | None) -> Feed:
     """The layers' outputs of all calls, one behind the other; of what has no entry for each row, the first call's."""
     parts: dict[str, list[Any]] = {}
     for rows, feed in calls:

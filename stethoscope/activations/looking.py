@@ -16,9 +16,10 @@ from stethoscope.activations.reach import NO_VALUE, base, fed_by, known_layers, 
 from stethoscope.activations.real_values import real_values
 from stethoscope.activations.study import wanted_layers
 from stethoscope.activations.watching import Watching
+from stethoscope.capabilities import Attentive
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, Feed
+from stethoscope.types import Architecture, Feed, Runner
 
 MOST_LAYERS = 12
 MOST_PLACES = 8
@@ -30,7 +31,7 @@ _OPEN_SIZE = 128
 class Looking:
     """One job: the params "layers", "also", "places", "seed" of the task."""
 
-    def __init__(self, context: TaskContext, architecture: Architecture, runner: Any) -> None:
+    def __init__(self, context: TaskContext, architecture: Architecture, runner: Runner) -> None:
         params = context.params
         self._context, self._architecture, self._runner = context, architecture, runner
         self._seed = int(params.get("seed") or 0)
@@ -112,9 +113,9 @@ class Looking:
     def _scores(self, feed: Feed, outputs: Feed) -> dict[str, list[npt.NDArray[Any]]]:
         """Attention scores by layer: asked of the live model, or a graph's softmax itself."""
         chosen = set(attention_layers(self._architecture))
-        if hasattr(self._runner, "attention"):
+        if isinstance(attentive := self._runner.can(Attentive), Attentive):
             asked = [path for path in (*self._layers, *self._also) if path in chosen]
-            found = self._runner.attention(feed, asked) if asked else {}
+            found = attentive.attention(feed, asked) if asked else {}
             return {f"{path} (attention)": arrays for path, arrays in found.items()}
         return {key: [array] for key, array in outputs.items() if key in chosen and array.ndim in (3, 4)}
 

@@ -14,7 +14,7 @@ from stethoscope.activations.study import wanted_layers
 from stethoscope.activations.watching import Watching, output_bytes
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, Feed
+from stethoscope.types import Architecture, Feed, Runner
 
 _HELD_BYTES = 256 << 20
 
@@ -22,7 +22,7 @@ _HELD_BYTES = 256 << 20
 class OneLayer:
     """The layer that params["layer"] names."""
 
-    def __init__(self, context: TaskContext, architecture: Architecture, runner: Any) -> None:
+    def __init__(self, context: TaskContext, architecture: Architecture, runner: Runner) -> None:
         """Checks that it can be seen.
 
         Raises:

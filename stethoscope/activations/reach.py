@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
+from stethoscope.capabilities import IN_BODY, LiveModel, MainGraphOnly
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture, Layer, Runner
 
 CONSTANT = "It is the same for every input: a constant or a weight."
 NO_NUMBERS = "Its output holds no numbers (but text, a list, a table or a handle)."
 NO_VALUE = "It had no output of its own in this call: it is not called, or only inside a loop, a branch or a function."
 INPUT_TYPES = ("InputLayer", "Placeholder", "PlaceholderWithDefault", "Input")
-_GRAPHS = ("saved_model", "frozen_graph", "onnx", "tflite")
 _CONSTANTS = ("Const", "Constant", "ConstantOfShape", "VarHandleOp", "VariableV2", "Variable", "ReadVariableOp", "NoOp")
 _BEGINS = "It is where a nested model begins, and hands on what that is given."
 _IN_KERAS = "It is inside a layer that Keras does not call piece by piece, so only the layer around it can be seen."
-_IN_BODY = "It is inside a loop, a branch or a function that the runtime runs as one operator."
-_SUBGRAPH = "It is in a subgraph that another signature runs or another operator calls, which LiteRT does not show."
 _NEVER_CALLED = "It is not called when the model predicts."
 
 
@@ -29,21 +27,22 @@ def reachable(architecture: Architecture, runner: Runner | None = None) -> dict[
         architecture: as described.
         runner: the opened model; without one, nothing is said that depends on its live layers.
     """
-    graph = architecture.format_id in _GRAPHS
+    graph = not format_of(architecture).live
     driven = driven_by_inputs(architecture) if graph else frozenset()
-    live, main = _live_paths(runner), _main_paths(runner)
+    live = _live_paths(runner)
+    hidden = _hidden(architecture, runner)
     names = [spec.name for spec in (architecture.inputs if runner is None else runner.inputs)]
     found = {
         layer.path: _BEGINS
         if layer.type == "InputLayer" and not fed_by(layer, names)
-        else _reason(architecture, layer, driven if graph else None, live, main)
+        else hidden.get(layer.path) or _reason(architecture, layer, driven if graph else None, live)
         for layer in architecture.layers
     }
     # Layers of a model's own class that hold no weights are not in its file, but are there when it runs.
     return found | dict.fromkeys((live or set()) - found.keys(), "")
 
 
-def known_layers(architecture: Architecture, runner: Any) -> dict[str, Layer]:
+def known_layers(architecture: Architecture, runner: Runner) -> dict[str, Layer]:
     """The layers by path: as described, and with nothing but a path those that only the live model has."""
     found = {layer.path: layer for layer in architecture.layers}
     for path in _live_paths(runner) or ():
@@ -101,7 +100,7 @@ def driven_by_inputs(architecture: Architecture) -> frozenset[str]:
         for source in layer.inputs:
             readers.setdefault(source, []).append(layer.path)
         is_input = layer.type in INPUT_TYPES or layer.path in names
-        may_read = architecture.format_id in ("tflite", "onnx") and not layer.inputs and layer.type not in _CONSTANTS
+        may_read = not format_of(architecture).lists_inputs and not layer.inputs and layer.type not in _CONSTANTS
         if is_input or may_read or names & {source.split(":")[0] for source in layer.inputs}:
             waiting.append(layer.path)
     while waiting:
@@ -117,14 +116,11 @@ def _reason(
     layer: Layer,
     driven: frozenset[str] | None,
     live: set[str] | None,
-    main: frozenset[str] | None,
 ) -> str:
-    if main is not None and layer.path not in main:
-        return _SUBGRAPH if architecture.format_id == "tflite" else _IN_BODY
     if layer.type in _CONSTANTS and not layer.inputs:
         return CONSTANT
     # The tables of TFLite and ONNX draw no inputs: an operator without sources may read one.
-    may_read = architecture.format_id in ("tflite", "onnx") and not layer.inputs
+    may_read = not format_of(architecture).lists_inputs and not layer.inputs
     if driven and layer.path not in driven and not may_read:
         return CONSTANT
     if live is not None and layer.path not in live and layer.type not in INPUT_TYPES:
@@ -133,17 +129,20 @@ def _reason(
 
 
 def _after_run(architecture: Architecture, layer: Layer) -> str:
-    if layer.dtype in ("string", "resource", "variant") or architecture.format_id in ("onnx", "tflite"):
+    if layer.dtype in ("string", "resource", "variant") or not format_of(architecture).lists_inputs:
         return NO_NUMBERS
-    return _IN_BODY if architecture.format_id in _GRAPHS else _NEVER_CALLED
+    return _NEVER_CALLED if format_of(architecture).live else IN_BODY
 
 
-def _live_paths(runner: Any) -> set[str] | None:
-    found = getattr(runner, "layer_paths", None)
-    return set(found().values()) if callable(found) else None
+def _live_paths(runner: Runner | None) -> set[str] | None:
+    live = None if runner is None else runner.can(LiveModel)
+    return set(live.layer_paths().values()) if isinstance(live, LiveModel) else None
 
 
-def _main_paths(runner: Any) -> frozenset[str] | None:
-    """The operators of the main graph, where the runtime shows no others."""
-    found = getattr(runner, "main_paths", None)
-    return frozenset(found()) if callable(found) else None
+def _hidden(architecture: Architecture, runner: Runner | None) -> dict[str, str]:
+    """Why operators beside the main graph cannot be seen, where the runtime shows no others."""
+    main = None if runner is None else runner.can(MainGraphOnly)
+    if not isinstance(main, MainGraphOnly):
+        return {}
+    shown = main.main_paths()
+    return {layer.path: main.outside for layer in architecture.layers if layer.path not in shown}

@@ -11,9 +11,10 @@ from stethoscope.activations.layer_totals import TOP_SAMPLES, LayerTotals
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.activations.reach import base, reachable, unseen
 from stethoscope.activations.watching import Watching
+from stethoscope.capabilities import LayersTimed
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, Runner
+from stethoscope.types import Architecture, Refusal, Runner
 
 BATCH_SIZE = 32
 MOST_LAYER_FILES = 2_000
@@ -66,12 +67,12 @@ class Study:
 
     def _timed(self, given: ModelRows) -> Mapping[str, float]:
         """Seconds of each layer in one call, where the format tells them."""
-        if not self._context.params.get("times") or not hasattr(self._runner, "layer_times"):
+        timed = self._runner.can(LayersTimed)
+        if not self._context.params.get("times") or isinstance(timed, Refusal):
             return {}
         self._context.report("times", message="time of each layer")
         rows = given.batching.fixed or min(self._batch_size, given.rows)
-        found: Mapping[str, float] = self._runner.layer_times(given.at(list(range(rows)))[1])
-        return found
+        return timed.layer_times(given.at(list(range(rows)))[1])
 
     def _of(self, key: str, reduced: Mapping[str, Any]) -> LayerTotals:
         if key not in self._totals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from stethoscope.activations.graph_reductions import GraphReductions
 from stethoscope.activations.reach import base, fed_by, known_layers
 from stethoscope.activations.real_values import real_values
 from stethoscope.activations.reduced import Layout, reduce_array
+from stethoscope.capabilities import Observable, Reducible, Reduction
 from stethoscope.errors import CannotRun
+from stethoscope.formats import format_of
 from stethoscope.tasks.feeds import Batching
-from stethoscope.types import Architecture, Feed, Layer
+from stethoscope.types import Architecture, Feed, Layer, Refusal, Runner
 
 Reduced = Mapping[str, Mapping[str, npt.NDArray[Any]]]
 HELD_SHARE = 0.25
@@ -36,23 +38,23 @@ class Watching:
     """
 
     def __init__(
-        self, architecture: Architecture, runner: Any, layers: Sequence[str], memory_bytes: int, seed: int = 0
+        self, architecture: Architecture, runner: Runner, layers: Sequence[str], memory_bytes: int, seed: int = 0
     ) -> None:
         self._architecture, self._runner, self._seed = architecture, runner, seed
         self._known: dict[str, Layer] = known_layers(architecture, runner)
         self._wanted = list(layers)
         self._batching = Batching.of(runner.inputs)
         self._held_bytes = min(_MOST_HELD_BYTES, int(HELD_SHARE * memory_bytes))
-        self._reducing: Callable[[Feed], Reduced] | None = None
+        self._reducing: Reduction | None = None
         self._careful = False
         self._rows = 0
-        self.way = "reduced inside the runtime" if hasattr(runner, "reducing") else "read in parts"
+        self.way = "reduced inside the runtime" if isinstance(runner.can(Reducible), Reducible) else "read in parts"
         """How the outputs were come by, for the answer."""
 
     @property
     def hidden(self) -> Mapping[str, str]:
         """Why outputs of layers that were called cannot be read."""
-        return dict(getattr(self._reducing, "hidden", {}))
+        return {} if self._reducing is None else dict(self._reducing.hidden)
 
     def reduce(self, feed: Feed) -> Reduced:
         """What is kept of each layer's output on `feed`, by the outputs' keys, in execution order.
@@ -64,15 +66,16 @@ class Watching:
         return {**self._inputs(feed), **self._layers(feed)}
 
     def _layers(self, feed: Feed) -> Reduced:
-        if hasattr(self._runner, "reducing") and self.way != _ONE_BY_ONE:
+        reducible, observable = self._runner.can(Reducible), self._runner.can(Observable)
+        if isinstance(reducible, Reducible) and self.way != _ONE_BY_ONE:
             try:
-                return self._in_graph(feed)
+                return self._in_graph(reducible, feed)
             except CannotRun:
-                if not hasattr(self._runner, "observe"):
+                if isinstance(observable, Refusal):
                     raise
                 self.way = _ONE_BY_ONE
-        if hasattr(self._runner, "observe"):
-            return self._one_by_one(feed)
+        if isinstance(observable, Observable):
+            return self._one_by_one(observable, feed)
         return dict(self._in_parts(feed))
 
     def _inputs(self, feed: Feed) -> Reduced:
@@ -110,18 +113,20 @@ class Watching:
         if said in ("channels_first", "NCHW", b"NCHW"):
             return True
         # ONNX puts channels first; of rank 3 only convolutions and what keeps their layout do.
-        return self._architecture.format_id == "onnx" and (rank > 3 or "Conv" in layer.type or "Pool" in layer.type)
+        return format_of(self._architecture).channels_first and (
+            rank > 3 or "Conv" in layer.type or "Pool" in layer.type
+        )
 
-    def _in_graph(self, feed: Feed) -> Reduced:
+    def _in_graph(self, runner: Reducible, feed: Feed) -> Reduced:
         if (rows := self._batching.rows(feed)) > self._rows:
             self._rows, self._reducing = rows, None
-        found = self._function()(feed)
+        found = self._function(runner).call(feed)
         if not self._careful and any(not np.isfinite(parts["m2"]).all() for parts in found.values()):
             self._careful, self._reducing = True, None
-            found = self._function()(feed)
+            found = self._function(runner).call(feed)
         return found
 
-    def _function(self) -> Callable[[Feed], Reduced]:
+    def _function(self, runner: Reducible) -> Reduction:
         if self._reducing is None:
             import tensorflow as tf
 
@@ -133,10 +138,10 @@ class Watching:
                 shape = getattr(tensor, "shape", None)
                 return reductions.of(tensor, self.layout(key, None if shape is None else shape.rank), rows)
 
-            self._reducing = self._runner.reducing(reduce, self._wanted)
+            self._reducing = runner.reducing(reduce, self._wanted)
         return self._reducing
 
-    def _one_by_one(self, feed: Feed) -> Reduced:
+    def _one_by_one(self, runner: Observable, feed: Feed) -> Reduced:
         found: dict[str, Mapping[str, Any]] = {}
         rows, wanted = self._batching.rows(feed), set(self._wanted)
 
@@ -146,7 +151,7 @@ class Watching:
                 if reduced is not None:
                     found[key] = reduced
 
-        self._runner.observe(feed, visit)
+        runner.observe(feed, visit)
         return found
 
     def _in_parts(self, feed: Feed) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from stethoscope.architecture import shape_kinds
 from stethoscope.errors import BadSetting
+from stethoscope.formats import format_of
 from stethoscope.formats.keras_model.keras_shapes import output_shapes
 from stethoscope.planner.dynamic_sizes import DEFAULT_IMAGE_SIZE, DEFAULT_SEQUENCE_LENGTH, Sizes, positions
 from stethoscope.planner.layer_kinds import plain_type
@@ -125,7 +126,7 @@ class _Resolving:
         self._inputs = inputs
         self._declared = declared
         self._batch = next(iter(inputs.values()), (1,))[0]
-        self._keras = architecture.format_id.startswith("keras")
+        self._keras = format_of(architecture).live
         self._outside = [(spec.shape, inputs[spec.name]) for spec in architecture.inputs if spec.name in inputs]
 
     def layer(self, layer: Layer) -> tuple[Call, ...]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from stethoscope.architecture import keras_wrapped_work, operator_work
 from stethoscope.architecture.concrete_shapes import Call, concrete_shapes
 from stethoscope.architecture.work import Given, Unknown, Work
+from stethoscope.formats import format_of
 from stethoscope.formats.keras_model.keras_operation_shapes import operation_key
 from stethoscope.planner.dynamic_sizes import Sizes
 from stethoscope.planner.layer_kinds import plain_type
@@ -66,7 +67,7 @@ def costs(architecture: Architecture, batch: int = 1, sizes: Sizes | None = None
         BadSetting: a batch or size that makes no sense.
     """
     shapes = concrete_shapes(architecture, batch, sizes)
-    keras = architecture.format_id.startswith("keras")
+    keras = format_of(architecture).live
     found = []
     for layer in architecture.layers:
         calls = shapes.calls[layer.path]

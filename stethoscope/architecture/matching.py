@@ -11,6 +11,7 @@ from typing import Literal
 
 from stethoscope.architecture.alignment import aligned, longest_increasing
 from stethoscope.architecture.layer_looks import coarse_look, is_given_name, kind_word, looks_around, name_parts
+from stethoscope.formats import format_of
 from stethoscope.planner.layer_kinds import plain_type
 from stethoscope.planner.model_shape import in_order
 from stethoscope.types import Architecture, Layer
@@ -48,7 +49,7 @@ def match(first: Architecture, second: Architecture) -> tuple[Match, ...]:
     pairing.by_look(coarse_look, coarse_look)
     pairing.by_path(lambda a, b: True)
     pairing.by_look(kind_word, kind_word, between_only=True)
-    if across or not first.format_id.startswith("keras"):
+    if across or not format_of(first).live:
         pairing.by_answer(first, second)
         pairing.by_neighbours()
     return tuple(Match(layer.path, *pairing.found[layer.path]) for layer in first.layers if layer.path in pairing.found)
@@ -64,9 +65,8 @@ def is_across(first: Architecture, second: Architecture) -> bool:
 
 
 def _language(architecture: Architecture) -> str:
-    if architecture.format_id.startswith("keras"):
-        return "keras"
-    return "tensorflow" if architecture.format_id in ("saved_model", "frozen_graph") else architecture.format_id
+    found = format_of(architecture)
+    return "keras" if found.live else found.runtime
 
 
 class _Pairing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,19 +12,21 @@ from stethoscope.attributions.input_kind import lookup_of
 from stethoscope.attributions.method import Point, Slope
 from stethoscope.attributions.subjects import arrays
 from stethoscope.attributions.target import Target
+from stethoscope.capabilities import Inlined, InSession
 from stethoscope.errors import CannotRun
-from stethoscope.types import Architecture, Feed
+from stethoscope.types import Architecture, Feed, Runner
 
+R = TypeVar("R", bound=Runner)
 _SQUASHING = ("Softmax", "Sigmoid")
 _PASSING = ("Identity", "IdentityN", "StopGradient", "Cast")
 
 
-class _GraphSubject:
+class _GraphSubject(Generic[R]):
     """What both kinds share: where whole numbers become numbers with a gradient is read from the architecture."""
 
     no_gradients = ""
 
-    def __init__(self, name: str, runner: Any, architecture: Architecture) -> None:
+    def __init__(self, name: str, runner: R, architecture: Architecture) -> None:
         self.name, self._runner, self._architecture = name, runner, architecture
         self.inputs = runner.inputs
 
@@ -51,7 +53,7 @@ class _GraphSubject:
         )
 
 
-class FunctionSubject(_GraphSubject):
+class FunctionSubject(_GraphSubject[Inlined]):
     """A SavedModel of TensorFlow 2: gradients through its function with all calls inlined."""
 
     def is_raw(self, target: Target) -> bool:
@@ -101,7 +103,7 @@ class FunctionSubject(_GraphSubject):
         )
 
 
-class SessionSubject(_GraphSubject):
+class SessionSubject(_GraphSubject[InSession]):
     """A TensorFlow 1 graph or a frozen one: gradient operators are added to the graph in its session."""
 
     def is_raw(self, target: Target) -> bool:

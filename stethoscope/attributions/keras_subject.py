@@ -13,6 +13,7 @@ from stethoscope.attributions.keras_taps import replaced, tapped
 from stethoscope.attributions.method import Point, Slope
 from stethoscope.attributions.subjects import arrays
 from stethoscope.attributions.target import Target
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import BadSetting, CannotRun
 from stethoscope.formats.keras_model.keras_activations import hooked
 from stethoscope.types import Feed
@@ -25,8 +26,8 @@ class KerasSubject:
 
     no_gradients = ""
 
-    def __init__(self, name: str, runner: Any) -> None:
-        """`runner` is a `KerasRunner`."""
+    def __init__(self, name: str, runner: LiveModel) -> None:
+        """Wraps `runner`."""
         self.name, self._runner = name, runner
         self.inputs = runner.inputs
         self._functions: dict[Any, Any] = {}

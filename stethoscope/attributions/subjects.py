@@ -11,24 +11,25 @@ import numpy.typing as npt
 from stethoscope.activations.real_values import real_values
 from stethoscope.attributions.method import Point, Slope, Subject
 from stethoscope.attributions.target import Target
+from stethoscope.capabilities import Inlined, InSession, LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.types import Architecture, Feed, Runner
 
 
 def subject_of(name: str, runner: Runner, architecture: Architecture) -> Subject:
     """The subject for an opened model. Only ever called in a worker."""
-    if hasattr(runner, "layer_paths"):
+    if isinstance(live := runner.can(LiveModel), LiveModel):
         from stethoscope.attributions.keras_subject import KerasSubject
 
-        return KerasSubject(name, runner)
-    if hasattr(runner, "flat_function"):
+        return KerasSubject(name, live)
+    if isinstance(inlined := runner.can(Inlined), Inlined):
         from stethoscope.attributions.graph_subject import FunctionSubject
 
-        return FunctionSubject(name, runner, architecture)
-    if hasattr(runner, "session_graph"):
+        return FunctionSubject(name, inlined, architecture)
+    if isinstance(session := runner.can(InSession), InSession):
         from stethoscope.attributions.graph_subject import SessionSubject
 
-        return SessionSubject(name, runner, architecture)
+        return SessionSubject(name, session, architecture)
     return PlainSubject(name, runner, architecture)
 
 
@@ -39,7 +40,7 @@ class PlainSubject:
         """Wraps `runner`."""
         self.name, self._runner, self._architecture = name, runner, architecture
         self.inputs = runner.inputs
-        kind = {"onnx": "ONNX", "tflite": "TFLite"}.get(architecture.format_id, "this")
+        kind = architecture.display_format or "These"
         self.no_gradients = f"{kind} files hold a finished computation without its gradients."
 
     def scores(self, feed: Feed, target: Target) -> npt.NDArray[Any]:

@@ -20,12 +20,13 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.shown import helped, learns_nothing, learns_well, listed
 from stethoscope.findings import Bars, Fault, Finding, Severity
 from stethoscope.fixes.unfreeze import Unfreeze
+from stethoscope.formats import format_of
 from stethoscope.types import Layer
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     architecture = evidence.architecture
-    if architecture is None or not architecture.format_id.startswith("keras"):
+    if architecture is None or not format_of(architecture).live:
         return
     weighted = [layer for layer in architecture.layers if layer.parameters > 0 and _learns(layer)]
     frozen = [layer for layer in weighted if not is_trainable(layer)]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from stethoscope.consistency import layer_search
 from stethoscope.consistency.subject import Refused, Subject, picked
 from stethoscope.consistency.trial import Origin, Trial, number
+from stethoscope.formats import format_of
 from stethoscope.tasks.differences import Difference, larger
 from stethoscope.types import Feed
 
@@ -40,7 +41,7 @@ def trials(subject: Subject, other: Feed) -> list[Trial]:
 
 def _surely_rows(subject: Subject) -> bool:
     """Whether the first dimension is a batch: Keras says so; in a graph, one of fixed size may be anything."""
-    return subject.batching.fixed is None or subject.architecture.format_id.startswith("keras")
+    return subject.batching.fixed is None or format_of(subject.architecture).live
 
 
 def _doubted(trial: Trial, rows: int) -> Trial:

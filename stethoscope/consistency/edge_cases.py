@@ -12,6 +12,7 @@ from stethoscope.consistency.edge_inputs import Edge, edges, ordinary
 from stethoscope.consistency.subject import Refused, Subject, first_values, floats, non_finite, picked
 from stethoscope.consistency.trial import Origin, Trial, number
 from stethoscope.consistency.vocabulary import judge_index
+from stethoscope.formats import format_of
 from stethoscope.types import Feed
 
 _ON_PURPOSE = ("IsNan", "IsNaN", "NanToNum", "IsFinite", "Imput", "Masking", "NormalizeNan")
@@ -83,7 +84,7 @@ def _refused(subject: Subject, edge: Edge, said: str) -> Trial:
 
 
 def _is_tensorflow(subject: Subject) -> bool:
-    return not subject.architecture.format_id.startswith(("onnx", "tflite"))
+    return format_of(subject.architecture).runtime == "tensorflow"
 
 
 def _judge(subject: Subject, edge: Edge, base: Feed, usual: Feed, found: Feed, search: _Search) -> Trial:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.consistency.layer_search import BATCH_TYPES, RANDOM_TYPES
 from stethoscope.consistency.subject import Subject
 from stethoscope.consistency.trial import Origin, Trial, listed
 from stethoscope.errors import CannotRun
+from stethoscope.types import Refusal
 
 _WRAPPED = ("layer", "forward_layer", "backward_layer", "cell", "cells")
 _ID, _NAME = "train-vs-inference", "Training mode against inference mode"
@@ -125,10 +127,10 @@ def normalisations(subject: Subject) -> list[Statistics]:
     Source: Ioffe and Szegedy, Batch Normalization (2015), algorithm 2.
     """
     named = [path for path, layer in subject.layers.items() if layer.type == "BatchNormalization"]
-    model = getattr(subject.runner, "model", None)
-    if not named or model is None:
+    runner = subject.runner.can(LiveModel)
+    if not named or isinstance(runner, Refusal):
         return []
-    live = {layer.name: layer for layer in _all_layers(model) if type(layer).__name__ == "BatchNormalization"}
+    live = {layer.name: layer for layer in _all_layers(runner.model) if type(layer).__name__ == "BatchNormalization"}
     outputs = subject.activations(subject.feed, named) or subject.activations(subject.few(subject.feed), named) or {}
     found = []
     for path in named:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any
 
 import numpy as np
 
 from stethoscope import out_of_memory
+from stethoscope.capabilities import LiveModel
 from stethoscope.consistency.subject import Refused, Subject
 from stethoscope.consistency.trial import Origin, Trial, number
 from stethoscope.framework_errors import gist
 from stethoscope.tasks.differences import same_bits
-from stethoscope.types import Runner
+from stethoscope.types import Refusal, Runner
 
 _OUTPUTS = ("save-reload-outputs", "Same output after saving and loading")
 _WEIGHTS = ("save-reload-weights", "Same weights after saving and loading")
@@ -21,26 +21,13 @@ _COPIES = 3
 """Weights in memory while a second model is loaded: its own, those being read, and what runs."""
 
 
-@runtime_checkable
-class Saves(Protocol):
-    """A runner whose model can be written to a file and loaded from it."""
-
-    def reloaded(self, folder: Path, *, trusted: bool) -> Self:
-        """Saves the model into `folder` and opens what was saved."""
-        ...
-
-    def weights(self) -> dict[str, Any]:
-        """Every weight by its path, in the model's order."""
-        ...
-
-
 def trials(subject: Subject) -> list[Trial]:
     """Saves the loaded model as a file of its own kind, loads that, and compares weights and outputs."""
     why = _why_not(subject)
     if why:
         return _both(None, why)
-    runner = subject.runner
-    assert isinstance(runner, Saves)
+    runner = subject.runner.can(LiveModel)
+    assert isinstance(runner, LiveModel)
     subject.context.report("save and reload", 0.7)
     folder = subject.context.folder / "tmp" / "saved"
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +38,6 @@ def trials(subject: Subject) -> list[Trial]:
             return _both(None, "Not enough memory for a second copy of the model.")
         said = gist(error).removeprefix(f"{subject.context.files['model'].name}: ").rstrip(".")
         return _both(False, f"It cannot be saved and loaded again: {said}.")
-    assert isinstance(again, Runner)
     weights = _weights(runner.weights(), again.weights())
     return [_outputs(subject, again), weights]
 
@@ -61,7 +47,7 @@ def _both(passed: bool | None, detail: str) -> list[Trial]:
 
 
 def _why_not(subject: Subject) -> str:
-    if not isinstance(subject.runner, Saves):
+    if isinstance(subject.runner.can(LiveModel), Refusal):
         return "Only Keras models can be saved from memory: this file is itself what was exported."
     size = subject.architecture.weight_bytes
     if size > MOST_WEIGHT_BYTES:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from stethoscope.convert.options import Options
 from stethoscope.errors import StethoscopeError
 from stethoscope.task import Reporter
-from stethoscope.types import Architecture, Feed, ModelFile
+from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,8 @@ class Source:
 
     file: ModelFile
     architecture: Architecture
-    runner: Any
+    runner: Runner
     calibration: Calibration
-
-    @property
-    def is_traceable(self) -> bool:
-        """Whether TensorFlow can trace it: all but TFLite and ONNX."""
-        return hasattr(self.runner, "live_outputs")
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class ToFrozenGraph:
 
     def refusal(self, architecture: Architecture) -> str:
         """TFLite and ONNX files are refused, and what is one already."""
-        if architecture.format_id == "frozen_graph":
+        if architecture.format_id == self.id:
             return "It is a frozen graph already."
         return not_traceable(architecture, self.title)
 

@@ -13,6 +13,7 @@ from stethoscope.convert.converter import CannotConvert, Made, Source
 from stethoscope.convert.onnx_code import onnx_code
 from stethoscope.convert.options import Options
 from stethoscope.convert.traced import FrozenModel, freeze, trace
+from stethoscope.formats import format_of
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture
 
@@ -32,12 +33,12 @@ class ToOnnx:
 
     def refusal(self, architecture: Architecture) -> str:
         """Only an ONNX model is refused: it is one."""
-        return "It is an ONNX model already." if architecture.format_id == "onnx" else ""
+        return "It is an ONNX model already." if format_of(architecture).runtime == "onnxruntime" else ""
 
     def convert(self, source: Source, options: Options, folder: Path, report: Reporter) -> Made:
         """Translates the traced graph (or the operators of a TFLite file) and writes one file."""
         path = folder / _FILE
-        if source.architecture.format_id == "tflite":
+        if format_of(source.architecture).runtime == "litert":
             return self._from_tflite(source, options, path, report)
         report("trace", 0.05, "tracing the model")
         frozen = freeze(trace(source, options.batch_size), source.file.name)
@@ -64,9 +65,11 @@ class ToOnnx:
         tflite_operators.teach()
         onnx_refusals.raise_for_unknown(source)
         report("convert", 0.1, f"translating {len(source.architecture.layers):,} operators")
+        (path.parent / "plain").mkdir()
+        plain = format_of(source.architecture).plain_file(source.file, path.parent / "plain")
         with _log() as told:
             try:
-                model, _ = tf2onnx.convert.from_tflite(str(source.file.path), opset=options.opset)
+                model, _ = tf2onnx.convert.from_tflite(str(plain.path), opset=options.opset)
             except (ValueError, KeyError, AttributeError, RuntimeError, TypeError, IndexError, AssertionError) as error:
                 raise onnx_refusals.unreadable_tflite(error, told, source) from error
         onnx_refusals.raise_for_missing(told, model, source, options.opset)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stethoscope.convert.options import Options
 from stethoscope.convert.python_code import loading
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
 _ERFC_CODE = """
@@ -49,7 +50,7 @@ def onnx_code(architecture: Architecture, options: Options) -> str:
     gelu = _has_gelu(architecture)
     start = "import numpy as np\nimport tf2onnx.handler\n" if gelu else "import tf2onnx\n"
     ending = f'opset={options.opset}, output_path="model.onnx")\n'
-    if architecture.format_id == "tflite":
+    if format_of(architecture).runtime == "litert":
         taught = f"{_GELU_CODE}\n" if gelu else ""
         return f'{start}{taught}\ntf2onnx.convert.from_tflite("model.tflite", {ending}'
     loaded = loading(architecture, options.batch_size) + (_ERFC_CODE if gelu else "")

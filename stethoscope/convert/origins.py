@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
 _CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?/")
@@ -17,7 +18,7 @@ class Origins:
     def __init__(self, architecture: Architecture) -> None:
         self._paths: Mapping[str, str] = {layer.path: layer.path for layer in architecture.layers}
         self._types: Mapping[str, str] = {layer.path: layer.type for layer in architecture.layers}
-        self._keras = architecture.format_id.startswith("keras")
+        self._keras = format_of(architecture).live
         self._numbered = architecture.framework_version.startswith("Keras 3")
         self._lasts: dict[str, str | None] = {}
         self._bare: dict[str, str | None] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture, TensorSpec
 
 _KERAS = """\
@@ -57,16 +58,17 @@ def loading(architecture: Architecture, batch_size: int | None = None, prepared:
         batch_size: in place of an open first dimension.
         prepared: lines that change a Keras model before it is traced.
     """
-    if is_keras(architecture):
+    kind = format_of(architecture)
+    if kind.live:
         package = "import keras\n" if is_keras_3(architecture) else "import tf_keras as keras\n"
         several = len(architecture.inputs) > 1
         given = "tf.nest.pack_sequence_as(model.input, list(inputs))" if several else "inputs[0]"
-        file = "model.h5" if "h5" in architecture.format_id else "model.keras"
+        file = f"model{kind.extensions[0]}"
         shape = "one.shape" if batch_size is None else f"[{batch_size}, *one.shape[1:]]"
         return f"{package}import tensorflow as tf\n\n" + _KERAS.format(
             file=file, shape=shape, prepared=prepared, given=given
         )
-    if architecture.format_id == "frozen_graph":
+    if not kind.trainable:  # a graph of constants
         outputs = [spec.name for spec in architecture.outputs]
         return "import tensorflow as tf\n\n" + _FROZEN.format(
             specs=", ".join(_spec(spec, batch_size) for spec in architecture.inputs),
@@ -77,14 +79,9 @@ def loading(architecture: Architecture, batch_size: int | None = None, prepared:
     return "import tensorflow as tf\n\n" + _SAVED_MODEL.format(shape=shape)
 
 
-def is_keras(architecture: Architecture) -> bool:
-    """Whether it is a file of Keras' own."""
-    return architecture.format_id.startswith("keras")
-
-
 def is_keras_3(architecture: Architecture) -> bool:
     """Whether it is one of Keras 3 or later."""
-    return is_keras(architecture) and architecture.framework_version.startswith("Keras 3")
+    return format_of(architecture).live and architecture.framework_version.startswith("Keras 3")
 
 
 def _spec(spec: TensorSpec, batch_size: int | None) -> str:

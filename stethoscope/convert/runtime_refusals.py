@@ -9,6 +9,7 @@ from pathlib import Path
 from stethoscope.convert.converter import CannotConvert, Source, Unsupported
 from stethoscope.convert.litert_nodes import nodes_named
 from stethoscope.convert.origins import Origins
+from stethoscope.formats import format_of
 
 _ONNX = tuple(
     re.compile(pattern)
@@ -46,7 +47,7 @@ def refused(error: Exception, source: Source, made: Path) -> CannotConvert:
 
 
 def _advice(said: str, source: Source) -> str:
-    if source.architecture.format_id == "tflite":
+    if format_of(source.architecture).one_way:
         return "Convert the model that it was made from."
     if _DTYPE.search(said):
         return "It has no such operator for numbers of this kind: build the layer in float32 (or int32), or convert to another target."

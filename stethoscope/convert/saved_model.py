@@ -10,6 +10,7 @@ from stethoscope.convert.python_code import is_keras_3, loading
 from stethoscope.convert.refusals import not_traceable
 from stethoscope.convert.saving import save_traced
 from stethoscope.convert.traced import trace
+from stethoscope.formats import format_of
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture
 
@@ -41,7 +42,7 @@ class ToSavedModel:
     def code(self, architecture: Architecture, options: Options) -> str:
         """Keras' own export where there is one, else TensorFlow's."""
         if is_keras_3(architecture) and options.batch_size is None:
-            file = "model.h5" if "h5" in architecture.format_id else "model.keras"
+            file = f"model{format_of(architecture).extensions[0]}"
             return f'import keras\n\nmodel = keras.models.load_model("{file}")\nmodel.export("saved_model")\n'
         return (
             loading(architecture, options.batch_size)

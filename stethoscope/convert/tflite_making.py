@@ -15,15 +15,16 @@ from stethoscope.convert.float_operators import float_operators
 from stethoscope.convert.made_file import open_made
 from stethoscope.convert.options import Options
 from stethoscope.convert.origins import Origins
-from stethoscope.convert.python_code import FROZEN, UNROLLED, is_keras, loading
+from stethoscope.convert.python_code import FROZEN, UNROLLED, loading
 from stethoscope.convert.refusals import not_traceable
 from stethoscope.convert.saving import save_traced
 from stethoscope.convert.traced import TracedModel, trace, with_constants
 from stethoscope.convert.unrolling import loop_of, unrolled
 from stethoscope.errors import CannotRun, StethoscopeError
+from stethoscope.formats import format_of
 from stethoscope.formats.tflite_model.quantised_ends import input_quantisation, quantised
 from stethoscope.task import Reporter
-from stethoscope.types import Architecture, Feed, Layer, ModelFile
+from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
 
 _FILE = "model.tflite"
 _NAMED = 6
@@ -107,7 +108,7 @@ class ToTFLite:
                 ")",
             ]
         recurrent = (
-            self.calibrated and is_keras(architecture) and any(_is_recurrent(one) for one in architecture.layers)
+            self.calibrated and format_of(architecture).live and any(_is_recurrent(one) for one in architecture.layers)
         )
         return (
             ("import numpy as np\n" if self.calibrated else "")
@@ -273,7 +274,7 @@ def _has_open(source: Source) -> bool:
     return any(spec.shape is None or None in spec.shape for spec in source.runner.inputs)
 
 
-def _one_call(source: Source, made: Made, runner: Any, file: ModelFile) -> Feed:
+def _one_call(source: Source, made: Made, runner: Runner, file: ModelFile) -> Feed:
     """The first rows of the calibration for the new file."""
     feed = fed_as(next(iter(source.calibration.feeds())), made, source.runner.inputs, runner.inputs)
     return quantised(feed, runner.inputs, input_quantisation(file))

@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from stethoscope.capabilities import Traceable
 from stethoscope.convert.converter import CannotConvert, Source, Unsupported
 from stethoscope.convert.origins import Origins
 from stethoscope.convert.ways_round import way_round
 from stethoscope.framework_errors import gist
-from stethoscope.types import TensorSpec
+from stethoscope.types import Refusal, TensorSpec
 
 _NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
 _WRITES = re.compile(
@@ -68,7 +69,9 @@ def trace(source: Source, batch_size: int | None = None) -> TracedModel:
     """
     import tensorflow as tf
 
-    runner = source.runner
+    runner = source.runner.can(Traceable)
+    if isinstance(runner, Refusal):
+        raise CannotConvert(f"{source.file.name}: {runner.reason}")
     specs = [_fixed(spec, batch_size) for spec in _ranked(source)]
     names = safe_names([spec.name for spec in specs])
     found: dict[str, str] = {}
@@ -88,7 +91,7 @@ def trace(source: Source, batch_size: int | None = None) -> TracedModel:
         function = tf.function(model, input_signature=signature).get_concrete_function()
     return TracedModel(
         function,
-        getattr(runner, "trackable", None),
+        runner.trackable,
         tuple(zip(names, specs, strict=True)),
         tuple(found.items()),
         _operators(function, source, _WRITES, _STATE),

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.convert.converter import Source
 from stethoscope.convert.origins import Origins
 from stethoscope.convert.traced import TracedModel
+from stethoscope.types import Refusal, Runner
 
 _LOOPS = ("While", "StatelessWhile")
 
@@ -43,9 +45,9 @@ def loop_of(traced: TracedModel, source: Source) -> tuple[str, str] | None:
     return None
 
 
-def _layers(runner: Any) -> list[Any]:
-    model: Any = getattr(runner, "model", None)
-    return list(model._flatten_layers()) if model is not None and hasattr(model, "_flatten_layers") else []
+def _layers(runner: Runner) -> list[Any]:
+    live = runner.can(LiveModel)
+    return [] if isinstance(live, Refusal) else list(live.model._flatten_layers())
 
 
 def _steps(layer: Any) -> int | None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.input_route import input_route
+from stethoscope.model_format import StoredWeight
 from stethoscope.types import Architecture, Layer, ModelFile
-from stethoscope.weights.stored import StoredWeight, opened
+from stethoscope.weights.stored import opened
 
 _KEPT = {"Normalization": ("mean", "variance"), "BatchNormalization": ("moving_mean", "moving_variance")}
 MOST_COLUMNS = 100_000

@@ -17,9 +17,9 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.evidence.weights import WeightEvidence
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
-TRAINABLE_FORMATS = frozenset({"keras", "keras_h5"})
 _NO_DATA = "No data was given. Add --data with samples and their labels."
 _NO_FIT = (
     "Nothing was said about training. Add --fit, for example --fit epochs=5, to have a copy trained for a few seconds."
@@ -111,7 +111,7 @@ def _needs_scoring(request: Request, evidence: EvidenceSet) -> str:
 
 def trainable(architecture: Architecture) -> bool:
     """Whether a copy of this model can be trained here."""
-    return architecture.format_id in TRAINABLE_FORMATS
+    return format_of(architecture).live
 
 
 def _fit_params(request: Request, _evidence: EvidenceSet) -> dict[str, Any]:

@@ -37,11 +37,6 @@ def loss_source(loss: str, from_logits: bool = False) -> str:
     return literal(loss)
 
 
-def loss_class(loss: str) -> str | None:
-    """Keras' class of a loss that takes from_logits."""
-    return _CLASSES.get(loss)
-
-
 def metric_for(loss: str) -> str:
     """A metric that people read beside this loss."""
     return "accuracy" if "crossentropy" in loss or "hinge" in loss or loss == "kl_divergence" else "mae"

@@ -9,13 +9,19 @@ from stethoscope.containers.archive import is_archive, open_archive
 from stethoscope.discover import discover
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.foreign_file.foreign import what_is_it
-from stethoscope.types import Format, ModelFile
+from stethoscope.model_format import Format
+from stethoscope.types import Architecture, ModelFile
 
 
 @functools.cache
 def all_formats() -> dict[str, Format]:
     """Every format by its id."""
     return discover(sys.modules[__name__], "FORMAT", "id")
+
+
+def format_of(architecture: Architecture) -> Format:
+    """The format of a model that has been described."""
+    return all_formats()[architecture.format_id]
 
 
 def detect(file: ModelFile) -> Format:

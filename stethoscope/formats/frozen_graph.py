@@ -6,6 +6,7 @@ Inputs are its placeholders, outputs the operators that nothing reads. Which con
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ from stethoscope.formats.tf_graph import (
     tf_text,
 )
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten
+from stethoscope.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
-class FrozenGraphFormat:
+class FrozenGraphFormat(Format):
     """See the module's docstring."""
 
     id = "frozen_graph"
@@ -105,6 +107,28 @@ class FrozenGraphFormat:
             runnable=_runnable(file, nodes, functions, ends),
         )
         return architecture, ends, graph
+
+    def program(self, name: str, architecture: Architecture) -> Program:
+        """See `Format.program`."""
+        outputs = [spec.name if ":" in spec.name else f"{spec.name}:0" for spec in architecture.outputs]
+        fed = "{name if ':' in name else name + ':0': values for name, values in batch.items()}"
+        return Program(
+            ("import tensorflow as tf",),
+            (
+                f"graph_def = tf.compat.v1.GraphDef.FromString(open({name!r}, 'rb').read())",
+                "graph = tf.Graph()",
+                "with graph.as_default():",
+                "    tf.import_graph_def(graph_def, name='')",
+                "session = tf.compat.v1.Session(graph=graph)",
+            ),
+            (f"results.append(session.run({outputs!r}, {fed}))",),
+        )
+
+    def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
+        """See `Format.weights`."""
+        from stethoscope.weights.frozen_weights import of_graph
+
+        return of_graph(file)
 
 
 def _variables(nodes: dict[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from stethoscope.errors import UnreadableFile
 from stethoscope.formats.keras_model.keras_config import parse_network
 from stethoscope.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
 from stethoscope.formats.keras_model.keras_legacy import is_legacy, modernised
+from stethoscope.formats.keras_model.keras_program import program
 from stethoscope.formats.keras_model.keras_stored import Stored, by_name
+from stethoscope.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
-class KerasH5:
+class KerasH5(Format):
     """`.h5` and `.hdf5` files. Any HDF5 file is ours, so that `describe` can say what else it is."""
 
     id = "keras_h5"
@@ -24,6 +27,7 @@ class KerasH5:
     extensions = (".h5", ".hdf5", ".hdf")
     worker: WorkerKind = "tensorflow"
     is_program = False
+    live = trainable = weights_judged = True
 
     def sniff(self, file: ModelFile) -> bool:
         """The HDF5 signature at one of the places the format allows it."""
@@ -57,6 +61,16 @@ class KerasH5:
             description = read(file)
             architecture = describe(description)
         return open_h5(file, description, architecture, trusted=trusted)
+
+    def program(self, name: str, architecture: Architecture) -> Program:
+        """See `Format.program`."""
+        return program(name, architecture)
+
+    def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
+        """See `Format.weights`."""
+        from stethoscope.weights.keras_weights import of_h5
+
+        return of_h5(file)
 
 
 def read(file: ModelFile) -> Description:

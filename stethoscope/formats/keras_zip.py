@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
@@ -17,14 +17,16 @@ from stethoscope.containers.window import Window
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.keras_model.keras_config import parse_network
 from stethoscope.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
+from stethoscope.formats.keras_model.keras_program import program
 from stethoscope.formats.keras_model.keras_stored import by_class
+from stethoscope.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 _WEIGHTS = "model.weights.h5"
 _SHARDS = "model.weights.json"
 
 
-class KerasZip:
+class KerasZip(Format):
     """`.keras` files."""
 
     id = "keras"
@@ -32,6 +34,7 @@ class KerasZip:
     extensions = (".keras",)
     worker: WorkerKind = "tensorflow"
     is_program = False
+    live = trainable = weights_judged = True
 
     def sniff(self, file: ModelFile) -> bool:
         """A zip with config.json and metadata.json or weights, at the top or in a single folder."""
@@ -69,6 +72,16 @@ class KerasZip:
             description = read(file, archive)
             architecture = describe(description)
         return open_zip(file, description, architecture, scratch, trusted=trusted)
+
+    def program(self, name: str, architecture: Architecture) -> Program:
+        """See `Format.program`."""
+        return program(name, architecture)
+
+    def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
+        """See `Format.weights`."""
+        from stethoscope.weights.keras_weights import of_archive
+
+        return of_archive(file)
 
 
 def top_folder(names: list[str] | tuple[str, ...]) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stethoscope.containers import archive, wire
 from stethoscope.formats.onnx_model import onnx_hazards, onnx_inference, onnx_layers, onnx_shapes
 from stethoscope.formats.onnx_model.onnx_reader import Reading, holds_model, read_model
-from stethoscope.types import Architecture, ModelFile, Runner, TensorSpec, WorkerKind
+from stethoscope.model_format import Format, Program, RuntimeName, WeightsByLayer
+from stethoscope.types import Architecture, Layer, ModelFile, Runner, TensorSpec, WorkerKind
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import onnx
 
 _VARINTS, _MESSAGES = {1, 5}, {2, 3, 4, 6, 7, 8, 14, 20, 25, 26}
@@ -18,7 +21,7 @@ _SNIFFED_FIELDS = 4096
 _NEWEST_IR = 64
 
 
-class Onnx:
+class Onnx(Format):
     """`.onnx` files of any IR version."""
 
     id = "onnx"
@@ -26,6 +29,10 @@ class Onnx:
     extensions: tuple[str, ...] = (".onnx", ".zip", ".tar", ".gz", ".tgz")
     worker: WorkerKind = "light"
     is_program = False
+    runtime: RuntimeName = "onnxruntime"
+    channels_first = weights_judged = nameless_nodes = True
+    one_way = "An ONNX file has left TensorFlow, and nothing well kept leads back"
+    lists_inputs = False
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether its top-level fields are those of a ModelProto with a graph, or an archive lists a .onnx."""
@@ -85,6 +92,45 @@ class Onnx:
         from stethoscope.formats.onnx_model.onnx_runner import OnnxRunner
 
         return OnnxRunner(file, scratch)
+
+    def program(self, name: str, architecture: Architecture) -> Program:
+        """See `Format.program`."""
+        return Program(
+            ("import onnxruntime",),
+            (f"session = onnxruntime.InferenceSession({name!r}, providers=['CPUExecutionProvider'])",),
+            ("results.append(session.run(None, batch))",),
+        )
+
+    def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
+        """See `Format.weights`."""
+        from stethoscope.weights.onnx_weights import of_model
+
+        return of_model(file)
+
+    def size_bytes(self, file: ModelFile) -> int:
+        """See `Format.size_bytes`."""
+        size = super().size_bytes(file)
+        if not archive.is_archive(file.path):
+            size += sum((file.path.parent / name).stat().st_size for name in read_model(file).external)
+        return size
+
+    def loads_plainly(self, file: ModelFile) -> bool:
+        """See `Format.loads_plainly`: what lies in an archive or beside the file is put in place by its runner."""
+        return not archive.is_archive(file.path) and not read_model(file).external
+
+    def as_keras_lies(self, values: npt.NDArray[Any], layer: Layer) -> npt.NDArray[Any]:
+        """See `Format.as_keras_lies`.
+
+        Source: ONNX's operators Gemm, Conv, ConvTranspose.
+        """
+        kind = layer.type.lower()
+        if kind == "gemm" and values.ndim == 2 and layer.config.get("transB"):
+            return values.T
+        if kind not in ("conv", "convtranspose") or values.ndim < 3:
+            return values
+        moved = values.transpose(*range(2, values.ndim), 1, 0)
+        one_by_one = values.shape[1] == 1 and values.shape[0] > 1 and int(layer.config.get("group") or 1) > 1
+        return moved.swapaxes(-1, -2) if one_by_one else moved
 
 
 def graph_inputs(graph: onnx.GraphProto) -> tuple[TensorSpec, ...]:

@@ -6,16 +6,18 @@ Layers are the operators of one signature with its function calls inlined.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from stethoscope.errors import CannotRun, NeedsTrust
 from stethoscope.formats.tf_graph import graph_drawing, saved_model_files, saved_model_graph, saved_model_serving
 from stethoscope.formats.tf_graph.saved_model_architecture import architecture
+from stethoscope.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
-class SavedModelFormat:
+class SavedModelFormat(Format):
     """See the module's docstring."""
 
     id = "saved_model"
@@ -23,6 +25,7 @@ class SavedModelFormat:
     extensions = (".zip", ".tar", ".tgz", ".gz", ".pb", ".pbtxt")
     worker: WorkerKind = "tensorflow"
     is_program = True
+    trainable = opens_inside = True
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether it is an archive or folder with a saved_model.pb inside, or such a file alone."""
@@ -59,6 +62,24 @@ class SavedModelFormat:
         from stethoscope.formats.tf_graph import saved_model_runner
 
         return saved_model_runner.load(file, located.unpack(scratch), saved_model_graph.load(located), described)
+
+    def program(self, name: str, architecture: Architecture) -> Program:
+        """See `Format.program`."""
+        folder = name.split(".", maxsplit=1)[0] or "model"
+        return Program(
+            ("import tensorflow as tf",),
+            (
+                f"model = tf.saved_model.load({folder!r})  # the unpacked folder",
+                "serve = model.signatures['serving_default']",
+            ),
+            ("results.append(serve(**{name: tf.constant(values) for name, values in batch.items()}))",),
+        )
+
+    def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
+        """See `Format.weights`."""
+        from stethoscope.weights.saved_model_weights import of_model
+
+        return of_model(file)
 
 
 FORMAT: Any = SavedModelFormat()

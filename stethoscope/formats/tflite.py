@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from stethoscope.containers import wire
 from stethoscope.containers.flatbuffer import Buffer, Malformed
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.tflite_model import tflite_hazards, tflite_layers
 from stethoscope.formats.tflite_model.tflite_reader import IDENTIFIER, Model, read_model
-from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
+from stethoscope.model_format import Ends, Format, Program, RuntimeName, WeightsByLayer
+from stethoscope.types import Architecture, Layer, ModelFile, Runner, WorkerKind
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
-class TFLite:
+class TFLite(Format):
     """`.tflite` files: schema 3, with or without the file identifier (2017 files lack it)."""
 
     id = "tflite"
@@ -20,6 +26,10 @@ class TFLite:
     extensions: tuple[str, ...] = (".tflite", ".lite")
     worker: WorkerKind = "light"
     is_program = False
+    runtime: RuntimeName = "litert"
+    one_way = "A TFLite file has been made for one runtime, its layers fused and its training parts gone"
+    lists_inputs = False
+    packs_weights = keeps_batch = numbered_nodes = True
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether it has the identifier TFL3, or the root table of a model."""
@@ -73,6 +83,60 @@ class TFLite:
         from stethoscope.formats.tflite_model.tflite_runner import LiteRTRunner
 
         return LiteRTRunner(file, load(file))
+
+    def program(self, name: str, architecture: Architecture) -> Program:
+        """See `Format.program`."""
+        return Program(
+            ("from ai_edge_litert.interpreter import Interpreter",),
+            (
+                f"interpreter = Interpreter({name!r})",
+                "details = {item['name']: item['index'] for item in interpreter.get_input_details()}",
+            ),
+            (
+                "for name, values in batch.items():",
+                "    interpreter.resize_tensor_input(details[name], values.shape)",
+                "interpreter.allocate_tensors()",
+                "for name, values in batch.items():",
+                "    interpreter.set_tensor(details[name], values)",
+                "interpreter.invoke()",
+                "results.append([interpreter.get_tensor(item['index']) for item in interpreter.get_output_details()])",
+            ),
+        )
+
+    def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
+        """See `Format.weights`."""
+        from stethoscope.weights.tflite_weights import of_model
+
+        return of_model(file)
+
+    def ends(self, file: ModelFile) -> Ends:
+        """See `Format.ends`.
+
+        Raises:
+            UnreadableFile, TooLarge, UnsafeFile: as `load`.
+        """
+        from stethoscope.formats.tflite_model.input_ranges import input_ranges
+        from stethoscope.formats.tflite_model.quantised_ends import input_quantisation, output_quantisation
+
+        return Ends(input_quantisation(file), output_quantisation(file), input_ranges(file))
+
+    def loads_plainly(self, file: ModelFile) -> bool:
+        """See `Format.loads_plainly`: what another signature serves than the first graph is called by its runner."""
+        return not tflite_layers.entry_point(load(file))[0]
+
+    def as_keras_lies(self, values: npt.NDArray[Any], layer: Layer) -> npt.NDArray[Any]:
+        """See `Format.as_keras_lies`.
+
+        Source: LiteRT's operators FULLY_CONNECTED, CONV_2D, DEPTHWISE_CONV_2D, TRANSPOSE_CONV.
+        """
+        turned = {
+            ("fullyconnected", 2): (1, 0),
+            ("conv2d", 4): (1, 2, 3, 0),
+            ("transposeconv", 4): (1, 2, 0, 3),
+            ("depthwiseconv2d", 4): (1, 2, 3, 0),
+        }
+        order = turned.get((layer.type.lower().replace("_", ""), values.ndim))
+        return values if order is None else values.transpose(order)
 
 
 def load(file: ModelFile) -> Model:

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.activations.flat_ends import activation_behind
+from stethoscope.capabilities import Observable
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.evidence.activations import ActivationEvidence
+from stethoscope.formats import format_of
 from stethoscope.gathering.layer_statistics import LayerStatistics, OutputStatistics
 from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import ModelInput, model_input
@@ -65,10 +67,11 @@ class _Watched:
     """A runner whose calls show every layer's output; it also stands in for the runner while an input is looked for."""
 
     def __init__(self, architecture: Architecture, runner: Runner) -> None:
-        self._runner, self._architecture = runner, architecture
+        self._runner, self._channels_first = runner, format_of(architecture).channels_first
         self.inputs: tuple[TensorSpec, ...] = runner.inputs
         self.outputs: tuple[TensorSpec, ...] = runner.outputs
-        self.streams = hasattr(runner, "observe")
+        self._observable = runner.can(Observable)
+        self.streams = isinstance(self._observable, Observable)
         self._layers: dict[str, LayerStatistics] = {}
         self._outputs: dict[str, OutputStatistics] = {}
         self._known = {layer.path: layer for layer in architecture.layers}
@@ -84,9 +87,8 @@ class _Watched:
 
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """One call without looking; eager where that is possible, because tracing a large model takes seconds."""
-        if self.streams and not training:
-            found: Feed = getattr(self._runner, "observe")(feed, lambda path, array: None)  # noqa: B009
-            return found
+        if isinstance(self._observable, Observable) and not training:
+            return self._observable.observe(feed, lambda path, array: None)
         return self._runner.predict(feed, training=training)
 
     def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed:
@@ -96,8 +98,8 @@ class _Watched:
     def add(self, feed: Feed, rows: int) -> None:
         """Merges one batch."""
         self._rows = rows
-        if self.streams:
-            outputs = getattr(self._runner, "observe")(feed, self._saw)  # noqa: B009
+        if isinstance(self._observable, Observable):
+            outputs = self._observable.observe(feed, self._saw)
         else:
             try:
                 for path, array in self._runner.activations(feed).items():
@@ -113,7 +115,7 @@ class _Watched:
         if path not in self._layers:
             base = path if path in self._known else path.split("#", maxsplit=1)[0].rsplit(":", 1)[0]
             layer = self._known.get(base)
-            axis = 1 if self._architecture.format_id == "onnx" and array.ndim >= 3 else -1
+            axis = 1 if self._channels_first and array.ndim >= 3 else -1
             self._layers[path] = LayerStatistics(
                 path, layer.type if layer else "", activation_behind(layer, first=path == base), axis
             )

@@ -9,6 +9,7 @@ from typing import Any
 
 from stethoscope.evidence.initialisers import configured_variance, initialiser_of, settings_of
 from stethoscope.evidence.weights import WeightProfile
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture, ModelFile
 
 _STEPS = ("optimizer/vars/0", "optimizer/iteration", "optimizer/iterations")
@@ -28,7 +29,7 @@ def guess_trained(
     steps = optimizer_steps(file)
     if steps:
         return True, f"the file's optimizer has made {steps:,} steps"
-    if architecture.format_id not in ("keras", "keras_h5"):
+    if not format_of(architecture).live:
         return None, "the file does not say how its weights were initialised"
     asked = [tensor for tensor in tensors if tensor.trainable and not tensor.nonfinite] or list(tensors)
     layers = {layer.path: layer for layer in architecture.layers}

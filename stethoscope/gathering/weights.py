@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.evidence.weights import WeightEvidence, WeightProfile
+from stethoscope.formats import format_of
 from stethoscope.gathering.tensor_profile import fans, profile
 from stethoscope.gathering.trained_guess import guess_trained
 from stethoscope.types import Architecture, ModelFile, Runner
-
-
-@runtime_checkable
-class _KnowsLayers(Protocol):
-    """A runner with a live Keras model."""
-
-    model: Any
-
-    def layer_paths(self) -> dict[int, str]:
-        """The path of each of its layers by identity."""
-        ...
 
 
 def gather_weights(file: ModelFile, architecture: Architecture, runner: Runner) -> WeightEvidence:
@@ -31,9 +22,9 @@ def gather_weights(file: ModelFile, architecture: Architecture, runner: Runner) 
     Raises:
         CannotRun: the format does not let its weights be told apart by layer.
     """
-    if isinstance(runner, _KnowsLayers):
-        tensors = tuple(_of_keras(architecture, runner.model, runner.layer_paths()))
-    elif architecture.format_id == "onnx":
+    if isinstance(live := runner.can(LiveModel), LiveModel):
+        tensors = tuple(_of_keras(architecture, live.model, live.layer_paths()))
+    elif format_of(architecture).weights_judged:
         tensors = tuple(_of_onnx(file))
     else:
         raise CannotRun(

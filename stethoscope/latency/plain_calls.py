@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from stethoscope import runtime_threads
-from stethoscope.containers import archive
-from stethoscope.formats.onnx_model.onnx_reader import read_model
+from stethoscope.capabilities import LiveModel
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.formats.tflite import load
 from stethoscope.formats.tflite_model import tflite_layers
+from stethoscope.model_format import Format
 from stethoscope.types import Feed, ModelFile, TensorSpec
 
 _QUIET = 3
@@ -34,24 +34,20 @@ class Plain(Protocol):
         ...
 
 
-def loader(format_id: str, file: ModelFile, inputs: Sequence[TensorSpec]) -> Callable[[], Plain] | None:
+def loader(format_: Format, file: ModelFile, inputs: Sequence[TensorSpec]) -> Callable[[], Plain] | None:
     """What loads the model plainly; None where only its runner can call it."""
-    if not _of_numbers(inputs):
+    known: dict[str, Callable[[ModelFile], Plain]] = {"onnxruntime": _Session, "litert": _Interpreter}
+    plain = known.get(format_.runtime)
+    if plain is None or not _of_numbers(inputs) or not format_.loads_plainly(file):
         return None
-    if format_id == "onnx":
-        # What lies in an archive or beside the file is put in place by the runner.
-        beside = archive.is_archive(file.path) or bool(read_model(file).external)
-        return None if beside else lambda: _Session(file)
-    if format_id == "tflite":
-        return None if tflite_layers.entry_point(load(file))[0] else lambda: _Interpreter(file)
-    return None
+    return lambda: plain(file)
 
 
-def traced(runner: Any) -> Callable[[Feed], Callable[[], object]] | None:
+def traced(runner: LiveModel) -> Callable[[Feed], Callable[[], object]] | None:
     """What makes calls of a `tf.function` around a live Keras model, for arrays and to arrays; None where it takes text.
 
     Args:
-        runner: of a Keras model; it stays the owner of it.
+        runner: it stays the owner of its model.
     """
     if not _of_numbers(runner.inputs):
         return None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import CALLS, RunSettings
 from stethoscope.types import Architecture
@@ -51,7 +52,7 @@ def alternatives(
     """
     found: list[Alternative] = []
     untried: list[Untried] = []
-    keras = architecture.format_id.startswith("keras")
+    keras = format_of(architecture).live
     for kind in KINDS:
         if kind not in kinds:
             continue

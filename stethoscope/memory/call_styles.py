@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.types import Feed, Runner, TensorSpec
+from stethoscope.types import Feed, Refusal, Runner, TensorSpec
 
 Tracing = Literal["relaxed", "every shape", "signature"]
 """When a `tf.function` is traced anew: as little as `reduce_retracing=True` needs, for every new shape (TensorFlow's
@@ -59,27 +60,6 @@ class Caller(Protocol):
         ...
 
 
-class KerasModel(Protocol):
-    """What the styles need of a runner that holds a live Keras model."""
-
-    inputs: tuple[TensorSpec, ...]
-    model: Any
-
-    @property
-    def keras(self) -> Any:
-        """The package the model is of."""
-        ...
-
-    def called_with(self, feed: Feed, call: Callable[[Any], Any], *, as_arrays: bool = False) -> Feed:
-        """Hands `feed` to `call` in the structure the model takes, and names what comes back."""
-        ...
-
-
-def is_keras(runner: object) -> bool:
-    """Whether a runner holds a live Keras model."""
-    return getattr(runner, "model", None) is not None and hasattr(runner, "called_with")
-
-
 def caller(
     runner: Runner,
     settings: RunSettings,
@@ -99,9 +79,9 @@ def caller(
     Raises:
         CannotRun: the format has one way of being called only, or XLA was asked for an eager call.
     """
-    if not is_keras(runner):
+    model = runner.can(LiveModel)
+    if isinstance(model, Refusal):
         return _of_other_format(runner, settings)
-    model: Any = runner
     if settings.call == "call":
         if settings.xla:
             raise CannotRun(
@@ -153,8 +133,8 @@ class _OfRunner(_Closing):
 
     @property
     def traces(self) -> int | None:
-        found: int | None = getattr(self._runner, "traces", None)
-        return found
+        live = self._runner.can(LiveModel)
+        return None if isinstance(live, Refusal) else live.traces
 
     def __call__(self, feed: Feed) -> Feed:
         return self._runner.predict(feed)
@@ -163,7 +143,7 @@ class _OfRunner(_Closing):
 class _Eager(_Closing):
     traces = None
 
-    def __init__(self, runner: KerasModel) -> None:
+    def __init__(self, runner: LiveModel) -> None:
         self._runner, self.inputs = runner, runner.inputs
 
     def __call__(self, feed: Feed) -> Feed:
@@ -171,7 +151,7 @@ class _Eager(_Closing):
 
 
 class _Function(_Closing):
-    def __init__(self, runner: KerasModel, compiled: bool, tracing: Tracing) -> None:
+    def __init__(self, runner: LiveModel, compiled: bool, tracing: Tracing) -> None:
         self._runner, self.inputs = runner, runner.inputs
         self.compiles, self._tracing = compiled, tracing
         self._function: Callable[[Any], Any] | None = None
@@ -211,7 +191,7 @@ class _Function(_Closing):
 
 
 class _PredictOnBatch(_Closing):
-    def __init__(self, runner: KerasModel, settings: RunSettings) -> None:
+    def __init__(self, runner: LiveModel, settings: RunSettings) -> None:
         self._runner, self.inputs = runner, runner.inputs
         _set_xla(runner.model, settings.xla)
         self.compiles = settings.xla
@@ -231,7 +211,7 @@ class _PredictOnBatch(_Closing):
 class _Predict(_PredictOnBatch):
     batches_itself = True
 
-    def __init__(self, runner: KerasModel, settings: RunSettings, on_batch: Callable[[int], None] | None) -> None:
+    def __init__(self, runner: LiveModel, settings: RunSettings, on_batch: Callable[[int], None] | None) -> None:
         super().__init__(runner, settings)
         self._batch_size = settings.batch_size
         self._callbacks = [] if on_batch is None else [_batch_counter(runner.keras, on_batch)]

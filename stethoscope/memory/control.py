@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
-from stethoscope.memory.call_styles import is_keras
-from stethoscope.types import Runner
+from stethoscope.types import Refusal, Runner
 
 
 def trivial(runner: Runner) -> Runner | None:
@@ -16,10 +14,10 @@ def trivial(runner: Runner) -> Runner | None:
     Raises:
         CannotRun: Keras cannot make it from these inputs.
     """
-    if not is_keras(runner):
+    live = runner.can(LiveModel)
+    if isinstance(live, Refusal):
         return None
-    held: Any = runner
-    keras = held.keras
+    keras = live.keras
     try:
         given = [
             keras.Input(batch_shape=spec.shape, dtype=spec.dtype or "float32", name=spec.name) for spec in runner.inputs
@@ -30,5 +28,4 @@ def trivial(runner: Runner) -> Runner | None:
         raise CannotRun(
             f"A control model: expected Keras to build one from these inputs, got “{gist(error)}”."
         ) from error
-    made: Runner = held.replaced(model)
-    return made
+    return live.replaced(model)

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from stethoscope.capabilities import Inlined, LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.memory.concrete_graph import CALLS, ConcreteGraph, OpenGraph
 from stethoscope.memory.estimate import Alive, Facts
@@ -44,7 +45,7 @@ class GraphFacts:
         CannotRun: the model cannot be traced, or is no TensorFlow function.
     """
 
-    def __init__(self, runner: Any, call: str, threads: tuple[int, int]) -> None:
+    def __init__(self, runner: LiveModel | Inlined, call: str, threads: tuple[int, int]) -> None:
         self._call, self._threads, self._runner = call, threads, runner
         self.inputs: tuple[TensorSpec, ...] = runner.inputs
         self._scopes = Scopes()
@@ -54,10 +55,10 @@ class GraphFacts:
             function, fed = self._traced(None)
             self._open = OpenGraph(function, fed)
         except CannotRun:
-            if not hasattr(runner, "concrete_function"):
+            if isinstance(runner, Inlined):
                 raise  # else it is traced for each shape: not every program can be with dimensions open
         variables = () if function is None else function.graph.variables
-        if getattr(runner, "model", None) is not None:
+        if isinstance(runner, LiveModel):
             variables = runner.model.weights
         sizes = [_bytes(variable) for variable in variables]
         self._weights = len(sizes)
@@ -65,7 +66,7 @@ class GraphFacts:
 
     def _traced(self, shapes: Sequence[Sequence[int]] | None) -> tuple[Any, Sequence[Any]]:
         runner = self._runner
-        if hasattr(runner, "concrete_function"):
+        if isinstance(runner, LiveModel):
             with watched(runner.keras, runner.layer_paths()) as self._scopes:
                 function = runner.concrete_function(shapes)
             return function, function.inputs[: len(self.inputs)]

@@ -9,17 +9,16 @@ Source: keras.io/api/mixed_precision; tensorflow.org/guide/mixed_precision.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
-from stethoscope.memory.call_styles import is_keras
 from stethoscope.out_of_memory import explain
-from stethoscope.types import Feed, Runner
+from stethoscope.types import Feed, Refusal, Runner
 
-R = TypeVar("R", bound=Runner)
 AS_SAVED = "as saved"
 _FLOATS = ("float64", "float32", "float16", "bfloat16", "mixed_float16", "mixed_bfloat16")
 _NOT_LAYERS = ("InputLayer", "Cast", "__keras_tensor__", "__tensor__", "TFOpLambda", "SlicingOpLambda")
@@ -27,7 +26,7 @@ _NOT_LAYERS = ("InputLayer", "Cast", "__keras_tensor__", "__tensor__", "TFOpLamb
 _POLICIES = ("DTypePolicy", "Policy", "DTypePolicyMap", "FloatDTypePolicy")
 
 
-def with_precision(runner: R, precision: str) -> R:
+def with_precision(runner: Runner, precision: str) -> Runner:
     """Returns a runner whose layers have the dtype policy `precision`; the given one is left empty and must not be used.
 
     Inputs keep their dtypes (text and integers stay what they are; a layer casts float inputs to its own type).
@@ -38,13 +37,13 @@ def with_precision(runner: R, precision: str) -> R:
     """
     if precision == AS_SAVED:
         return runner
-    if not is_keras(runner):
+    live = runner.can(LiveModel)
+    if isinstance(live, Refusal):
         raise CannotRun(
             f"Precision {precision}: expected a Keras model, got a file whose types are part of its graph. Use the .keras "
             "or .h5 file, or convert the file with the type wanted."
         )
-    held: Any = runner
-    model, keras = held.model, held.keras
+    model, keras = live.model, live.keras
     try:
         twin = _rebuilt(model, keras, precision)
         _copy_weights(model, twin, precision)
@@ -57,8 +56,8 @@ def with_precision(runner: R, precision: str) -> R:
             f"Precision {precision}: this model cannot be rebuilt under another dtype policy: {gist(error)}. Set the policy "
             "in the program that builds it."
         ) from error
-    changed: R = held.replaced(twin)
-    held.__exit__(None, None, None)
+    changed = live.replaced(twin)
+    live.__exit__(None, None, None)
     return changed
 
 
@@ -67,12 +66,12 @@ def policies(runner: Runner) -> dict[str, str]:
 
     Inputs and models inside a model compute nothing themselves and are left out.
     """
-    if not is_keras(runner):
+    live = runner.can(LiveModel)
+    if isinstance(live, Refusal):
         return {}
-    held: Any = runner
     found = {}
-    for layer in held.model._flatten_layers(include_self=False):
-        if type(layer).__name__ == "InputLayer" or isinstance(layer, held.keras.Model):
+    for layer in live.model._flatten_layers(include_self=False):
+        if type(layer).__name__ == "InputLayer" or isinstance(layer, live.keras.Model):
             continue
         policy = getattr(layer, "dtype_policy", None)
         found[layer.name] = str(getattr(policy, "name", policy))

@@ -11,6 +11,7 @@ from stethoscope.errors import CannotRun
 from stethoscope.memory.allocation import MAPPED_FROM_BYTES, POOL_VARIABLE
 from stethoscope.memory.container_recipes import wants_gpu
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.model_format import Format
 from stethoscope.types import TensorSpec
 
 _MIB = 1 << 20
@@ -46,7 +47,7 @@ def python_code(
     settings: RunSettings,
     specs: Sequence[TensorSpec],
     *,
-    format_id: str = "keras",
+    format_: Format,
     keras_2: bool = False,
     samples: int | None = None,
     input_lines: Sequence[str] | None = None,
@@ -58,7 +59,7 @@ def python_code(
         name: the model's file name; always printed as a Python literal.
         settings: how it is to be run.
         specs: the model's inputs, in its own order.
-        format_id: of the file: one that begins with "keras", or "saved_model".
+        format_: of the file: one that TensorFlow runs and that can be trained.
         keras_2: whether the file is of Keras 2 (then tf_keras loads it).
         samples: rows of random input; one batch if not given.
         input_lines: lines that bind `inputs`, a dict of arrays by input name; random ones of `specs` if not given.
@@ -67,10 +68,10 @@ def python_code(
     Raises:
         CannotRun: TensorFlow does not run files of this format, or not in that call style or precision.
     """
-    keras = format_id.startswith("keras")
-    if not keras and format_id != "saved_model":
+    keras = format_.live
+    if not format_.trainable:
         raise CannotRun(
-            f"Code for {name}: expected a Keras model or a SavedModel, got {format_id}. Use its own runtime."
+            f"Code for {name}: expected a Keras model or a SavedModel, got {format_.title}. Use its own runtime."
         )
     plain = RunSettings()
     if not keras and (settings.call, settings.precision) != (plain.call, plain.precision):

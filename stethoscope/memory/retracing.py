@@ -12,13 +12,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import StethoscopeError
-from stethoscope.memory.call_styles import KerasModel, Tracing, caller, is_keras
+from stethoscope.memory.call_styles import Tracing, caller
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.signature_code import signature_code
-from stethoscope.types import Feed, Runner
+from stethoscope.types import Feed, Refusal, Runner
 
 Verdict = Literal["retraced", "stable", "recompiled", "not traced", "one shape"]
 WAYS: dict[Tracing, str] = {
@@ -117,7 +118,8 @@ def retracing(
         on_way: told what is tried, and the share done.
     """
     shapes = tuple({name: list(array.shape) for name, array in feed.items()} for feed in feeds)
-    if not is_keras(runner):
+    model = runner.can(LiveModel)
+    if isinstance(model, Refusal):
         return Retracing(
             "not traced",
             "This file is a finished graph: nothing is traced when it is called, whatever the shapes.",
@@ -126,7 +128,6 @@ def retracing(
     if len(feeds) < 2:
         return Retracing("one shape", "The model takes one shape only, so one trace serves every call.", shapes)
     begin = time.perf_counter()
-    model = cast(KerasModel, runner)
     compiled = settings.xla or settings.call == "compiled"
     plans = _plans(settings)
     ways: list[Way] = []

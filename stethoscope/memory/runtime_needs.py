@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from stethoscope.memory.estimate import Runtime
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.model_format import Format
 
 _MIB, _KIB = 1 << 20, 1 << 10
 
@@ -35,11 +36,11 @@ TFLITE = Runtime(fixed_bytes=4 * _MIB, kernel_bytes=4 * _KIB)
 """LiteRT maps the file; XNNPACK keeps the weights packed beside it."""
 
 
-def runtime_of(format_id: str, settings: RunSettings) -> Runtime:
+def runtime_of(format_: Format, settings: RunSettings) -> Runtime:
     """What runs a file of this format under these settings."""
-    if format_id == "onnx":
+    if format_.runtime == "onnxruntime":
         return ONNX
-    if format_id == "tflite":
+    if format_.runtime == "litert":
         return TFLITE
     if settings.xla or settings.call == "compiled":
         return COMPILED

@@ -49,11 +49,6 @@ class Split:
     """A largest set of models that fit together: all of them when `fits`."""
     sentence: str
 
-    @property
-    def spare_bytes(self) -> int:
-        """What is left once each model has what it needs; negative when they do not fit."""
-        return self.device_bytes - self.reserved_bytes - self.needed_bytes
-
     def share_of(self, name: str) -> Share:
         """The share of a model by name."""
         return next(share for share in self.shares if share.name == name)

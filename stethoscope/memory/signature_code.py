@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from stethoscope.memory.call_styles import KerasModel
+from stethoscope.capabilities import LiveModel
 from stethoscope.types import Feed, Shape, TensorSpec
 
 
-def signature_code(runner: KerasModel, feed: Feed, *, compiled: bool = False) -> str:
+def signature_code(runner: LiveModel, feed: Feed, *, compiled: bool = False) -> str:
     """Returns the two lines that wrap `model` in a function that one trace serves for every shape it takes.
 
     Args:

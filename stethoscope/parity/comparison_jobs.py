@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stethoscope.formats import all_formats
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Budget, Job, ModelFile, WorkerKind
 
@@ -54,7 +55,11 @@ def comparison_job(
         asked["settings"] = first.settings.to_json()
     files = dict(first.files) | ({"data": data} if data is not None else {})
     if data is None:
-        integers = dict.fromkeys(one.files["model"] for one in (other, *beside) if one.format_id == "tflite")
+        integers = dict.fromkeys(
+            one.files["model"]
+            for one in (other, *beside)
+            if one.format_id and all_formats()[one.format_id].packs_weights
+        )
         files |= {
             f"{AGAINST}{place}": file for place, file in enumerate(sorted(integers, key=lambda one: str(one.path)))
         }

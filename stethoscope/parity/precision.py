@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
 Precision = Literal["float64", "float32", "float16", "bfloat16", "float16 weights", "int8 weights", "int16", "int8"]
@@ -53,9 +54,9 @@ def precision_of(architecture: Architecture) -> Precision:
         found = "float16"
     elif kinds and all(one in ("float64", "int64", "int32", "bool") for one in kinds) and "float64" in kinds:
         found = "float64"
-    if architecture.format_id in ("tflite", "onnx"):
-        found = max((found, _stored(architecture)), key=_ORDER.index)
-    return found
+    if format_of(architecture).runtime == "tensorflow":
+        return found
+    return max((found, _stored(architecture)), key=_ORDER.index)
 
 
 def tolerance(first: Precision, second: Precision) -> Tolerance:
@@ -73,7 +74,7 @@ def _stored(architecture: Architecture) -> Precision:
     if len(quantised) >= max(2, len(architecture.layers) // 4):
         return "int8"
     kinds = {layer.type.upper() for layer in architecture.layers}
-    if architecture.format_id == "onnx" and kinds & {
+    if kinds & {
         "QUANTIZELINEAR",
         "QLINEARCONV",
         "QLINEARMATMUL",
@@ -82,7 +83,7 @@ def _stored(architecture: Architecture) -> Precision:
     }:
         return "int8"
     stored = architecture.weight_bytes / max(1, architecture.parameters)
-    if architecture.format_id == "tflite" and architecture.parameters > 256:
+    if format_of(architecture).packs_weights and architecture.parameters > 256:
         if stored < 1.6:
             return "int8 weights"
         if stored < 3:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from stethoscope.formats import format_of
 from stethoscope.types import Architecture
 
 Setting = Literal["on", "auto", "off", "not said", "no Keras model"]
@@ -36,7 +37,7 @@ class XlaUse:
 
 def xla_use(architecture: Architecture, path: Path | None = None) -> XlaUse:
     """Reads compile settings; for a SavedModel also its functions, when `path` is where it lies unpacked."""
-    if not architecture.format_id.startswith("keras"):
+    if not format_of(architecture).live:
         functions = 0 if path is None else compiled_functions(path)
         sentence = (
             f"{functions} functions were saved with jit_compile=True: their variables must be on the device that calls them."

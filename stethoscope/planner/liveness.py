@@ -37,11 +37,6 @@ def live_profile(shape: ModelShape, output_bytes: Bytes, inside_bytes: Bytes) ->
     return list(profile(steps, sizes, to_the_end=kept).live_bytes)
 
 
-def peak_live_bytes(shape: ModelShape, output_bytes: Bytes, inside_bytes: Bytes) -> int:
-    """The most that is alive at once; see `live_profile`."""
-    return max(live_profile(shape, output_bytes, inside_bytes), default=0)
-
-
 def alias_roots(layers: Sequence[LayerShape], *, training: bool = False) -> dict[str, str]:
     """For every layer the path of the layer that really made its output."""
     root: dict[str, str] = {}

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stethoscope.formats import format_of
 from stethoscope.planner.dynamic_sizes import Resolver, Sizes
 from stethoscope.planner.layer_kinds import Kind, activation_of, calls, kind_of, plain_type
 from stethoscope.planner.transformers import TransformerShape
@@ -62,7 +63,10 @@ class ModelShape:
     assumptions: tuple[str, ...]
     transformer: TransformerShape | None
     sequence_length: int | None
-    format_id: str
+    live: bool
+    """Whether it is a live Keras model once it is opened."""
+    trainable: bool
+    """Whether what the file holds can be trained further."""
     trainable_known: bool
     """Whether the format says what is trained; all parameters count as trainable where it does not."""
 
@@ -93,7 +97,8 @@ def model_shape(
     trainable_known = architecture.trainable_parameters is not None
     unknown: list[str] = []
     times: dict[str, int] = {}
-    keras = architecture.format_id.startswith("keras")
+    format_ = format_of(architecture)
+    keras = format_.live
     for layer in ordered:
         together = sum(times.get(path, 1) for path in layer.inputs)
         times[layer.path] = calls(_kind(layer), together) if keras else 1
@@ -118,7 +123,8 @@ def model_shape(
         assumptions=tuple(notes),
         transformer=transformer,
         sequence_length=transformer.sequence_length if transformer else None,
-        format_id=architecture.format_id,
+        live=format_.live,
+        trainable=format_.trainable,
         trainable_known=trainable_known,
     )
 

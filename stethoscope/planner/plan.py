@@ -20,7 +20,6 @@ Zero = Literal["auto"] | int
 _DEGREES = (*range(2, 17), 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
 _POWERS = (2, 4, 8, 16, 32, 64, 128)
 _MOST_DEVICES = 65_536
-_NOT_TRAINED = ("onnx", "tflite", "frozen_graph")
 _MOST_TENSOR = 64
 """Beyond a few dozen devices tensor parallelism is never used: every layer would wait for all of them."""
 
@@ -220,7 +219,7 @@ def _notes(work: Workload, settings: Settings, found: Estimate) -> Iterator[str]
         yield "Mixed precision keeps float32 variables; the 16-bit copies of the kernels are among the buffers."
     if work.optimizer is not None and work.optimizer.note:
         yield work.optimizer.note
-    if work.training and work.shape.format_id in _NOT_TRAINED:
+    if work.training and not work.shape.trainable:
         yield "A file of this format cannot be trained: this is for a Keras model of the same shape."
     if work.training and not work.shape.trainable_known:
         yield "The format does not say what is trained: all parameters are taken as trainable."

@@ -71,7 +71,7 @@ def strategy_codes(
         return (_pipeline(plan, settings, shape),)
     if layout.zero:
         return (_zero(plan, settings),)
-    body = _Body(settings, model_file, shape.format_id, loss, recompute=layout.recompute != "none")
+    body = _Body(settings, model_file, loss, recompute=layout.recompute != "none", live=shape.live)
     if layout.tensor > 1:
         return (_model_parallel(plan, settings, shape, body),)
     if layout.data > 1:
@@ -86,11 +86,11 @@ def strategy_codes(
 class _Body:
     """What is done with the model, whatever the strategy."""
 
-    def __init__(self, settings: Settings, model_file: str, format_id: str, loss: str, recompute: bool) -> None:
+    def __init__(self, settings: Settings, model_file: str, loss: str, recompute: bool, *, live: bool) -> None:
         self.settings, self.recompute = settings, recompute
         self.loss = json.dumps(loss or "YOUR_LOSS")
         self.policy = _policy(settings.precision)
-        if not format_id.startswith("keras"):
+        if not live:
             self.make = "build_model()  # your own function: strategies and layouts take a Keras model, not this file"
         elif self.policy or recompute:
             self.make = (

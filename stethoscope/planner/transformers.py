@@ -46,48 +46,6 @@ def activation_bytes_per_layer(
     return sbh * (linear + attention)
 
 
-def first_stage_activation_bytes(
-    sequence: int,
-    batch: int,
-    hidden: int,
-    heads: int,
-    layers: int,
-    *,
-    tensor_parallel: int = 1,
-    sequence_parallel: bool = False,
-    recompute: Recompute = "none",
-    pipeline_parallel: int = 1,
-    interleaving: int = 1,
-) -> float:
-    """Bytes of activations on the first pipeline stage, the one that holds most.
-
-    The stage has L/p layers and p micro-batches of `batch` samples in flight, so what it stores is that of all L layers; an
-    interleaved schedule of m chunks stores 1 + (p − 1)/(p·m) times as much.
-
-    Source: Korthikanti et al. 2022, arXiv 2205.05198, section 4.2.3, equation 5.
-    """
-    one = activation_bytes_per_layer(
-        sequence,
-        batch,
-        hidden,
-        heads,
-        tensor_parallel=tensor_parallel,
-        sequence_parallel=sequence_parallel,
-        recompute=recompute,
-    )
-    p = pipeline_parallel
-    more = 1 + (p - 1) / (p * interleaving) if interleaving > 1 else 1.0
-    return one * layers * more
-
-
-def output_tensor_bytes(sequence: int, batch: int, hidden: int, micro_batches: int) -> int:
-    """Bytes saved on the first stage when the outputs sent to the next are freed: 2·s·b·h per micro-batch in flight.
-
-    Source: Korthikanti et al. 2022, arXiv 2205.05198, appendix B.
-    """
-    return 2 * sequence * batch * hidden * micro_batches
-
-
 def key_value_cache_bytes(
     layers: int, key_value_heads: int, head_size: int, sequence: int, batch: int, element_bytes: int
 ) -> int:

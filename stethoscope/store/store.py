@@ -191,11 +191,6 @@ class Store:
         self._change(entry_id, owner, name=clean_name(name))
         return self.get(entry_id)
 
-    def set_format(self, entry_id: str, format_id: str) -> None:
-        """Records what the file was found to be."""
-        with writing(self._engine) as connection:
-            connection.execute(sa.update(entries).where(entries.c.id == entry_id).values(format_id=format_id))
-
     def remove(self, entry_id: str, owner: str) -> None:
         """Removes the owner's entry, and the file if nobody else has it.
 

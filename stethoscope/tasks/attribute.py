@@ -19,7 +19,7 @@ from stethoscope.attributions.target import Target, choose
 from stethoscope.attributions.whole_subject import WholeSubject, without_rows
 from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, CannotRun
-from stethoscope.formats.tflite_model.quantised_ends import input_quantisation
+from stethoscope.formats import format_of
 from stethoscope.task import TaskContext
 from stethoscope.tasks.feeds import Batching
 from stethoscope.types import Architecture, Feed
@@ -62,7 +62,7 @@ class Attribute:
                 subject = WholeSubject(subject, bare)
                 row = replace(row, feed=subject.with_rows(row.feed))
             target, shape, top = choose(outputs, params, subject.name)
-            quantised = input_quantisation(context.files["model"]) if architecture.format_id == "tflite" else {}
+            quantised = format_of(architecture).ends(context.files["model"]).inputs
             zero = float(quantised.get(name, (1.0, 0))[1])
             question, said = _question(params, architecture, row, name, target, seed, zero)
             if question.kind not in method.kinds:

@@ -13,9 +13,10 @@ from stethoscope.architecture.matching import is_across, match
 from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import detect
+from stethoscope.model_format import WeightsByLayer
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, ModelFile
-from stethoscope.weights.stored import ByLayer, opened
+from stethoscope.weights.stored import opened
 from stethoscope.weights.weight_difference import weights_apart
 
 
@@ -76,7 +77,7 @@ def _structure(first: Architecture, second: Architecture) -> dict[str, Any]:
 def _add_weights(value: dict[str, Any], files: tuple[ModelFile, ModelFile], context: TaskContext) -> None:
     notes: list[str] = value["summary"]["notes"]
     with ExitStack() as stack:
-        held: list[ByLayer] = []
+        held: list[WeightsByLayer] = []
         for file in files:
             try:
                 held.append(stack.enter_context(opened(file)))

@@ -19,15 +19,14 @@ from stethoscope.convert.made_file import open_made
 from stethoscope.convert.options import Options
 from stethoscope.convert.runtime_refusals import refused
 from stethoscope.errors import CannotRun, StethoscopeError
-from stethoscope.formats import detect
+from stethoscope.formats import detect, format_of
 from stethoscope.formats.tflite_model.quantised_ends import (
     dequantised,
-    input_quantisation,
-    output_quantisation,
     quantised,
 )
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.model_format import Ends
 from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured
 from stethoscope.tasks.conversion_differences import differences, doubts
@@ -90,7 +89,7 @@ class _Conversion:
     """One job."""
 
     def __init__(
-        self, context: TaskContext, converter: Converter, options: Options, architecture: Architecture, runner: Any
+        self, context: TaskContext, converter: Converter, options: Options, architecture: Architecture, runner: Runner
     ) -> None:
         self._context, self._converter, self._options = context, converter, options
         self._architecture, self._runner = architecture, runner
@@ -108,7 +107,7 @@ class _Conversion:
             _, feed = given.at(range(min(rows, given.rows)))
             feed = given.batching.part(feed, 0, rows)
             before, before_s, before_peak = self._measured(
-                self._runner, feed, self._own_ends(self._file, self._architecture)
+                self._runner, feed, format_of(self._architecture).ends(self._file)
             )
             give_back()
             context.memory.reset()
@@ -122,7 +121,7 @@ class _Conversion:
             file, beside = self._kept(made)
             context.report("again", 0.97, "asking the source once more, to tell whether it always answers the same")
             again, _, _ = self._measured(
-                self._runner, feed, self._own_ends(self._file, self._architecture), timed=False
+                self._runner, feed, format_of(self._architecture).ends(self._file), timed=False
             )
             notes = [*made.notes, *doubts(before, again, value["outputs"], self._architecture, described)]
             value["estimated_peak_bytes"] |= {
@@ -176,7 +175,7 @@ class _Conversion:
             "estimated_peak_bytes": {"after": estimated},
         }, described
 
-    def _estimated(self, architecture: Architecture, runner: Any, rows: int) -> int | None:
+    def _estimated(self, architecture: Architecture, runner: Runner, rows: int) -> int | None:
         """The peak that would be foretold for these rows; None where that cannot be, or where memory is short."""
         context = self._context
         if context.budget.memory_bytes - context.memory.added_bytes() < HEADROOM_BYTES:
@@ -186,35 +185,26 @@ class _Conversion:
         found = estimates(opened, [rows])["estimates"]
         return int(found[0]["peak_bytes"]) if found else None
 
-    def _ends_of(
-        self, file: ModelFile, described: Architecture, made: Made, outputs: Mapping[str, str]
-    ) -> tuple[Any, Any]:
+    def _ends_of(self, file: ModelFile, described: Architecture, made: Made, outputs: Mapping[str, str]) -> Ends:
         """How the new file's inputs and outputs stand for real numbers; one made of a TFLite file keeps its integers."""
-        if self._architecture.format_id != "tflite":
-            return self._own_ends(file, described)
-        scales = self._own_ends(self._file, self._architecture)
-        return (
-            {name: scales[0][original] for name, original in made.inputs.items() if original in scales[0]},
-            {name: scales[1][original] for name, original in outputs.items() if original in scales[1]},
+        own = format_of(self._architecture).ends(self._file)
+        if not own.inputs and not own.outputs:
+            return format_of(described).ends(file)
+        return Ends(
+            {name: own.inputs[original] for name, original in made.inputs.items() if original in own.inputs},
+            {name: own.outputs[original] for name, original in outputs.items() if original in own.outputs},
         )
 
-    def _own_ends(self, file: ModelFile, architecture: Architecture) -> tuple[Any, Any]:
-        if architecture.format_id != "tflite":
-            return {}, {}
-        return input_quantisation(file), output_quantisation(file)
-
-    def _measured(
-        self, runner: Runner, feed: Feed, scales: tuple[Any, Any], *, timed: bool = True
-    ) -> tuple[Feed, float, int]:
+    def _measured(self, runner: Runner, feed: Feed, ends: Ends, *, timed: bool = True) -> tuple[Feed, float, int]:
         """(outputs as real numbers, seconds for all rows, the peak of the call in bytes above what was held before)."""
         batching = Batching.of(runner.inputs)
-        fed = quantised(feed, runner.inputs, scales[0])
+        fed = quantised(feed, runner.inputs, ends.inputs)
         self._context.memory.reset()
         held = self._context.memory.added_bytes()
         outputs = in_calls(runner.predict, fed, batching)
         peak = max(0, self._context.memory.peak_bytes() - held)
         took = _timed(lambda: in_calls(runner.predict, fed, batching)) if timed else 0.0
-        return dequantised(outputs, scales[1]), took, peak
+        return dequantised(outputs, ends.outputs), took, peak
 
     def _kept(self, made: Made) -> tuple[Path, list[Path]]:
         """Puts what was made where the job leaves its files; a folder becomes one file."""

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory import leak
 from stethoscope.memory.allocation import keeping_freed
-from stethoscope.memory.call_styles import Caller, caller, is_keras
+from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.control import trivial
 from stethoscope.memory.held import Holdings, card
 from stethoscope.memory.precision import AS_SAVED
@@ -19,7 +20,7 @@ from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.inputs import ModelInput, model_input
 from stethoscope.tasks.resized import other_shapes
-from stethoscope.types import Feed, TensorSpec
+from stethoscope.types import Feed, Refusal, TensorSpec
 
 TESTS = ("latency", "leak", "retracing")
 CALLS = 100
@@ -204,18 +205,20 @@ def _leak(
                 # Without something to compare with, growth counts as the model's.
                 return leak.Repeated(0)
 
-    return leak.judge(repeated(call, "repeating"), control if is_keras(opened.runner) else None)
+    return leak.judge(
+        repeated(call, "repeating"), None if isinstance(opened.runner.can(LiveModel), Refusal) else control
+    )
 
 
 def _retracing(
     context: TaskContext, opened: Configured, given: ModelInput, feed: Feed, limit_s: float
 ) -> dict[str, Any]:
     context.report("retracing", 0.0, "looking for shapes the model takes")
-    runner: Any = opened.runner
+    runner, live = opened.runner, opened.runner.can(LiveModel)
 
     def accepts(part: Feed) -> object:
         # Eagerly: nothing is traced by looking.
-        return runner.called_with(part, runner.model) if is_keras(runner) else runner.predict(part)
+        return runner.predict(part) if isinstance(live, Refusal) else live.called_with(part, live.model)
 
     try:
         feeds = other_shapes(feed, runner.inputs, given.batching, accepts)

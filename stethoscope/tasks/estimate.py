@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from stethoscope.capabilities import Inlined, LiveModel
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
+from stethoscope.formats import format_of
 from stethoscope.memory.estimate import Estimate, Facts, estimate
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.precision import AS_SAVED, with_precision
@@ -16,6 +18,7 @@ from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import DYNAMIC_SIZES
 from stethoscope.tasks.feeds import Batching
+from stethoscope.types import Refusal
 
 BATCH_SIZES = (1, 8, 32, 64)
 HEADROOM_BYTES = 512 << 20
@@ -116,11 +119,14 @@ def _facts(opened: Configured, batch_sizes: Sequence[int], size: int | None) -> 
 
 def _graph(opened: Configured) -> Any:
     """The traced graph; None where the file's own list of operators is what there is (ONNX, TFLite, TensorFlow 1)."""
-    if not (hasattr(opened.runner, "concrete_function") or hasattr(opened.runner, "function")):
+    traced: LiveModel | Inlined | Refusal = opened.runner.can(LiveModel)
+    if isinstance(traced, Refusal):
+        traced = opened.runner.can(Inlined)
+    if isinstance(traced, Refusal):
         return None
     from stethoscope.memory.graph_estimate import GraphFacts
 
-    return GraphFacts(opened.runner, opened.settings.call, threads(opened.settings))
+    return GraphFacts(traced, opened.settings.call, threads(opened.settings))
 
 
 def is_open(opened: Configured) -> bool:
@@ -132,7 +138,7 @@ def _estimate(opened: Configured, found: tuple[int, int, Facts], samples: int) -
     batch, length, facts = found
     return estimate(
         facts,
-        runtime_of(opened.architecture.format_id, opened.settings),
+        runtime_of(format_of(opened.architecture), opened.settings),
         batch_size=batch,
         samples=max(samples, batch),
         call=opened.settings.call,

@@ -14,12 +14,10 @@ from stethoscope.data.about_json import about_to_json
 from stethoscope.data_fit.fitting import Fitting
 from stethoscope.data_fit.sampled_rows import Rows, flat, sampled_rows
 from stethoscope.data_fit.trained_statistics import trained_statistics
-from stethoscope.formats import detect
-from stethoscope.formats.tflite_model.quantised_ends import input_quantisation
+from stethoscope.formats import detect, format_of
 from stethoscope.gathering.array_statistics import profile_array
 from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext
-from stethoscope.types import ModelFile
 
 _MOST_PREVIEWED = 4
 _PREVIEW_SIDE = 320
@@ -54,7 +52,7 @@ class FitData:
             about,
             sampled,
             steps,
-            _quantisation(model, architecture.format_id),
+            format_of(architecture).ends(model).inputs,
             trained_statistics(model, architecture),
         )
         broken = fitting.broken
@@ -79,10 +77,6 @@ class FitData:
             }
         )
         return found
-
-
-def _quantisation(model: ModelFile, format_id: str) -> dict[str, tuple[float, int]]:
-    return input_quantisation(model) if format_id == "tflite" else {}
 
 
 def _shown(context: TaskContext, place: int, before: Rows, after: Rows) -> dict[str, Any]:

@@ -10,22 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stethoscope import runtime_threads
-from stethoscope.containers import archive
+from stethoscope.capabilities import LiveModel
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import detect
-from stethoscope.formats.onnx_model.onnx_reader import read_model
 from stethoscope.framework_errors import gist
 from stethoscope.latency import plain_calls, runtimes
 from stethoscope.memory.allocation import give_back
-from stethoscope.memory.call_styles import caller, is_keras
+from stethoscope.memory.call_styles import caller
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.model_format import Format
 from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
-from stethoscope.tasks.describe import size_bytes
 from stethoscope.tasks.feeds import Batching
 from stethoscope.tasks.latency_inputs import SharedRows
 from stethoscope.tasks.parity_side import Side
-from stethoscope.types import Feed, ModelFile
+from stethoscope.types import Feed, ModelFile, Refusal, Runner
 
 THE_ONE_WAY = "run"
 """What the call of a model is that can be called in one way only."""
@@ -51,7 +50,7 @@ class Subject:
     """Asked for; None for each runtime's own."""
     styles: Sequence[str] = ("function",)
     """Call styles asked for; for Keras models only."""
-    format_id: str = ""
+    format: Format | None = None
     runtime: str = ""
     device: str = ""
     size_bytes: int | None = None
@@ -75,10 +74,10 @@ class Subject:
         Its runtime is started before. Closed with the stack.
         """
         try:
-            self.format_id = detect(self.file).id
-            self.size_bytes = _size_bytes(self.file, self.format_id)
-            self.runtime = runtimes.start(self.format_id)
-            self.device = runtimes.device(self.format_id)
+            self.format = found = detect(self.file)
+            self.size_bytes = found.size_bytes(self.file)
+            self.runtime = runtimes.start(found.runtime)
+            self.device = runtimes.device(found.runtime)
             stack.callback(self._close)
             give_back()
             before = context.memory.added_bytes()
@@ -94,7 +93,8 @@ class Subject:
 
     def _load(self, context: TaskContext, rows: SharedRows, stack: ExitStack) -> None:
         start = time.perf_counter()
-        detect(self.file).describe(self.file)
+        found = detect(self.file)
+        found.describe(self.file)
         read_s = time.perf_counter() - start
         start = time.perf_counter()
         architecture, opened = context.open_model(self.role)
@@ -106,7 +106,7 @@ class Subject:
         side = Side(self.file, architecture, runner)
         self.batching = side.batching
         self._feed, self.traced = rows.of(side)
-        load = plain_calls.loader(self.format_id, self.file, runner.inputs)
+        load = plain_calls.loader(found, self.file, runner.inputs)
         if load is None:
             self.calls = self._of_runner(runner, own)
             return
@@ -120,12 +120,13 @@ class Subject:
         stack.callback(plain.close)
         self.calls, self.traced = {THE_ONE_WAY: plain.ready}, False
 
-    def _of_runner(self, runner: Any, stack: ExitStack) -> dict[str, Callable[[Feed], Callable[[], object]]]:
-        if not is_keras(runner):
+    def _of_runner(self, runner: Runner, stack: ExitStack) -> dict[str, Callable[[Feed], Callable[[], object]]]:
+        live = runner.can(LiveModel)
+        if isinstance(live, Refusal):
             return {THE_ONE_WAY: lambda feed: lambda: runner.predict(feed)}
         found: dict[str, Callable[[Feed], Callable[[], object]]] = {}
         for style in self.styles:
-            plain = plain_calls.traced(runner) if style == "function" else None
+            plain = plain_calls.traced(live) if style == "function" else None
             if plain is not None:
                 found[style], self.traced = plain, False
                 continue
@@ -135,6 +136,11 @@ class Subject:
         return found
 
     @property
+    def format_id(self) -> str:
+        """The id of its format; "" where that was not recognised."""
+        return "" if self.format is None else self.format.id
+
+    @property
     def reason(self) -> str:
         """Why it could not be opened; "" where it could."""
         return "" if self.failure is None else reason_of(self.failure, self.file)
@@ -142,7 +148,7 @@ class Subject:
     @property
     def threads_used(self) -> int:
         """Threads within one operation."""
-        if self.threads is None and runtimes.is_tensorflow(self.format_id):
+        if self.threads is None and self.format is not None and self.format.runtime == "tensorflow":
             return runtimes.cores()
         return self.threads or runtime_threads.chosen()
 
@@ -198,10 +204,3 @@ class Subject:
             "peak_bytes": self.peak_bytes,
             "reason": self.reason,
         }
-
-
-def _size_bytes(file: ModelFile, format_id: str) -> int:
-    size = size_bytes(file)
-    if format_id == "onnx" and not archive.is_archive(file.path):
-        size += sum((file.path.parent / name).stat().st_size for name in read_model(file).external)
-    return size

@@ -9,12 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.binding import Bound
-from stethoscope.errors import CannotRun
 from stethoscope.evidence.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, SPARSE_LOSSES, canonical_loss
 from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import model_input
 from stethoscope.training.compile_assumed import named_loss, outputs_in_order
-from stethoscope.training.from_job import EPOCHS_NOT_SAID, fit_settings, make_setup, setup_from_job
+from stethoscope.training.from_job import (
+    EPOCHS_NOT_SAID,
+    fit_settings,
+    is_of_tf_keras,
+    make_setup,
+    model_to_train,
+    setup_from_job,
+)
 from stethoscope.training.setup import Setup
 from stethoscope.types import Architecture
 
@@ -34,15 +40,10 @@ def setup_or_made(context: TaskContext, rows: int) -> tuple[Architecture, Setup,
         return architecture, setup, tuple(said for said in assumed if not said.startswith(EPOCHS_NOT_SAID))
     architecture, opened = context.open_model()
     with opened as runner:
-        model = getattr(runner, "model", None)
-        if model is None or not hasattr(model, "trainable_variables"):
-            raise CannotRun(
-                f"{context.files['model'].name}: expected a Keras model to train, got "
-                f"{architecture.display_format or architecture.format_id}. Upload the .keras or .h5 file."
-            )
+        model = model_to_train(runner, architecture, context.files["model"].name)
         given = model_input(context, architecture, runner, rows, 0, rows)
         outputs = runner.predict(given.feed)
-        modern = not any(kind.__module__.startswith("tf_keras.") for kind in type(model).__mro__)
+        modern = not is_of_tf_keras(model)
         fit = fit_settings(context.params.get("fit"))
         names = outputs_in_order(model, architecture)
         losses = named_loss(architecture, fit, names, modern)

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from stethoscope.codec import plain
-from stethoscope.errors import CannotRun
 from stethoscope.task import TaskContext
 
 SAMPLES, STEPS, TIME_S = 16, 500, 15.0
@@ -70,16 +69,13 @@ def _random(context: TaskContext, samples: int) -> tuple[Any, tuple[str, ...]]:
     from stethoscope.data.binding import Bound
     from stethoscope.gathering.few_samples import random_targets
     from stethoscope.tasks.inputs import model_input
-    from stethoscope.training.from_job import fit_settings, make_setup
+    from stethoscope.training.from_job import fit_settings, make_setup, model_to_train
 
     fit = fit_settings(context.params.get("fit"))
     without = dataclasses.replace(context, files={"model": context.files["model"]})
     architecture, opened = context.open_model()
     with opened as runner:
-        model = getattr(runner, "model", None)
-        if model is None or not hasattr(model, "trainable_variables"):
-            name, kind = context.files["model"].name, architecture.display_format or architecture.format_id
-            raise CannotRun(f"{name}: expected a Keras model to train, got {kind}. Upload the .keras or .h5 file.")
+        model = model_to_train(runner, architecture, context.files["model"].name)
         feed = model_input(without, architecture, runner, samples, 0, samples).feed
         outputs = runner.predict(feed)
         names = tuple(spec.name for spec in runner.inputs)

@@ -14,15 +14,16 @@ from stethoscope.architecture.layer_changes import changes
 from stethoscope.architecture.layer_looks import kind_word
 from stethoscope.architecture.matching import is_across
 from stethoscope.errors import StethoscopeError
+from stethoscope.formats import format_of
+from stethoscope.model_format import StoredWeight
 from stethoscope.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.parity.first_divergence import Divergence
 from stethoscope.parity.layer_pairs import TensorPair, turned
 from stethoscope.parity.layer_tensors import LayerTensors
-from stethoscope.parity.stored_order import as_keras_lies
 from stethoscope.planner.layer_kinds import Kind, kind_of
 from stethoscope.tasks.parity_side import Side, SideSeen
 from stethoscope.types import Feed, Layer
-from stethoscope.weights.stored import StoredWeight, opened
+from stethoscope.weights.stored import opened
 
 _PARTS, _NUMBER = re.compile(r"[/;:]+"), re.compile(r"_\d+$")
 _SAME, _MOST_ADDED = 1e-4, 12
@@ -178,11 +179,11 @@ def _weights(
             theirs = [one for one in held[1].get(other, ()) if not one.unreadable and one.count <= _MOST_VALUES]
             for one in mine:
                 counterpart = _counterpart(one, theirs)
-                left = as_keras_lies(_read(one), first.layer(path), first.architecture.format_id)
+                left = format_of(first.architecture).as_keras_lies(_read(one), first.layer(path))
                 right = None
                 if counterpart is not None:
                     theirs.remove(counterpart)
-                    right = as_keras_lies(_read(counterpart), second.layer(other), second.architecture.format_id)
+                    right = format_of(second.architecture).as_keras_lies(_read(counterpart), second.layer(other))
                 told.append(WeightPair(path, one.name, left, right))
     return tuple(told)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stethoscope.formats.tflite_model.input_ranges import input_ranges
-from stethoscope.formats.tflite_model.quantised_ends import dequantised, input_quantisation
+from stethoscope.formats import format_of
+from stethoscope.formats.tflite_model.quantised_ends import dequantised
 from stethoscope.parity.comparison_jobs import AGAINST
 from stethoscope.parity.output_pairs import pair_inputs
 from stethoscope.task import TaskContext
@@ -35,7 +35,7 @@ def within_ranges(context: TaskContext, architecture: Architecture, feed: Feed, 
         before = narrowest.get(name, (-np.inf, np.inf))
         narrowest[name] = max(low, before[0]), min(high, before[1])
     # Random integers of a first model that is quantised, as the real numbers that they stand for: the others take those.
-    scales = input_quantisation(context.files["model"]) if architecture.format_id == "tflite" else {}
+    scales = format_of(architecture).ends(context.files["model"]).inputs
     found, notes = dequantised(feed, scales), list[str]()
     for place, (name, array) in enumerate(found.items()):
         low, high = narrowest.get(name, (-np.inf, np.inf))
@@ -53,8 +53,7 @@ def _ranges(
     context: TaskContext, architecture: Architecture, inputs: Sequence[TensorSpec]
 ) -> Iterator[tuple[str, tuple[float, float]]]:
     """(the first model's input, its range in one of the models)."""
-    if architecture.format_id == "tflite":
-        yield from input_ranges(context.files["model"]).items()
+    yield from format_of(architecture).ends(context.files["model"]).ranges.items()
     for role, file in context.files.items():
         if role == "other" or role.startswith(AGAINST):
             yield from _of_another(file, inputs)
@@ -62,8 +61,7 @@ def _ranges(
 
 def _of_another(file: ModelFile, inputs: Sequence[TensorSpec]) -> Iterator[tuple[str, tuple[float, float]]]:
     there = described(file)
-    if there.format_id == "tflite":
-        held = input_ranges(file)
-        for name, original in pair_inputs(inputs, there.inputs).items():
-            if name in held:
-                yield original, held[name]
+    held = format_of(there).ends(file).ranges
+    for name, original in pair_inputs(inputs, there.inputs).items() if held else ():
+        if name in held:
+            yield original, held[name]

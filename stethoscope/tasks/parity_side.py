@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from stethoscope.activations.reach import base, fed_by, known_layers, reachable
 from stethoscope.activations.real_values import real_values
 from stethoscope.errors import StethoscopeError
-from stethoscope.formats.tflite_model.input_ranges import held_range, input_ranges
+from stethoscope.formats import format_of
+from stethoscope.formats.tflite_model.input_ranges import held_range
 from stethoscope.formats.tflite_model.quantised_ends import (
     dequantised,
-    input_quantisation,
-    output_quantisation,
     quantised,
 )
 from stethoscope.parity.layer_tensors import LayerTensors
 from stethoscope.tasks.feeds import Batching
 from stethoscope.tasks.row_calls import in_calls
-from stethoscope.types import Architecture, Feed, Layer, ModelFile
+from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
 
 HELD_BYTES = 512 << 20
 """Of layers' answers at once: what does not fit costs the model another run."""
@@ -35,7 +33,7 @@ class SideSeen:
     def __init__(self, file: ModelFile, architecture: Architecture) -> None:
         self.file, self.architecture = file, architecture
         self._known: dict[str, Layer] = {layer.path: layer for layer in architecture.layers}
-        self.channels_first = architecture.format_id == "onnx"
+        self.channels_first = format_of(architecture).channels_first
 
     def layer(self, path: str) -> Layer:
         """A layer by its path."""
@@ -46,7 +44,7 @@ class Side(SideSeen):
     """An opened model."""
 
     def __init__(
-        self, file: ModelFile, architecture: Architecture, runner: Any, call: Callable[[Feed], Feed] | None = None
+        self, file: ModelFile, architecture: Architecture, runner: Runner, call: Callable[[Feed], Feed] | None = None
     ) -> None:
         """Wraps an opened model.
 
@@ -60,9 +58,7 @@ class Side(SideSeen):
         self.runner = runner
         self._call = call or runner.predict
         self.batching = Batching.of(runner.inputs)
-        lite = architecture.format_id == "tflite"
-        self._scales = (input_quantisation(file), output_quantisation(file)) if lite else ({}, {})
-        self._held = input_ranges(file) if lite else {}
+        self._ends = format_of(architecture).ends(file)
         self._known = known_layers(architecture, runner)
 
     def fed(self, feed: Feed) -> Feed:
@@ -73,12 +69,12 @@ class Side(SideSeen):
             integers = spec.dtype in ("int8", "uint8", "int16", "uint16") and array.dtype.kind == "f"
             text = array.dtype.kind in "OSU" or spec.dtype in ("", "string", "bfloat16")
             cast[spec.name] = array if text or integers or array.dtype == spec.dtype else array.astype(spec.dtype)
-        return quantised(cast, self.runner.inputs, self._scales[0])
+        return quantised(cast, self.runner.inputs, self._ends.inputs)
 
     def clipped(self, feed: Feed) -> dict[str, tuple[float, float, float]]:
         """(lowest, highest value that it holds, share of the feed beyond) of each quantised input that cuts values off."""
         found = {}
-        for name, (low, high) in self._held.items():
+        for name, (low, high) in self._ends.ranges.items():
             array = feed.get(name)
             if array is None or array.dtype.kind != "f":
                 continue
@@ -90,7 +86,7 @@ class Side(SideSeen):
 
     def outputs(self, feed: Feed, batch_size: int | None = None) -> Feed:
         """Its answers to all rows, as real numbers."""
-        return dequantised(in_calls(self._call, self.fed(feed), self.batching, batch_size), self._scales[1])
+        return dequantised(in_calls(self._call, self.fed(feed), self.batching, batch_size), self._ends.outputs)
 
     def layers(self, feed: Feed, folder: Path) -> LayerTensors:
         """What every layer that can be seen answers to the rows, kept in `folder`."""

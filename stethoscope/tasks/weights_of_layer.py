@@ -9,9 +9,10 @@ from typing import Any
 from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.formats import detect
+from stethoscope.model_format import StoredWeight, WeightsByLayer
 from stethoscope.task import TaskContext
 from stethoscope.types import Layer, ModelFile
-from stethoscope.weights.stored import ByLayer, StoredWeight, opened
+from stethoscope.weights.stored import opened
 from stethoscope.weights.weight_statistics import statistics
 
 
@@ -95,7 +96,7 @@ def _initialisers(config: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _why_none(layer: Layer, found: ByLayer) -> str:
+def _why_none(layer: Layer, found: WeightsByLayer) -> str:
     if not layer.parameters:
         return "This layer has no weights."
     if not any(found.values()):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.capabilities import LiveModel
 from stethoscope.data.binding import Bound, bind_all
 from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, BadSetting, CannotRun
@@ -18,7 +19,7 @@ from stethoscope.task import TaskContext
 from stethoscope.training.compile_assumed import assumed_loss, named_loss, named_optimizer, outputs_in_order
 from stethoscope.training.file_state import looks_trained
 from stethoscope.training.setup import Setup
-from stethoscope.types import Architecture, Feed
+from stethoscope.types import Architecture, Feed, Refusal, Runner
 
 AIM_STEPS = 1_000
 """Steps a run gets when nobody said how many epochs: enough for small models to show whether they learn."""
@@ -50,12 +51,7 @@ def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str
     architecture, opened = context.open_model()
     with opened as runner:
         name = context.files["model"].name
-        model = getattr(runner, "model", None)
-        if model is None or not hasattr(model, "trainable_variables"):
-            raise CannotRun(
-                f"{name}: expected a Keras model to train, got {architecture.display_format or architecture.format_id}. "
-                "Upload the .keras or .h5 file."
-            )
+        model = model_to_train(runner, architecture, name)
         input_names = tuple(spec.name for spec in runner.inputs)
     context.report("data", message="reading the data")
     bound = bind_all(data_of(context), architecture)
@@ -68,6 +64,21 @@ def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str
     setup, assumed = make_setup(model, architecture, bound, fit, input_names)
     trained = looks_trained(context.files["model"].path, setup)
     return architecture, setup.with_changes(from_file=not trained), assumed
+
+
+def model_to_train(runner: Runner, architecture: Architecture, name: str) -> Any:
+    """The live Keras model of a runner.
+
+    Raises:
+        CannotRun: there is none, or it has no weights to train.
+    """
+    live = runner.can(LiveModel)
+    if isinstance(live, Refusal) or not hasattr(live.model, "trainable_variables"):
+        raise CannotRun(
+            f"{name}: expected a Keras model to train, got {architecture.display_format or architecture.format_id}. "
+            "Upload the .keras or .h5 file."
+        )
+    return live.model
 
 
 def fit_settings(value: Any) -> FitSettings:
@@ -90,7 +101,7 @@ def make_setup(
     model: Any, architecture: Architecture, bound: Bound, fit: FitSettings, input_names: tuple[str, ...]
 ) -> tuple[Setup, tuple[str, ...]]:
     """Returns the training of a loaded model on bound data, and what was assumed."""
-    modern = not _of_tf_keras(model)
+    modern = not is_of_tf_keras(model)
     assumed: list[str] = []
     names = outputs_in_order(model, architecture)
     y = tuple(np.asarray(bound.targets[name]) for name in names if name in bound.targets)
@@ -140,7 +151,8 @@ def make_setup(
     return setup, tuple(assumed)
 
 
-def _of_tf_keras(model: Any) -> bool:
+def is_of_tf_keras(model: Any) -> bool:
+    """Whether a live model is of Keras 2."""
     return any(kind.__module__.startswith("tf_keras.") for kind in type(model).__mro__)
 
 

@@ -20,7 +20,6 @@ from stethoscope.training.model import call, package
 MAX_SAMPLES = 60
 PROBE_ROWS = 128
 _TINY = 1e-12
-_DYING = ("relu", "relu6", "leaky_relu_0", "hard_sigmoid")
 SATURATED = {"sigmoid": (0.01, 0.99), "hard_sigmoid": (1e-6, 1 - 1e-6), "tanh": (-0.98, 0.98)}
 """Outputs beyond these are saturated: the derivative there is below 4 % of its largest value.
 

@@ -9,13 +9,13 @@ from stethoscope.containers import wire
 from stethoscope.errors import UnreadableFile
 from stethoscope.formats.tf_graph import frozen_graph_ends, frozen_graph_file, graph_layers
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten
+from stethoscope.model_format import StoredWeight, WeightsByLayer
 from stethoscope.types import ModelFile
 from stethoscope.weights import tensor_places
-from stethoscope.weights.stored import ByLayer, StoredWeight
 
 
 @contextmanager
-def of_graph(file: ModelFile) -> Iterator[ByLayer]:
+def of_graph(file: ModelFile) -> Iterator[WeightsByLayer]:
     """Weights of a frozen `.pb`.
 
     Raises:
@@ -35,10 +35,10 @@ def of_graph(file: ModelFile) -> Iterator[ByLayer]:
 
 def constant_weights(
     view: memoryview, graph: FlatGraph, places: Mapping[tuple[str, str], tensor_places.Span]
-) -> ByLayer:
+) -> WeightsByLayer:
     """Constants of a flat graph by the path of the layer that computes with them."""
     constants = graph_layers.constants(graph)
-    found: ByLayer = {}
+    found: WeightsByLayer = {}
     for path, names in graph_layers.weight_users(graph, constants).items():
         for name in names:
             operator = graph.operators[name]

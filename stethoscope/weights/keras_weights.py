@@ -16,15 +16,16 @@ from stethoscope.formats.keras_model.keras_describe import Description, describe
 from stethoscope.formats.keras_model.keras_shapes import follow
 from stethoscope.formats.keras_model.keras_weight_rules import Weight
 from stethoscope.formats.keras_model.keras_weights import expected_weights
+from stethoscope.model_format import Pieces, StoredWeight, WeightsByLayer
 from stethoscope.types import ModelFile
-from stethoscope.weights.stored import CHUNK_VALUES, ByLayer, Pieces, StoredWeight
+from stethoscope.weights.stored import CHUNK_VALUES
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
 @contextmanager
-def of_archive(file: ModelFile) -> Iterator[ByLayer]:
+def of_archive(file: ModelFile) -> Iterator[WeightsByLayer]:
     """Weights of a `.keras` file."""
     with ExitStack() as stack:
         archive = stack.enter_context(open_archive(file))
@@ -39,7 +40,7 @@ def of_archive(file: ModelFile) -> Iterator[ByLayer]:
 
 
 @contextmanager
-def of_h5(file: ModelFile) -> Iterator[ByLayer]:
+def of_h5(file: ModelFile) -> Iterator[WeightsByLayer]:
     """Weights of an `.h5` file."""
     with sensible(file.name):
         description = keras_h5.read(file)
@@ -47,13 +48,13 @@ def of_h5(file: ModelFile) -> Iterator[ByLayer]:
             yield _by_layer(file, description, [tree])
 
 
-def _by_layer(file: ModelFile, description: Description, trees: Sequence[Any]) -> ByLayer:
+def _by_layer(file: ModelFile, description: Description, trees: Sequence[Any]) -> WeightsByLayer:
     stored = description.stored
     if stored is None:
         return {}
     layers = {layer.path: layer for layer in describe(description).layers}
     expected = _expected(description)
-    found: ByLayer = {}
+    found: WeightsByLayer = {}
     for path, arrays in stored.by_path.items():
         if path not in layers:
             continue

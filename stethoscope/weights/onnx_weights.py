@@ -11,15 +11,16 @@ from stethoscope.containers import archive, wire
 from stethoscope.formats import onnx as onnx_format
 from stethoscope.formats.onnx_model import onnx_reader
 from stethoscope.formats.onnx_model.onnx_tensors import Tensor, check_external, read_tensor
+from stethoscope.model_format import Pieces, StoredWeight, WeightsByLayer
 from stethoscope.types import ModelFile
-from stethoscope.weights.stored import PLAIN, ByLayer, Pieces, StoredWeight, array_pieces, buffer_pieces, no_pieces
+from stethoscope.weights.stored import PLAIN, array_pieces, buffer_pieces, no_pieces
 
 _MOST_PARSED_BYTES = 256 << 20
 _RAW = 9
 
 
 @contextmanager
-def of_model(file: ModelFile) -> Iterator[ByLayer]:
+def of_model(file: ModelFile) -> Iterator[WeightsByLayer]:
     """Weights of a `.onnx`, or of the one in an archive."""
     architecture = onnx_format.FORMAT.describe(file)
     with ExitStack() as stack:
@@ -29,7 +30,7 @@ def of_model(file: ModelFile) -> Iterator[ByLayer]:
         for begin, end, name in _tensors(view, "Model", 0, len(view)):
             tensor, _ = read_tensor(view, begin, end)
             places.setdefault(name or tensor.name, (begin, end))
-        found: ByLayer = {}
+        found: WeightsByLayer = {}
         for layer in architecture.layers:
             for told in layer.config.get("weights", ()):
                 if told["name"] not in places:

@@ -11,17 +11,18 @@ from stethoscope.formats.tf_graph.object_graph import SavedVariable
 from stethoscope.formats.tf_graph.saved_model_files import Located
 from stethoscope.formats.tf_graph.saved_model_serving import Serving
 from stethoscope.formats.tf_graph.variables_index import Bundle, Place
+from stethoscope.model_format import StoredWeight, WeightsByLayer
 from stethoscope.types import ModelFile
 from stethoscope.weights import tensor_places
 from stethoscope.weights.frozen_weights import constant_weights
-from stethoscope.weights.stored import PLAIN, ByLayer, StoredWeight, buffer_pieces, no_pieces
+from stethoscope.weights.stored import PLAIN, buffer_pieces, no_pieces
 
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _CRC_BYTES = 4
 
 
 @contextmanager
-def of_model(file: ModelFile) -> Iterator[ByLayer]:
+def of_model(file: ModelFile) -> Iterator[WeightsByLayer]:
     """Weights of a SavedModel in an archive or a folder."""
     located = saved_model_files.locate(file)
     served = saved_model_serving.serve(located)
@@ -42,12 +43,12 @@ def _constants(view: memoryview) -> Iterator[tuple[tuple[str, str], tensor_place
                         yield (function, node), span
 
 
-def _variables(located: Located, served: Serving, stack: ExitStack) -> ByLayer:
+def _variables(located: Located, served: Serving, stack: ExitStack) -> WeightsByLayer:
     shards = _Shards(located, served.bundle, stack)
     keys = _keys(shards)
     held = {name: saved_model_serving.weight_of(variable) for name, variable in served.behind.items()}
     users = graph_layers.weight_users(served.graph, held)
-    found: ByLayer = {}
+    found: WeightsByLayer = {}
     for path, names in users.items():
         for name in names:
             found.setdefault(path, []).append(_weight(served.behind[name], shards, keys))

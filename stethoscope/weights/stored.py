@@ -1,15 +1,13 @@
-"""A weight in a file: what it is called, and a way to read it piece by piece."""
+"""The weights in a file, read piece by piece."""
 
 from __future__ import annotations
 
-import math
 import mmap
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.errors import UnreadableFile
+from stethoscope.model_format import Pieces, WeightsByLayer
 from stethoscope.types import ModelFile
 
 if TYPE_CHECKING:
@@ -18,64 +16,18 @@ if TYPE_CHECKING:
 _PIECES_HELD = 8
 CHUNK_VALUES = 1 << 20
 """Values read at a time: 8 MiB as float64."""
-Pieces = Callable[[], "Iterator[npt.NDArray[Any]]"]
-
-
-@dataclass(frozen=True)
-class StoredWeight:
-    """One tensor of a layer.
-
-    Attributes:
-        name: in the file, shortened to what tells it from the layer's others.
-        shape, dtype: as stored.
-        trainable: None where the format does not say.
-        pieces: yields its values in order, flat, at most `CHUNK_VALUES` at a time, dequantised where it is quantised.
-        quantisation: scale and zero point, for quantised tensors.
-        unreadable: why `pieces` cannot be read; "" where they can.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    trainable: bool | None
-    pieces: Pieces
-    quantisation: Mapping[str, Any] = field(default_factory=dict)
-    unreadable: str = ""
-
-    @property
-    def count(self) -> int:
-        """Number of values."""
-        return math.prod(self.shape)
-
-
-ByLayer = dict[str, list[StoredWeight]]
-"""Weights by the path of the layer that `describe` counts them for, or that reads them."""
 
 
 @contextmanager
-def opened(file: ModelFile) -> Iterator[ByLayer]:
+def opened(file: ModelFile) -> Iterator[WeightsByLayer]:
     """Yields the weights of every layer; none is read before its `pieces` are asked for.
 
     Raises:
         UnreadableFile, UnsafeFile, TooLarge: as `Format.describe`.
     """
     from stethoscope.formats import detect
-    from stethoscope.weights import frozen_weights, keras_weights, onnx_weights, saved_model_weights, tflite_weights
 
-    readers: dict[str, Callable[[ModelFile], AbstractContextManager[ByLayer]]] = {
-        "keras": keras_weights.of_archive,
-        "keras_h5": keras_weights.of_h5,
-        "onnx": onnx_weights.of_model,
-        "tflite": tflite_weights.of_model,
-        "saved_model": saved_model_weights.of_model,
-        "frozen_graph": frozen_weights.of_graph,
-    }
-    kind = detect(file)
-    if kind.id not in readers:
-        raise UnreadableFile(
-            f"{file.name}: weights of {kind.title} cannot be read apart. Convert it to .keras or .onnx."
-        )
-    with readers[kind.id](file) as found:
+    with detect(file).weights(file) as found:
         yield found
 
 

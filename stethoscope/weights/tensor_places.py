@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from stethoscope.containers import wire
 from stethoscope.formats.tf_graph import tf_proto
-from stethoscope.weights.stored import PLAIN, Pieces, array_pieces, buffer_pieces, no_pieces
+from stethoscope.model_format import Pieces
+from stethoscope.weights.stored import PLAIN, array_pieces, buffer_pieces, no_pieces
 
 Span = tuple[int, int]
 _CONTENT = 4

@@ -11,20 +11,21 @@ from stethoscope.containers.flatbuffer import Buffer
 from stethoscope.formats import tflite
 from stethoscope.formats.tflite_model.tflite_layers import is_weight, layer_paths
 from stethoscope.formats.tflite_model.tflite_reader import Tensor
+from stethoscope.model_format import Pieces, StoredWeight, WeightsByLayer
 from stethoscope.types import ModelFile
-from stethoscope.weights.stored import PLAIN, ByLayer, Pieces, StoredWeight, buffer_pieces, no_pieces
+from stethoscope.weights.stored import PLAIN, buffer_pieces, no_pieces
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
 @contextmanager
-def of_model(file: ModelFile) -> Iterator[ByLayer]:
+def of_model(file: ModelFile) -> Iterator[WeightsByLayer]:
     """Weights of a `.tflite` file."""
     model = tflite.load(file)
     with wire.mapped(file) as view:
         scales = _Scales(view)
-        found: ByLayer = {}
+        found: WeightsByLayer = {}
         for (index, position), path in layer_paths(model).items():
             subgraph = model.subgraphs[index]
             for number in dict.fromkeys(subgraph.operators[position].inputs):

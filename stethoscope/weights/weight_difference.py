@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.weights.stored import Pieces, StoredWeight
+from stethoscope.model_format import Pieces, StoredWeight
 from stethoscope.weights.weight_statistics import Difference, difference
 
 if TYPE_CHECKING:

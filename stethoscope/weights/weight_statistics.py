@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.weights.stored import Pieces
+from stethoscope.model_format import Pieces
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,14 +13,14 @@ from stethoscope.consistency.subject import Subject
 from stethoscope.errors import CannotRun
 from stethoscope.task import TaskContext
 from stethoscope.tasks.inputs import model_input
-from stethoscope.types import Architecture, Budget, Feed, Layer, ModelFile, TensorSpec
+from stethoscope.types import Architecture, Budget, Feed, Layer, ModelFile, Runner, TensorSpec
 
 Step = tuple[str, str, Callable[[np.ndarray], np.ndarray]]
 FLOATS = TensorSpec("x", (None, 6), "float32")
 TOKENS = TensorSpec("tokens", (None, 5), "int32")
 
 
-class NumpyRunner:
+class NumpyRunner(Runner):
     """Steps (name, type, function), each applied to the last one's output; the first to the only input."""
 
     def __init__(self, spec: TensorSpec, steps: Sequence[Step], training: Callable | None) -> None:

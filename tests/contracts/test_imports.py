@@ -23,12 +23,8 @@ FORBIDDEN = {
     },
     "stethoscope/formats": {f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "data")},
     "stethoscope/data": {f"stethoscope.{name}" for name in ("formats", "jobs", "worker", "tasks", "store", "cli")},
-    "stethoscope/memory": {
-        f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "formats", "data")
-    },
-    "stethoscope/planner": {
-        f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "formats", "data")
-    },
+    "stethoscope/memory": {f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "data")},
+    "stethoscope/planner": {f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "store", "cli", "data")},
     "stethoscope/placement": {f"stethoscope.{name}" for name in ("jobs", "worker", "store", "cli")},
     "stethoscope/lab": {f"stethoscope.{name}" for name in ("worker", "cli")},
     "stethoscope/tasks": {f"stethoscope.{name}" for name in ("jobs", "worker", "store", "cli")},

@@ -21,7 +21,7 @@ def layer(path: str, kind: str, shape: tuple[int | None, ...], parameters: int =
 
 
 MODEL = Architecture(
-    format_id="keras_zip",
+    format_id="keras",
     framework_version="Keras 3.15.1",
     parameters=3 * 3 * 8 + 8 + 10,
     trainable_parameters=90,

@@ -96,6 +96,7 @@ def test_weights_of_an_onnx_file(tmp_path):
 
     file = ModelFile.at(tiny_onnx(tmp_path / "tiny.onnx"))
     architecture = detect(file).describe(file)
-    found = gather_weights(file, architecture, None)  # type: ignore[arg-type]
+    with detect(file).open(file, tmp_path) as runner:
+        found = gather_weights(file, architecture, runner)
     assert [(one.layer, one.shape, one.maximum) for one in found.tensors] == [("project", (4, 4), 2.0)]
     assert found.trained is None

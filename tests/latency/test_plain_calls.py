@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
-from stethoscope.formats import detect
+from stethoscope.formats import all_formats, detect
 from stethoscope.latency import plain_calls, runtimes
 from stethoscope.types import ModelFile
 from tests.models import tiny_onnx
@@ -23,7 +23,7 @@ def test_the_answer_is_that_of_the_runner(name, rows, tmp_path):
     with kind.open(file, tmp_path) as runner:
         feed = {runner.inputs[0].name: x}
         expected = next(iter(runner.predict(feed).values()))
-        load = plain_calls.loader(kind.id, file, runner.inputs)
+        load = plain_calls.loader(kind, file, runner.inputs)
     plain = load()
     call = plain.ready(feed)
     for _ in range(2):
@@ -36,7 +36,7 @@ def test_one_interpreter_takes_one_batch_size_after_the_other():
     file = ModelFile.at(BUILT / "digits_cnn.tflite")
     kind = detect(file)
     inputs = kind.describe(file).inputs
-    plain = plain_calls.loader(kind.id, file, inputs)()
+    plain = plain_calls.loader(kind, file, inputs)()
     for rows in (1, 8, 1):
         (found,) = plain.ready({inputs[0].name: np.zeros((rows, 8, 8, 1), np.float32)})()
         assert len(found) == rows
@@ -58,13 +58,13 @@ def test_what_only_a_runner_can_call_is_left_to_it(tmp_path):
     for name, expected in (("tiny.onnx", True), ("tiny.zip", False)):
         file = ModelFile.at(tmp_path / name)
         kind = detect(file)
-        assert (plain_calls.loader(kind.id, file, kind.describe(file).inputs) is not None) == expected
+        assert (plain_calls.loader(kind, file, kind.describe(file).inputs) is not None) == expected
     file = ModelFile.at(BUILT / "digits_cnn.keras")
-    assert plain_calls.loader("keras", file, detect(file).describe(file).inputs) is None
+    assert plain_calls.loader(all_formats()["keras"], file, detect(file).describe(file).inputs) is None
 
 
 def test_a_runtime_says_its_name_and_version():
-    assert runtimes.start("onnx").startswith("ONNX Runtime 1.")
-    assert runtimes.start("tflite").startswith("LiteRT ")
-    assert runtimes.device("onnx") == "CPU"
+    assert runtimes.start("onnxruntime").startswith("ONNX Runtime 1.")
+    assert runtimes.start("litert").startswith("LiteRT ")
+    assert runtimes.device("onnxruntime") == "CPU"
     assert runtimes.cores() >= 1

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from stethoscope.errors import BadInput, CannotRun
-from stethoscope.memory.call_styles import caller, is_keras
+from stethoscope.memory.call_styles import caller
 from stethoscope.memory.run_settings import CALLS, RunSettings
+from tests.consistency.numpy_model import FLOATS, NumpyRunner
 from tests.memory.models import branches, opened, sequences
 
 
@@ -92,18 +93,13 @@ def test_open_dimensions_stay_open_in_the_signature(tmp_path):
     assert call.traces == 1
 
 
-class OneWay:
+def one_way():
     """A runner of a format that is no Keras model."""
-
-    inputs = outputs = ()
-
-    def predict(self, feed, *, training=False):
-        return {"y": feed["x"] + 1}
+    return NumpyRunner(FLOATS, [("add", "Add", lambda x: x + 1)], None)
 
 
 def test_other_formats_have_one_style():
-    runner = OneWay()
-    assert not is_keras(runner)
+    runner = one_way()
     call = caller(runner, RunSettings())
     assert call({"x": np.zeros(1)})["y"][0] == 1
     assert call.traces is None

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from stethoscope.formats import all_formats
 from stethoscope.memory.estimate import Alive, Facts, Runtime, estimate
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.liveness import Step, profile
@@ -138,8 +139,8 @@ def test_a_short_loop_computes_no_more_turns_ahead_than_it_has(keras, tmp_path):
 
 def test_runtimes_differ_by_call_style():
     needs = {
-        call: runtime_of("keras_zip", RunSettings(call=call)).fixed_bytes
+        call: runtime_of(all_formats()["keras"], RunSettings(call=call)).fixed_bytes
         for call in ("function", "predict", "compiled")
     }
     assert needs["function"] < needs["predict"] < needs["compiled"]
-    assert runtime_of("onnx", RunSettings()) != runtime_of("tflite", RunSettings())
+    assert runtime_of(all_formats()["onnx"], RunSettings()) != runtime_of(all_formats()["tflite"], RunSettings())

@@ -11,7 +11,7 @@ from stethoscope.errors import CannotRun
 from stethoscope.memory.precision import largest_difference, policies, with_precision
 from tests.frameworks import in_turn_in_both_kerases
 from tests.memory.models import branches, opened, sequences
-from tests.memory.test_call_styles import OneWay, feed
+from tests.memory.test_call_styles import feed, one_way
 
 PACKAGES = ("keras", "tf_keras")
 LOWER = ("mixed_float16", "mixed_bfloat16", "float16", "bfloat16")
@@ -52,13 +52,13 @@ def test_there_and_back(tmp_path):
 
 
 def test_as_saved_changes_nothing():
-    runner = OneWay()
+    runner = one_way()
     assert with_precision(runner, "as saved") is runner
 
 
 def test_a_graph_has_its_types_built_in():
     with pytest.raises(CannotRun, match="graph"):
-        with_precision(OneWay(), "mixed_float16")
+        with_precision(one_way(), "mixed_float16")
 
 
 def test_a_cast_of_the_model_s_own_stays(tmp_path):

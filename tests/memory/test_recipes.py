@@ -13,13 +13,20 @@ import pytest
 
 from sample_models import BUILT
 from stethoscope.errors import CannotRun
+from stethoscope.formats import all_formats
+from stethoscope.memory import recipes
 from stethoscope.memory.container_recipes import environment
-from stethoscope.memory.recipes import before_the_first_operation, python_code
+from stethoscope.memory.recipes import before_the_first_operation
 from stethoscope.memory.run_settings import CALLS, PRECISIONS, RunSettings
 from stethoscope.types import TensorSpec
 
 IMAGE = (TensorSpec("image", (None, 8, 8, 1), "float32"),)
 PAIR = (TensorSpec("first", (None, 8, 8, 1), "float32"), TensorSpec("second", (None, 8, 8, 1), "float32"))
+
+
+def python_code(name, settings, specs, **options) -> str:
+    """The program for a Keras model, unless told otherwise."""
+    return recipes.python_code(name, settings, specs, **{"format_": all_formats()["keras"], **options})
 
 
 @pytest.mark.parametrize("specs", [IMAGE, PAIR])
@@ -58,11 +65,11 @@ def test_hostile_names_stay_text():
 
 
 def test_other_formats_have_other_runtimes():
-    with pytest.raises(CannotRun, match="onnx"):
-        python_code("m.onnx", RunSettings(), IMAGE, format_id="onnx")
+    with pytest.raises(CannotRun, match="ONNX"):
+        python_code("m.onnx", RunSettings(), IMAGE, format_=all_formats()["onnx"])
     with pytest.raises(CannotRun, match="SavedModel"):
-        python_code("m.zip", RunSettings(call="predict"), IMAGE, format_id="saved_model")
-    ast.parse(python_code("m.zip", RunSettings(xla=True), IMAGE, format_id="saved_model"))
+        python_code("m.zip", RunSettings(call="predict"), IMAGE, format_=all_formats()["saved_model"])
+    ast.parse(python_code("m.zip", RunSettings(xla=True), IMAGE, format_=all_formats()["saved_model"]))
 
 
 def ran(code: str, folder: Path) -> str:

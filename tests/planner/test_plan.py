@@ -16,7 +16,7 @@ from stethoscope.planner.pipeline import balanced_stages, micro_batches
 from stethoscope.planner.plan import Settings, plan, together
 from stethoscope.planner.presets import Device, device
 from stethoscope.planner.states import optimizer, precision
-from stethoscope.planner.transformers import activation_bytes_per_layer, first_stage_activation_bytes
+from stethoscope.planner.transformers import activation_bytes_per_layer
 from stethoscope.types import Architecture
 from tests.exploring import examples
 from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
@@ -158,7 +158,7 @@ def test_megatrons_175_billion_parameters_on_64_cards():
     one_batch = sum(stage.bytes.activations / stage.in_flight for stage in found.stages)
     assert one_batch == pytest.approx(96 * per_layer, rel=1e-4)
     assert found.fullest.bytes.total < device("a100-80").usable_bytes
-    first_stage = first_stage_activation_bytes(2048, 1, 12288, 96, 96, tensor_parallel=8, pipeline_parallel=8)
+    first_stage = 96 * activation_bytes_per_layer(2048, 1, 12288, 96, tensor_parallel=8)
     even = 18 * shape.parameters / 64 + first_stage
     assert even > 80 * 2**30  # the paper's baseline, twelve layers on each stage, does not fit
     assert estimate(work, Layout(1, 8, 8)).fullest.bytes.total < even  # stages of equal bytes need less

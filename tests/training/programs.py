@@ -29,7 +29,7 @@ def setup_of(
     outputs = tuple(TensorSpec(name, None, "float32") for name in targets)
     optimizer = compiled.get("optimizer")
     settings = CompileSettings(compiled.get("loss"), optimizer and optimizer["class_name"], None, (), dict(compiled))
-    architecture = Architecture("keras_zip", "", 0, 0, inputs, outputs, (), settings)
+    architecture = Architecture("keras", "", 0, 0, inputs, outputs, (), settings)
     setup, _ = make_setup(model, architecture, Bound(arrays, targets), FitSettings(**fit), tuple(arrays))
     return setup
 

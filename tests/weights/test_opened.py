@@ -9,8 +9,9 @@ import pytest
 from onnx import TensorProto, external_data_helper, helper, numpy_helper, save
 
 from stethoscope.errors import StethoscopeError, UnreadableFile
+from stethoscope.model_format import StoredWeight
 from stethoscope.types import ModelFile
-from stethoscope.weights.stored import StoredWeight, opened
+from stethoscope.weights.stored import opened
 from tests.formats.tflite_specimens import pack, tiny
 from tests.frameworks import keras
 from tests.frameworks import layers as L

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from stethoscope.weights.stored import StoredWeight, array_pieces, buffer_pieces
+from stethoscope.model_format import StoredWeight
+from stethoscope.weights.stored import array_pieces, buffer_pieces
 from stethoscope.weights.weight_difference import weights_apart
 from stethoscope.weights.weight_statistics import statistics
 from tests.exploring import examples

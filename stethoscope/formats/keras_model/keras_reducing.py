@@ -6,16 +6,15 @@ plain call needs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from stethoscope.capabilities import Reduce
 from stethoscope.formats.keras_model.keras_activations import hooked, layer_paths
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.types import Feed, ModelFile
 
-Reduce = Callable[[str, Any, Mapping[str, Any]], Mapping[str, Any] | None]
-"""(layer path, its output tensor, the model's input tensors by name) → small tensors by name, or None to leave it out."""
 MOST_CALLS = 64
 """Of one layer that are told apart; a layer called more often is counted as called so often."""
 INSIDE = "It is called inside a loop, a branch or a function of its own, so its output has no single value."

@@ -10,19 +10,20 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.capabilities import Attentive, LayersTimed, LiveModel, Observable, Reduce, Reducible, Reduction
 from stethoscope.errors import CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.keras_model.keras_activations import layer_outputs, layer_paths, visit_outputs
 from stethoscope.formats.keras_model.keras_attention import Scores, attention_scores
 from stethoscope.formats.keras_model.keras_ends import unique_names
 from stethoscope.formats.keras_model.keras_layer_times import layer_times
-from stethoscope.formats.keras_model.keras_reducing import Reduce, ReducingCall
+from stethoscope.formats.keras_model.keras_reducing import ReducingCall
 from stethoscope.formats.keras_model.keras_reloading import saved_and_loaded
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec
 
 
-class KerasRunner:
+class KerasRunner(LiveModel, Observable, Reducible, Attentive, LayersTimed):
     """One opened Keras model, called through a `tf.function`: half the memory of an eager call."""
 
     def __init__(self, file: ModelFile, model: Any, keras: Any, architecture: Architecture) -> None:
@@ -163,7 +164,7 @@ class KerasRunner:
             )
             return {name: _plain(tf_calls.array(value)) for name, value in self._named(found[0])}
 
-    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> ReducingCall:
+    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> Reduction:
         """The model as a function that answers with what `reduce` made of each layer's output (all, or those named).
 
         The reductions are part of the traced call: nothing of the outputs is kept.
@@ -176,7 +177,8 @@ class KerasRunner:
         def call(tensors: Sequence[Any]) -> Any:
             return self._call(tensors, False)
 
-        return ReducingCall(self._file, self._keras, self.model, call, fed, reduce, layers)
+        made = ReducingCall(self._file, self._keras, self.model, call, fed, reduce, layers)
+        return Reduction(made, made.hidden)
 
     def attention(self, feed: Feed, layers: Sequence[str]) -> Scores:
         """The attention scores inside each of `layers`: (rows, heads, queries, keys) or without heads, in the order they ran."""

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope import out_of_memory, runtime_threads
+from stethoscope.capabilities import MainGraphOnly
 from stethoscope.containers import archive, wire
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.formats import feed as feeds
@@ -23,7 +24,7 @@ from stethoscope.types import Feed, ModelFile
 _QUIET = 3
 
 
-class OnnxRunner:
+class OnnxRunner(MainGraphOnly):
     """One opened ONNX model."""
 
     def __init__(self, file: ModelFile, scratch: Path) -> None:

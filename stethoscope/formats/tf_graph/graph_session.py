@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Self
 
+from stethoscope.capabilities import InSession, Reduce, Reducible, Reduction
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.tf_graph import graph_ops, tf_calls, tf_text
-from stethoscope.formats.tf_graph.tf_flat import Reduce
 from stethoscope.types import Feed, ModelFile, TensorSpec
 
 _FETCHES_AT_ONCE = 400
 
 
-class SessionRunner:
+class SessionRunner(InSession, Reducible):
     """A graph in a session, with the tensors behind its inputs and outputs, and its operators by layer path."""
 
     def __init__(
@@ -54,6 +54,10 @@ class SessionRunner:
     def session_graph(self) -> tuple[Any, Any]:
         """The graph and its session."""
         return self._session.graph, self._session
+
+    @property
+    def trackable(self) -> None:
+        """Nothing: `live_outputs` has variables as constants."""
 
     def live_outputs(self, tensors: Sequence[Any]) -> dict[str, Any]:
         """The graph's outputs by name as tensors inside a traced function, for a tensor per input; variables as constants."""
@@ -116,11 +120,8 @@ class SessionRunner:
                 found.update(self._run_if_taken(path, tensor, values))
         return {path: found[path] for path in readable if path in found}
 
-    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> Callable[[Feed], dict[str, Feed]]:
-        """Returns a function that runs the graph on a feed and answers with what `reduce` made of each operator's output.
-
-        Operators inside a loop or a branch are left out.
-        """
+    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> Reduction:
+        """See `Reducible.reducing`. Operators inside a loop or a branch are left out."""
         tf_calls.check_layers(self._file, layers, self._operators)
         graph = self._session.graph
         loops, branches = tf_calls.conditional(graph)
@@ -143,7 +144,7 @@ class SessionRunner:
                 )
             return found
 
-        return call
+        return Reduction(call)
 
     def _run_if_taken(self, path: str, tensor: str, values: Feed) -> Feed:
         try:

@@ -6,17 +6,18 @@ the loader for functions refuses reference variables and repeated feeds that ses
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Self
 
+from stethoscope.capabilities import Inlined, Reduce, Reducible, Reduction
 from stethoscope.errors import CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.tf_graph import graph_layers, saved_model_graph, signatures, tf_calls
 from stethoscope.formats.tf_graph.flat_graph import flatten, flatten_function
 from stethoscope.formats.tf_graph.graph_session import SessionRunner
-from stethoscope.formats.tf_graph.tf_flat import FlatFunction, Reduce
+from stethoscope.formats.tf_graph.tf_flat import FlatFunction
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 
@@ -67,7 +68,7 @@ def _session(
     )
 
 
-class FunctionRunner:
+class FunctionRunner(Inlined, Reducible):
     """One loaded TensorFlow 2 model, called through the signature (or function) that `describe` shows."""
 
     def __init__(self, file: ModelFile, folder: Path, meta: Any, described: Architecture) -> None:
@@ -159,13 +160,13 @@ class FunctionRunner:
         """See `tf_calls.explained`."""
         return tf_calls.explained(self._file, doing)
 
-    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> Callable[[Feed], dict[str, Feed]]:
-        """Returns a function that runs the model on a feed and answers with what `reduce` made of each operator's output."""
+    def reducing(self, reduce: Reduce, layers: Sequence[str] | None = None) -> Reduction:
+        """See `Reducible.reducing`."""
         fed, inside = self._names()
         tf_calls.check_layers(self._file, layers, [*fed, *inside])
         wanted = {path: name for path, name in inside.items() if layers is None or path in layers}
         made = self._flattened().reducing(reduce, wanted)
-        return lambda feed: made(feeds.checked(feed, self.inputs, self._file.name))
+        return Reduction(lambda feed: made(feeds.checked(feed, self.inputs, self._file.name)))
 
     def _flattened(self) -> FlatFunction:
         if self._flat is None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from stethoscope.capabilities import Reduce
 from stethoscope.formats.tf_graph import tf_calls
 from stethoscope.formats.tf_graph.flat_graph import FlatGraph, flatten
 from stethoscope.types import Feed, ModelFile
 
 _FETCHES_AT_ONCE = 400
-Reduce = Callable[[str, Any, Mapping[str, Any]], Mapping[str, Any] | None]
-"""(layer path, its output tensor, the input tensors by name) → small tensors by name, or None to leave it out."""
 
 
 class FlatFunction:

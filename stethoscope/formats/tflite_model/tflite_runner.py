@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope import out_of_memory, runtime_threads
+from stethoscope.capabilities import MainGraphOnly
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.formats import feed as feeds
 from stethoscope.formats.tflite_model import tflite_hazards, tflite_layers
@@ -17,8 +18,10 @@ from stethoscope.formats.tflite_model.tflite_reader import Model
 from stethoscope.types import Feed, ModelFile
 
 
-class LiteRTRunner:
+class LiteRTRunner(MainGraphOnly):
     """One opened TFLite model. Dynamic dimensions are resized to each feed."""
+
+    outside = "It is in a subgraph that another signature runs or another operator calls, which LiteRT does not show."
 
     def __init__(self, file: ModelFile, model: Model) -> None:
         """Builds the interpreter and allocates its tensors.

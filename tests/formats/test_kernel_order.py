@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.parity.stored_order import as_keras_lies
+from stethoscope.formats import all_formats
 from stethoscope.types import Layer
 from tests.tables import each
 
@@ -25,6 +25,5 @@ from tests.tables import each
     ],
 )
 def test_kernels_lie_as_in_keras(kind, format_id, config, stored, expected):
-    assert (
-        as_keras_lies(np.zeros(stored), Layer("here", kind, None, 0, 0, "", config=config), format_id).shape == expected
-    )
+    layer = Layer("here", kind, None, 0, 0, "", config=config)
+    assert all_formats()[format_id].as_keras_lies(np.zeros(stored), layer).shape == expected
