@@ -20,7 +20,7 @@ import pytest
 from hypothesis.internal.conjecture import providers
 
 from stethoscope.jobs.job_engine import Engine
-from tests import recorded, specimen_programs
+from tests import definitions, recorded, specimen_programs
 from tests.commands import Commands
 from tests.recorded import RecordedEngine, recording_folder
 
@@ -91,6 +91,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if isinstance(item, pytest.Function):
         for generator, state in BEGINNINGS.get(item.module.__name__, ()):
             generator.bit_generator.state = state
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keeps what was read of the code, for the next run; where tests are only found, all that recorded answers rest on."""
+    if session.config.option.collectonly and recording_folder() is None:
+        recorded.left_behind()
+    definitions.keep()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

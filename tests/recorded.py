@@ -1,8 +1,8 @@
 """Answers of workers that were recorded once and are given again for as long as they still follow from the code.
 
 A job's answer is kept under what was asked (kind, content and name of its files, parameters, budget), with a fingerprint of
-every module that could have had a part in it, of the versions of the frameworks, and of Python's. `RecordedEngine` gives it
-again while that fingerprint stands; a job whose code has changed by one character runs, as does one that was never recorded.
+every definition that could have had a part in it, of the versions of the frameworks, and of Python's. `RecordedEngine` gives
+it again while that fingerprint stands; a job whose code has changed runs, as does one that was never recorded.
 So a test that gets a recorded answer would have got the same from a worker, and a fault in what a worker runs is met by a
 worker. `make test-all` gives nothing again; `make record` records anew.
 """
@@ -32,7 +32,7 @@ from stethoscope.jobs.reuse import cache_key, reusable
 from stethoscope.jobs.state import JobState
 from stethoscope.jobs.supervisor import Queued
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
-from tests.sources import closure, path_of
+from tests import definitions
 
 FOLDER = Path(__file__).with_name("recordings")
 _PACKAGES = (
@@ -43,28 +43,22 @@ _MOST_BYTES_OF_FILE = 512 << 20
 _MOST_BYTES_OF_ANSWER = 200 << 10
 _LONG_AGO_S = time.time() - 3_600
 """When planted answers were given last; old enough to be told from now, too young to have expired."""
-_RUNS_EVERY_JOB = ("stethoscope.worker.child", "stethoscope.worker.server", "stethoscope.jobs.job_engine")
+_RUNS_EVERY_JOB = (
+    "stethoscope.worker.child", "stethoscope.worker.server", "stethoscope.worker.fresh", "stethoscope.jobs.job_engine",
+)  # fmt: skip
 
 
 @functools.cache
 def fingerprint(kind: str) -> str:
-    """Changes with every module that a worker may run for this kind of job, and with the versions of what they use."""
+    """Changes with every definition that a worker may run for this kind of job, and with the versions of what they use."""
     # The worker finds a task by its kind: of all tasks it runs this one.
     return source_of((f"stethoscope.tasks.{kind}", *_RUNS_EVERY_JOB), closed=["stethoscope.tasks"])
 
 
 def source_of(modules: Iterable[str], *, closed: Iterable[str] = ()) -> str:
-    """Changes with those modules, with all they rest on but for what the `closed` ones import, and with the versions."""
-    seen = hashlib.sha256(_versions().encode())
-    for module in sorted(closure(modules, closed=closed)):
-        seen.update(f"{module} {_digest(module)}".encode())
-    return seen.hexdigest()[:16]
-
-
-@functools.cache
-def _digest(module: str) -> str:
-    path = path_of(module)
-    return "" if path is None else hashlib.sha256(path.read_bytes()).hexdigest()
+    """Changes with those modules, with all they rest on but for what lies beside the `closed` ones, and with the versions."""
+    rests_on = definitions.fingerprint(modules, closed=closed)
+    return hashlib.sha256(f"{_versions()} {rests_on}".encode()).hexdigest()[:16]
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from stethoscope.types import Budget, Job, ModelFile, Status
 from tests import recorded
 from tests.models import tiny_onnx
 from tests.recorded import NotRecorded, RecordedEngine
-from tests.sources import closure, imports_of
+from tests.sources import imports_of
 
 
 @pytest.fixture
@@ -99,12 +99,10 @@ def test_one_of_each_kind_runs_in_its_turn_once(runs, folder):
 
 
 def test_what_rests_on_a_module_is_known_from_imports():
-    read = closure(["stethoscope.tasks.profile", "stethoscope.worker.child"], closed=["stethoscope.tasks"])
-    assert {"stethoscope.gathering.data", "stethoscope.types", "stethoscope.worker.containment"} <= read
-    assert "stethoscope.formats.onnx" in read, "a package that looks for its modules imports them"
-    assert not [name for name in read if name.startswith(("stethoscope.checks", "dashboard", "stethoscope.cli"))]
-    assert "stethoscope.tasks.predict" not in read
     assert "tests.recorded" in imports_of("tests.conftest")
+    assert "stethoscope.formats.onnx" in imports_of("stethoscope.formats"), (
+        "a package that looks for its modules imports them"
+    )
 
 
 def test_the_recordings_are_as_the_code_reads_them():

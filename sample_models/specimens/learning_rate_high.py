@@ -9,7 +9,7 @@ from sample_models.specimens.curve_programs import classifier, fitted
 def _faulty() -> Program:
     import keras
 
-    return fitted(classifier(keras.optimizers.Adam(3.0)))
+    return fitted(classifier(keras.optimizers.SGD(10.0)))
 
 
 def _healthy() -> Program:

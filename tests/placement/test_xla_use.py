@@ -25,7 +25,7 @@ def test_what_keras_decides_later_is_told():
         compiled = CompileSettings(
             "mse", "SGD", 0.1, (), {"jit_compile": said, "optimizer": {"config": {"jit_compile": True}}}
         )
-        found = xla_use(Architecture("keras-3", "Keras 3.15.1", 0, 0, (), (), (), compiled))
+        found = xla_use(Architecture("keras", "Keras 3.15.1", 0, 0, (), (), (), compiled))
         assert (found.setting, found.pins, found.optimizer) == (setting, False, True)
         assert "accelerator" in found.sentence and "optimizer" in found.sentence
 
@@ -35,5 +35,5 @@ def test_functions_of_a_saved_model_are_counted(tmp_path):
         b"..\x0a\x0f_XlaMustCompile\x12\x02\x28\x01..\x0a\x0f_XlaMustCompile\x12\x02\x28\x00"
     )
     assert compiled_functions(tmp_path) == 1
-    other = xla_use(Architecture("saved-model", "", 0, 0, (), (), ()), tmp_path)
+    other = xla_use(Architecture("saved_model", "", 0, 0, (), (), ()), tmp_path)
     assert other.pins and other.functions == 1

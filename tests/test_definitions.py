@@ -1,0 +1,127 @@
+"""What a recorded answer rests on: everything that may run for it, and nothing of how and where that is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import definitions
+from tests.definitions import WHOLE, fingerprint, reached
+
+MODULES = {
+    "tasks/__init__.py": "",
+    "tasks/add.py": '''
+"""Adds."""
+from stethoscope.maths import plus
+from stethoscope import shapes, steps
+LIMIT = 3
+class Add:
+    """A task."""
+    def run(self, given):
+        from stethoscope.late import last
+        return last(plus(given, LIMIT), shapes.SIDES, steps.all_steps())
+TASK = Add()
+''',
+    "maths.py": "def plus(a, b):\n    return _carry(a + b)\ndef _carry(c):\n    return c\ndef minus(a, b):\n    return a - b\n",
+    "shapes.py": "SIDES = 4\nCORNERS = 5\n",
+    "late.py": "def last(*given):\n    return given\n",
+    "steps/__init__.py": "import sys\nfrom stethoscope.discover import discover\n"
+    "def all_steps():\n    return discover(sys.modules[__name__])\n",
+    "steps/one.py": '"""Step one."""\nSTEP = 1\n',
+    "discover.py": "def discover(package):\n    return package\n",
+    "registry.py": "KNOWN = {}\ndef known(make):\n    KNOWN[make.__name__] = make\n    return make\n@known\ndef first():\n    return 1\n",
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A small project; `write(path, text)` changes it and returns the fingerprint of its task."""
+
+    def path_of(module, root=None):
+        place = tmp_path.joinpath(*module.split("."))
+        return next((path for path in (place.with_suffix(".py"), place / "__init__.py") if path.is_file()), None)
+
+    def forget():
+        for kept in (definitions._module, definitions._rests_on, definitions._digest, definitions._line):
+            kept.cache_clear()
+
+    def write(path, text):
+        place = tmp_path / "stethoscope" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+        forget()
+        return fingerprint(["stethoscope.tasks.add"])
+
+    monkeypatch.setattr(definitions, "path_of", path_of)
+    monkeypatch.setattr(definitions, "_cache", dict)
+    for path, text in {"__init__.py": "", **MODULES}.items():
+        write(path, text)
+    yield write
+    forget()
+
+
+def changed(project, path, old, new):
+    before = project(path, MODULES[path])
+    assert old in MODULES[path]
+    return project(path, MODULES[path].replace(old, new)) != before
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("maths.py", "return c", "return c + 1"),  # what is called by what is called
+        ("shapes.py", "SIDES = 4", "SIDES = 6"),  # an attribute of a module
+        ("late.py", "return given", "return given[0]"),  # what is imported inside a function
+        ("steps/one.py", "STEP = 1", "STEP = 2"),  # what is found by looking
+        ("steps/one.py", "Step one.", "Step 1."),  # whose docstring may be shown
+        ("discover.py", "return package", "return {}"),
+        ("tasks/add.py", "LIMIT = 3", "LIMIT = 4"),
+        ("tasks/add.py", "import plus", "import minus as plus"),  # another thing by the same name
+    ],
+)
+def test_whatever_may_run_counts(project, path, old, new):
+    assert changed(project, path, old, new)
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new"),
+    [
+        ("maths.py", "return a - b", "return b - a"),
+        ("shapes.py", "CORNERS = 5", "CORNERS = 6"),
+        ("tasks/add.py", "A task.", "One kind of job."),
+        ("maths.py", "def _carry", "# Carries.\n\n\ndef _carry"),
+    ],
+)
+def test_what_does_not_run_does_not_count(project, path, old, new):
+    assert not changed(project, path, old, new)
+
+
+def test_a_definition_may_move(project):
+    before = project("maths.py", MODULES["maths.py"])
+    project("carrying.py", "def _carry(c):\n    return c\n")
+    moved = MODULES["maths.py"].replace("def _carry(c):\n    return c\n", "")
+    assert project("maths.py", f"from stethoscope.carrying import _carry\n{moved}") == before
+
+
+def test_a_step_that_is_added_counts(project):
+    before = project("maths.py", MODULES["maths.py"])
+    assert project("steps/two.py", "STEP = 2\n") != before
+
+
+def test_what_a_decorator_tells_others_counts(project):
+    project(
+        "maths.py",
+        f"from stethoscope.registry import KNOWN\n{MODULES['maths.py']}".replace("return c", "return KNOWN[c]"),
+    )
+    before = project("registry.py", MODULES["registry.py"])
+    assert project("registry.py", MODULES["registry.py"].replace("return 1", "return 2")) != before
+
+
+def test_the_project_is_read():
+    read = reached(
+        [("stethoscope.tasks.profile", WHOLE), ("stethoscope.worker.child", WHOLE)], closed=["stethoscope.tasks"]
+    )
+    modules = {module for module, _ in read}
+    assert {"stethoscope.gathering.data", "stethoscope.types", "stethoscope.worker.containment"} <= modules
+    assert "stethoscope.formats.onnx" in modules, "a package that looks for its modules imports them"
+    assert not [name for name in modules if name.startswith(("stethoscope.checks", "dashboard", "stethoscope.cli"))]
+    assert "stethoscope.tasks.predict" not in modules
