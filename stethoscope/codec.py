@@ -1,18 +1,70 @@
-"""Between the nouns and JSON: the shapes of the command line, and what workers send to their parent."""
+"""Between typed values and JSON: what workers send to their parent, and the shapes of the command line."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, Operand, Shape, TensorSpec
+from stethoscope.errors import StethoscopeError
+from stethoscope.types import Architecture, CompileSettings, Hazard, JobResult, Layer, Operand, Shape, TensorSpec
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 SCHEMA_VERSION = 1
+T = TypeVar("T")
+
+
+def answer_of(result: JobResult, kind: type[T]) -> T:
+    """What a job answered, as its task's type.
+
+    Raises:
+        StethoscopeError: the answer does not have that shape, or there is none.
+    """
+    return decode(kind, result.value)
+
+
+def partial_of(result: JobResult, kind: type[T]) -> T | None:
+    """What a job that did not come to its end had found by then; None where that is not enough for its type."""
+    try:
+        return decode(kind, result.value)
+    except StethoscopeError:
+        return None
+
+
+def decode(kind: type[T], value: Any) -> T:
+    """Returns JSON as the frozen dataclass it was made from; text such as "nan" becomes the number it names.
+
+    A worker may have run a hostile model: everything is validated by type.
+
+    Raises:
+        StethoscopeError: `value` does not have that shape.
+    """
+    from pydantic import ValidationError
+
+    try:
+        decoded: T = _adapter(cast(Hashable, kind)).validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise StethoscopeError(
+            f"The worker's answer: expected {kind.__name__}, got {first['msg']} at {place}."
+        ) from error
+    return decoded
+
+
+@functools.cache
+def _adapter(kind: Hashable) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(cast(type[Any], kind))
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Returns `value` as strict JSON: NaN and infinities become their names, tuples lists, unknown objects text."""
+    """Returns `value` as strict JSON: dataclasses become objects, NaN and infinities their names, unknown objects text."""
     if depth > 50:
         return "…"
     if value is None or isinstance(value, bool | str | int):
@@ -21,6 +73,8 @@ def plain(value: Any, depth: int = 0) -> Any:
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name), depth + 1) for field in dataclasses.fields(value)}
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item, depth + 1) for item in value]
     return str(value)

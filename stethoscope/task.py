@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from stethoscope.codec import plain
 from stethoscope.types import Architecture, Budget, ModelFile, Runner
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+
+A = TypeVar("A")
 
 
 class Reporter(Protocol):
@@ -22,14 +27,29 @@ class Reporter(Protocol):
         ...
 
 
-class Task(Protocol):
-    """One kind of job. `run` is called in a contained worker and answers with JSON values and files."""
+class Task(Protocol[A]):
+    """One kind of job. `run` is called in a contained worker; it answers with a frozen dataclass, and leaves files."""
 
     kind: str
+    answer: type[A]
+    """What it answers with. A field that may not be known yet when a job is ended early has a default."""
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Does the work; the answer holds JSON values only."""
+    def run(self, context: TaskContext) -> A:
+        """Does the work."""
         ...
+
+
+def task_of(kind: str) -> Task[Any]:
+    """The task of this kind, known by its name only; of the others nothing is imported.
+
+    Raises:
+        KeyError: there is none.
+    """
+    try:
+        task: Task[Any] = importlib.import_module(f"stethoscope.tasks.{kind}").TASK
+    except (ImportError, AttributeError) as error:
+        raise KeyError(kind) from error
+    return task
 
 
 class OpensModel(Protocol):
@@ -54,10 +74,10 @@ class TaskContext:
     open_model: OpensModel
     """Recognises, describes and loads files["model"] (or the model in another role), refusing what the owner has not allowed."""
 
-    def save_partial(self, value: Mapping[str, Any]) -> None:
-        """Keeps what is known so far: the answer if this process is killed before it can give one."""
+    def save_partial(self, value: Any) -> None:
+        """Keeps what is known so far, an answer or some of its fields: all there is if this process is killed."""
         temporary = self.folder / "partial.tmp"
-        temporary.write_text(json.dumps(value))
+        temporary.write_text(json.dumps(plain(value)))
         temporary.replace(self.folder / "partial.json")
 
     def save(self, name: str, array: npt.NDArray[Any]) -> str:

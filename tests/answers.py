@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from sample_models import BUILT
+from stethoscope.codec import decode
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.state import JobState
+from stethoscope.tasks import all_tasks
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -117,6 +119,11 @@ def change(name: str, value: Mapping[str, Any], /, **changes: Any) -> dict[str, 
     kind = RECIPES[name].kind
     changed: dict[str, Any] = merged(value, changes, shape_of_kind(kind), kind, OPEN.get(kind, ()))
     return changed
+
+
+def typed(name: str, /, **changes: Any) -> Any:
+    """`answer` as the type of its task."""
+    return decode(all_tasks()[RECIPES[name].kind].answer, answer(name, **changes))
 
 
 def row_of(name: str, path: str, place: int = 0, /, **changes: Any) -> dict[str, Any]:

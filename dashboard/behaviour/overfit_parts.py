@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import cards, escape, figures, render, words
 from dashboard.behaviour import evidence_figures
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import decode
 from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.findings import Curves, Line
 from stethoscope.jobs.state import JobState

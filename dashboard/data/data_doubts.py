@@ -15,6 +15,7 @@ from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
 from stethoscope.store import Entry
+from stethoscope.tasks.label_doubts import Doubt, DoubtedPair, JudgedLabels
 from stethoscope.types import Architecture, Job
 
 _PER_PAGE = 24
@@ -47,9 +48,9 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
             progress.start(job, owner=view.owner, entry_id=entry.id)
             rerun.whole_page()
         return
-    found = data_jobs.answer(state, job, entry, view)
-    if found is not None:
-        _answer(found, view, entry, about)
+    judged = data_jobs.answer(state, job, JudgedLabels, entry, view)
+    if judged is not None:
+        _answer(judged, view, entry, about)
 
 
 def _job(model: Entry, architecture: Architecture, data: Entry) -> Job:
@@ -62,49 +63,47 @@ def _job(model: Entry, architecture: Architecture, data: Entry) -> Job:
     return analysis.model_job("label_doubts", model, architecture.format_id, params, data=data.file)
 
 
-def _answer(found: Mapping[str, Any], view: View, entry: Entry, about: DataAbout) -> None:
-    if not found["possible"]:
+def _answer(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) -> None:
+    if not judged.possible:
         render.verdict("plain", "Not for this", "Doubts cannot be told for this model and data.")
-        st.markdown(escape.sentences(found["why_not"]))
+        st.markdown(escape.sentences(judged.why_not))
         return
-    rows, count = int(found["rows"]), int(found["count"])
-    judged = (
+    rows, count = judged.rows, judged.count
+    extent = (
         f"all {words.count(rows)} rows"
-        if rows >= int(found["of"])
-        else f"{words.count(rows)} of {words.count(int(found['of']))} rows, from all parts of the data"
+        if rows >= judged.of
+        else f"{words.count(rows)} of {words.count(judged.of)} rows, from all parts of the data"
     )
     if not count:
-        render.verdict("good", "Nothing stands out", f"The model is sure of no other class than the label on {judged}.")
+        render.verdict("good", "Nothing stands out", f"The model is sure of no other class than the label on {extent}.")
     else:
         render.verdict("careful", words.plural(count, "doubt"),
                        f"On {words.plural(count, 'row')} of {words.count(rows)} the model is sure of another class than the label says.")  # fmt: skip
-    for sentence in _how_sure(found, judged):
+    for sentence in _how_sure(judged, extent):
         st.caption(sentence)
     if count:
-        _rows(found, view, entry, about)
+        _rows(judged, view, entry, about)
         with st.expander("By class", expanded=False):
-            _classes(found)
+            _classes(judged)
 
 
-def _how_sure(found: Mapping[str, Any], judged: str) -> list[str]:
+def _how_sure(judged: JudgedLabels, extent: str) -> list[str]:
     """What the doubts are worth, in words."""
-    said = [
-        f"Judged {judged}; the most probable class is the label on {words.share(float(found['accuracy']), 1)} of them."
-    ]
-    count, right = int(found["count"]), float(found["expected_right"])
+    said = [f"Judged {extent}; the most probable class is the label on {words.share(judged.accuracy, 1)} of them."]
+    count, right = judged.count, judged.expected_right
     if count:
         said.append(
             f"If the model's probabilities could be taken at their word, {_about(right)} of these {words.count(count)} labels would "
             "be right after all. Look at each before changing it."
         )
-    if float(found["accuracy"]) < _WEAK:
+    if judged.accuracy < _WEAK:
         said.append("The model itself is often wrong here: most of these are likely its errors, not the labels'. Train a better one first.")  # fmt: skip
-    elif float(found["accuracy"]) > 0.995:
+    elif judged.accuracy > 0.995:
         said.append("If the model was trained on these very rows, it may have learned wrong labels by heart: then more are wrong than stand out here.")  # fmt: skip
-    if found.get("scores") == "logits":
+    if judged.scores == "logits":
         said.append("The model yields logits; they were turned into probabilities.")
-    if found.get("left_out"):
-        said.append(f"{words.plural(int(found['left_out']), 'row')} could not be read.")
+    if judged.left_out:
+        said.append(f"{words.plural(judged.left_out, 'row')} could not be read.")
     return said
 
 
@@ -112,32 +111,32 @@ def _about(number: float) -> str:
     return "none" if number < 0.5 else f"about {words.count(round(number))}"
 
 
-def _rows(found: Mapping[str, Any], view: View, entry: Entry, about: DataAbout) -> None:
-    doubts: Sequence[Mapping[str, Any]] = found["doubts"]
-    pairs = {f"{one['given']} → {one['predicted']}": one for one in found["pairs"]}
+def _rows(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) -> None:
+    doubts: Sequence[Doubt] = judged.doubts
+    pairs = {f"{one.given} → {one.predicted}": one for one in judged.pairs}
     left, middle, right = st.columns([4, 1, 1], vertical_alignment="bottom")
     chosen = left.selectbox(
         "Labelled → predicted", ["", *pairs], key=f"doubt-pair-{entry.id}",
-        format_func=lambda one: f"{escape.clip(one, 70)} ({pairs[one]['count']:,})" if one else "All pairs",
+        format_func=lambda one: f"{escape.clip(one, 70)} ({pairs[one].count:,})" if one else "All pairs",
     )  # fmt: skip
     if chosen:
-        doubts = [one for one in doubts if f"{one['given']} → {one['predicted']}" == chosen]
+        doubts = [one for one in doubts if f"{one.given} → {one.predicted}" == chosen]
     right.download_button("CSV", _csv(doubts), "label_doubts.csv", "text/csv", key="doubts-csv", width="stretch")
     pages = max(1, -(-len(doubts) // _PER_PAGE))
     at = 0
     if pages > 1:
         at = int(middle.number_input(f"Page of {pages}", 1, pages, 1, key=f"doubt-page-{entry.id}-{chosen}")) - 1
     shown = doubts[at * _PER_PAGE : (at + 1) * _PER_PAGE]
-    if int(found["count"]) > len(found["doubts"]):
-        st.caption(f"The {words.count(len(found['doubts']))} most doubtful are kept.")
-    params = {"places": [int(one["place"]) for one in shown], "data_options": chosen_data.options()}
+    if judged.count > len(judged.doubts):
+        st.caption(f"The {words.count(len(judged.doubts))} most doubtful are kept.")
+    params = {"places": [one.place for one in shown], "data_options": chosen_data.options()}
     job = data_jobs.reading(entry, params)
     state = data_jobs.asked(job, entry, view)
-    read = data_jobs.answer(state, job, entry, view)
+    read = data_jobs.answer(state, job, dict, entry, view)
     if read is None or state.result is None:
         return
     notes = {
-        int(one["place"]): f"→ {escape.clip(one['predicted'], 24)} ({words.share(float(one['probability_predicted']), 1)})" for one in shown
+        one.place: f"→ {escape.clip(one.predicted, 24)} ({words.share(one.probability_predicted, 1)})" for one in shown
     }  # fmt: skip
     if read.get("table") is not None:
         _table(shown, read["table"], list(read["places"]))
@@ -153,39 +152,39 @@ def _rows(found: Mapping[str, Any], view: View, entry: Entry, about: DataAbout) 
         rerun.whole_page()
 
 
-def _table(shown: Sequence[Mapping[str, Any]], table: Mapping[str, Any], places: list[int]) -> None:
+def _table(shown: Sequence[Doubt], table: Mapping[str, Any], places: list[int]) -> None:
     """Doubtful rows of a table: the label and what the model says, then the row."""
     rows = dict(zip(places, table["rows"], strict=True))
     columns: dict[str, list[Any]] = {
-        "Row": [one["place"] for one in shown],
-        "Label": [escape.clip(one["given"], 40) for one in shown],
-        "Predicted": [escape.clip(one["predicted"], 40) for one in shown],
-        "Probability of the label": [round(float(one["probability_given"]), 4) for one in shown],
-        "of the prediction": [round(float(one["probability_predicted"]), 4) for one in shown],
+        "Row": [one.place for one in shown],
+        "Label": [escape.clip(one.given, 40) for one in shown],
+        "Predicted": [escape.clip(one.predicted, 40) for one in shown],
+        "Probability of the label": [round(one.probability_given, 4) for one in shown],
+        "of the prediction": [round(one.probability_predicted, 4) for one in shown],
     }
     for at, column in enumerate(table["columns"]):
         name = escape.clip(column["name"], 40) or str(at)
         columns.setdefault(name if name not in columns else f"{name} ({at})", [
-            None if one["place"] not in rows or rows[one["place"]][at] is None else escape.clip(rows[one["place"]][at], 60) for one in shown
+            None if one.place not in rows or rows[one.place][at] is None else escape.clip(rows[one.place][at], 60) for one in shown
         ])  # fmt: skip
     st.dataframe(columns, hide_index=True)
 
 
-def _classes(found: Mapping[str, Any]) -> None:
-    classes = [one for one in found["classes"] if one["rows"]]
+def _classes(judged: JudgedLabels) -> None:
+    classes = [one for one in judged.classes if one.rows]
     st.dataframe(
         {
-            "Class": [escape.clip(one["name"], 60) for one in classes],
-            "Rows": [int(one["rows"]) for one in classes],
-            "Doubts": [int(one["doubts"]) for one in classes],
-            "Doubted": [words.share(int(one["doubts"]), int(one["rows"])) for one in classes],
-            "Mean probability of the label": [words.significant(float(one["threshold"])) for one in classes],
+            "Class": [escape.clip(one.name, 60) for one in classes],
+            "Rows": [one.rows for one in classes],
+            "Doubts": [one.doubts for one in classes],
+            "Doubted": [words.share(one.doubts, one.rows) for one in classes],
+            "Mean probability of the label": [words.significant(one.threshold) for one in classes],
         },
         hide_index=True,
     )
-    if found["pairs"]:
+    if judged.pairs:
         st.plotly_chart(
-            _pairs(found["pairs"]), config=figures.CONFIG, key="doubt-pairs", alt="Doubts by label and prediction"
+            _pairs(judged.pairs), config=figures.CONFIG, key="doubt-pairs", alt="Doubts by label and prediction"
         )
     st.caption(
         "A row is doubted where another class is more probable than the label, and than 0.9 or the mean probability of that class "
@@ -193,26 +192,26 @@ def _classes(found: Mapping[str, Any]) -> None:
     )
 
 
-def _pairs(pairs: Sequence[Mapping[str, Any]]) -> go.Figure:
+def _pairs(pairs: Sequence[DoubtedPair]) -> go.Figure:
     shown = list(reversed(pairs[:12]))
     figure = figures.base(80 + 26 * len(shown))
     figure.add_bar(
-        x=[int(one["count"]) for one in shown], y=list(range(len(shown))), orientation="h", marker_color=figures.BLUE,
+        x=[one.count for one in shown], y=list(range(len(shown))), orientation="h", marker_color=figures.BLUE,
         hovertemplate="%{x} rows<extra></extra>",
     )  # fmt: skip
-    names = [f"{escape.figure(one['given'], 24)} → {escape.figure(one['predicted'], 24)}" for one in shown]
+    names = [f"{escape.figure(one.given, 24)} → {escape.figure(one.predicted, 24)}" for one in shown]
     figure.update_yaxes(tickvals=list(range(len(shown))), ticktext=names)
     figure.update_xaxes(title_text="Rows (number), label → prediction")
     return figure
 
 
-def _csv(doubts: Sequence[Mapping[str, Any]]) -> bytes:
+def _csv(doubts: Sequence[Doubt]) -> bytes:
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(["row", "label", "predicted", "probability_of_label", "probability_of_prediction"])
     for one in doubts:
-        texts = [_cell(str(one[name])) for name in ("given", "predicted")]
-        writer.writerow([one["place"], *texts, one["probability_given"], one["probability_predicted"]])
+        texts = [_cell(one.given), _cell(one.predicted)]
+        writer.writerow([one.place, *texts, one.probability_given, one.probability_predicted])
     return out.getvalue().encode()
 
 

@@ -23,7 +23,7 @@ def show(view: View, entry: Entry) -> DataAbout | None:
     """Draws the lines; returns what the data says about itself, None while it is read or where it cannot be."""
     job = data_jobs.reading(entry, {"start": 0, "data_options": chosen_data.options()})
     state = data_jobs.asked(job, entry, view)
-    found = data_jobs.answer(state, job, entry, view)
+    found = data_jobs.answer(state, job, dict, entry, view)
     if found is None:
         if state.done:
             with st.container(horizontal=True, gap="small"):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import streamlit as st
 
 from dashboard import progress, render, rerun
 from dashboard.session import View
+from stethoscope.codec import answer_of
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry
 from stethoscope.types import Budget, Job, Status
 
+A = TypeVar("A")
 MEMORY_BYTES: Final = 4 << 30
 TIME_S: Final = 180.0
 
@@ -37,14 +39,14 @@ def find(job: Job, entry: Entry) -> JobState | None:
     return next((state for state in states if dict(state.params) == wanted), None)
 
 
-def answer(state: JobState, job: Job, entry: Entry, view: View, *, height: int = 420) -> Mapping[str, Any] | None:
+def answer(state: JobState, job: Job, kind: type[A], entry: Entry, view: View, *, height: int = 420) -> A | None:
     """What a job answered; None after drawing how far it is, or how it ended instead."""
     if state.result is None:
         progress.watch(state, subject=entry.name, may_cancel=state.owner == view.owner)
         st.skeleton(height=height)
         return None
     if state.result.status is Status.OK:
-        return state.result.value
+        return answer_of(state.result, kind)
     render.ending(state)
     if render.may_end_otherwise(state.result) and st.button("Read it again", key=f"again-{job.kind}"):
         engine().submit(job, owner=view.owner, entry_id=entry.id, fresh=True)

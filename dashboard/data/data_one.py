@@ -25,7 +25,7 @@ def show(view: View, entry: Entry, about: DataAbout, place: int, look: Look) -> 
     params = {"full": place, "data_options": chosen_data.options(), "preparation": chosen_data.steps()}
     job = data_jobs.reading(entry, params)
     state = data_jobs.asked(job, entry, view)
-    found = data_jobs.answer(state, job, entry, view)
+    found = data_jobs.answer(state, job, dict, entry, view)
     if found is None or state.result is None:
         return
     if not found["samples"]:

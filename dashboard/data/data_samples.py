@@ -31,7 +31,7 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
         return
     params, per_page = _settings(about, entry)
     job = data_jobs.reading(entry, params)
-    found = data_jobs.answer(state := data_jobs.asked(job, entry, view), job, entry, view)
+    found = data_jobs.answer(state := data_jobs.asked(job, entry, view), job, dict, entry, view)
     if found is None or state.result is None:
         return
     _remember_order(found["places"], int(params["start"]), per_page)

@@ -35,7 +35,7 @@ def show(view: View, entry: Entry, options: Mapping[str, Any], show_row: Show) -
     params = {"data_options": dict(options), "time_s": _LONG_S if thorough else _TIME_S}
     job = Job("study_data", {"data": entry.file}, params, Budget(_MEMORY_BYTES, _LIMIT_S))
     state = data_jobs.asked(job, entry, view)
-    found = data_jobs.answer(state, job, entry, view)
+    found = data_jobs.answer(state, job, dict, entry, view)
     if found is not None and state.result is not None:
         _draw(found, state.result.wall_s, show_row)
 

@@ -33,8 +33,8 @@ def known(view: View, architecture: Architecture | None, reference: DataUse) -> 
     """
     if architecture is None or view.entry is None:
         state = data_jobs.asked(job := data_jobs.reading(reference.entry, _first_row(reference)), reference.entry, view)
-        value = data_jobs.answer(state, job, reference.entry, view, height=120)
-        return None if value is None else Known(_columns(value), int(value["about"]["rows"]), fits=False)
+        read = data_jobs.answer(state, job, dict, reference.entry, view, height=120)
+        return None if read is None else Known(_columns(read), int(read["about"]["rows"]), fits=False)
     job = Job(
         "fit_data", {"model": view.entry.file, "data": reference.file}, reference.params(),
         Budget(data_jobs.MEMORY_BYTES, data_jobs.TIME_S),

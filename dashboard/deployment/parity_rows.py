@@ -86,7 +86,7 @@ def _pictures(entry: Entry, state: JobState, view: View, found: Sequence[Mapping
     }
     job = data_jobs.reading(entry, params)
     read_state = data_jobs.asked(job, entry, view)
-    read = data_jobs.answer(read_state, job, entry, view, height=200)
+    read = data_jobs.answer(read_state, job, dict, entry, view, height=200)
     if read is None or read_state.result is None or read.get("table") is not None or not read.get("samples"):
         return
     notes = {int(one["place"]): _note(one) for one in found}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import decode
 from stethoscope.findings import Finding, Proof, Severity
 
 MOST_PROOFS = 5

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from stethoscope.codec import SCHEMA_VERSION, plain
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import SCHEMA_VERSION, decode, plain
 from stethoscope.findings import EvidenceItem, Fault, Finding, Outcome, Proof, Severity, Span
 from stethoscope.fixes import fix_from_json
 from stethoscope.types import Status

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stethoscope.codec import architecture_from_json
+from stethoscope.codec import architecture_from_json, decode
 from stethoscope.diagnosis.request import Request
 from stethoscope.evidence.activations import ActivationEvidence
 from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, with_network
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.data import DataEvidence
-from stethoscope.evidence.decode import decode
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.evidence.training import TrainingEvidence

@@ -9,6 +9,7 @@ nearly everywhere would otherwise have to be surer than on average to doubt anyt
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +79,7 @@ def label_doubts(probabilities: Array, given: Numbers) -> LabelDoubts:
     )
 
 
-def as_probabilities(outputs: npt.NDArray[np.generic]) -> tuple[Array, str]:
+def as_probabilities(outputs: npt.NDArray[np.generic]) -> tuple[Array, Literal["probabilities", "logits"]]:
     """Turns what a classifier yields into probabilities of its classes.
 
     Args:

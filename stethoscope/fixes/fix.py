@@ -55,6 +55,6 @@ class Fix:
         Raises:
             StethoscopeError: a field is missing, unknown or of the wrong type.
         """
-        from stethoscope.evidence.decode import decode
+        from stethoscope.codec import decode
 
         return decode(cls, dict(params))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from stethoscope.codec import decode
 from stethoscope.evidence.behaviour import BehaviourEvidence
-from stethoscope.evidence.decode import decode
 
 _FIELDS = ("id", "name", "passed", "detail", "max_abs_diff", "layer", "reason", "values", "noted")
 

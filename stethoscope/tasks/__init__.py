@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import Any
 
 from stethoscope.discover import discover
 from stethoscope.task import Task
 
 
 @functools.cache
-def all_tasks() -> dict[str, Task]:
+def all_tasks() -> dict[str, Task[Any]]:
     """Every task by its kind."""
     return discover(sys.modules[__name__], "TASK", "kind")

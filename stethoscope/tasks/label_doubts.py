@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.codec import plain
 from stethoscope.data import open_data
 from stethoscope.data.binding import bind_all
 from stethoscope.data.dataset import Dataset
@@ -28,6 +29,64 @@ _MOST_PAIRS = 30
 _LEAST_ROWS = 10
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """A row whose label another class beats; classes by name."""
+
+    place: int
+    given: str
+    predicted: str
+    probability_given: float
+    probability_predicted: float
+    margin: float
+    """Probability of the given label less that of the best other class: −1 … 0."""
+
+
+@dataclass(frozen=True)
+class DoubtedClass:
+    """One class: rows labelled with it, and how many of them are doubted."""
+
+    name: str
+    rows: int
+    doubts: int
+    threshold: float
+    """Mean probability of the class over the rows labelled with it; NaN without such rows."""
+
+
+@dataclass(frozen=True)
+class DoubtedPair:
+    """How many rows are labelled `given` and predicted `predicted`."""
+
+    given: str
+    predicted: str
+    count: int
+
+
+@dataclass(frozen=True)
+class JudgedLabels:
+    """Doubtful labels, the most doubtful first; nothing but `why_not` where doubts cannot be told."""
+
+    possible: bool
+    why_not: str = ""
+    rows: int = 0
+    """That were judged,"""
+    of: int = 0
+    """of those in the data."""
+    left_out: int = 0
+    """Rows that could not be read."""
+    output: str = ""
+    scores: Literal["probabilities", "logits"] = "probabilities"
+    """What the model yields."""
+    count: int = 0
+    """All doubts; the most doubtful `MOST_DOUBTS` are in `doubts`."""
+    expected_right: float = 0.0
+    """Doubted labels that would be right if the probabilities were calibrated."""
+    accuracy: float = math.nan
+    doubts: tuple[Doubt, ...] = ()
+    classes: tuple[DoubtedClass, ...] = ()
+    pairs: tuple[DoubtedPair, ...] = ()
+
+
 class FindLabelDoubts:
     """Files: "model", "data".
 
@@ -35,13 +94,10 @@ class FindLabelDoubts:
     """
 
     kind = "label_doubts"
+    answer = JudgedLabels
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"possible", "why_not"} and, where it is possible, the doubts.
-
-        {"rows" (judged), "of", "doubts": [{"place", "given", "predicted", "probability_given", "probability_predicted",
-        "margin"}], "count", "expected_right", "accuracy", "classes": [{"name", "rows", "doubts", "threshold"}], "pairs":
-        [{"given", "predicted", "count"}], "output", "scores" ("probabilities" or "logits"), "left_out"}.
+    def run(self, context: TaskContext) -> JudgedLabels:
+        """Predicts every row and compares with its label.
 
         Raises:
             BadInput: the data does not fit the model, or a step does not apply.
@@ -54,10 +110,9 @@ class FindLabelDoubts:
         with opened as runner, open_data(context.files["data"], context.budget.memory_bytes, options) as data:
             seen = dataclasses.replace(architecture, inputs=runner.inputs, outputs=runner.outputs)
             try:
-                judged = _Judged(context, seen, runner, data, preparation).all()
+                return _Judged(context, seen, runner, data, preparation).all()
             except _NotClassification as reason:
-                return {"possible": False, "why_not": str(reason)}
-            return {"possible": True, "why_not": "", **judged}
+                return JudgedLabels(possible=False, why_not=str(reason))
 
 
 class _NotClassification(Exception):
@@ -76,7 +131,7 @@ class _Judged:
         self._output = ""
         self._left_out = 0
 
-    def all(self) -> dict[str, Any]:
+    def all(self) -> JudgedLabels:
         rows = self._data.about.rows
         most = max(1, int(self._context.params.get("rows") or ROWS))
         limit_s = float(self._context.params.get("time_s") or TIME_S)
@@ -164,50 +219,46 @@ class _Judged:
 
     def _told(
         self, places: npt.NDArray[Any], scores: npt.NDArray[Any], labels: npt.NDArray[Any], rows: int
-    ) -> dict[str, Any]:
+    ) -> JudgedLabels:
         given, names = self._classes(labels, scores)
-        probabilities, said = as_probabilities(scores)
+        probabilities, kind_of_scores = as_probabilities(scores)
         if len(given) < _LEAST_ROWS:
             raise _NotClassification(
                 f"Only {len(given)} rows have a label: too few to tell a doubtful one from others."
             )
-        found = label_doubts(probabilities, given)
-        pairs = Counter(zip(given[found.rows].tolist(), found.predicted.tolist(), strict=True))
-        doubted = np.bincount(given[found.rows], minlength=len(names))
-        answer: dict[str, Any] = plain(
-            {
-                "rows": len(given),
-                "of": rows,
-                "left_out": self._left_out,
-                "output": self._output,
-                "scores": said,
-                "count": len(found.rows),
-                "expected_right": found.expected_right,
-                "accuracy": found.accuracy,
-                "doubts": [
-                    {
-                        "place": int(places[row]),
-                        "given": names[int(given[row])],
-                        "predicted": names[int(other)],
-                        "probability_given": float(probabilities[row, given[row]]),
-                        "probability_predicted": float(probabilities[row, other]),
-                        "margin": float(margin),
-                    }
-                    for row, other, margin in zip(found.rows[:MOST_DOUBTS], found.predicted, found.margin, strict=False)
-                ],
-                "classes": [
-                    {"name": name, "rows": int(count), "doubts": int(number), "threshold": float(threshold)}
-                    for name, count, number, threshold in zip(
-                        names, found.counts, doubted, found.thresholds, strict=True
-                    )
-                ],
-                "pairs": [
-                    {"given": names[first], "predicted": names[second], "count": count}
-                    for (first, second), count in pairs.most_common(_MOST_PAIRS)
-                ],
-            }
+        judged = label_doubts(probabilities, given)
+        pairs = Counter(zip(given[judged.rows].tolist(), judged.predicted.tolist(), strict=True))
+        doubted = np.bincount(given[judged.rows], minlength=len(names))
+        return JudgedLabels(
+            possible=True,
+            rows=len(given),
+            of=rows,
+            left_out=self._left_out,
+            output=self._output,
+            scores=kind_of_scores,
+            count=len(judged.rows),
+            expected_right=judged.expected_right,
+            accuracy=judged.accuracy,
+            doubts=tuple(
+                Doubt(
+                    place=int(places[row]),
+                    given=names[int(given[row])],
+                    predicted=names[int(other)],
+                    probability_given=float(probabilities[row, given[row]]),
+                    probability_predicted=float(probabilities[row, other]),
+                    margin=float(margin),
+                )
+                for row, other, margin in zip(judged.rows[:MOST_DOUBTS], judged.predicted, judged.margin, strict=False)
+            ),
+            classes=tuple(
+                DoubtedClass(name, int(count), int(number), float(threshold))
+                for name, count, number, threshold in zip(names, judged.counts, doubted, judged.thresholds, strict=True)
+            ),
+            pairs=tuple(
+                DoubtedPair(names[first], names[second], count)
+                for (first, second), count in pairs.most_common(_MOST_PAIRS)
+            ),
         )
-        return answer
 
     def _classes(self, labels: npt.NDArray[Any], scores: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], list[str]]:
         """Class numbers and the classes' names."""

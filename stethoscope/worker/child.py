@@ -112,7 +112,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
         return _answer(Status.FAILED, {}, StethoscopeError(sentence)) | {"incident": incident}
 
 
-def _answer(status: Status, value: Mapping[str, Any], error: StethoscopeError | None = None) -> dict[str, Any]:
+def _answer(status: Status, value: object, error: StethoscopeError | None = None) -> dict[str, Any]:
     return {
         "status": status.value,
         "value": plain(value),

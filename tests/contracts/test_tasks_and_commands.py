@@ -2,24 +2,91 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
+import typing
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from stethoscope.cli import app
+from stethoscope.codec import decode, plain
 from stethoscope.tasks import all_tasks
+from tests import answers
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consistency", "curves", "doctor")
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+UNTYPED = {
+    "activations",
+    "attribute",
+    "baseline",
+    "compare",
+    "compare_architectures",
+    "consistency",
+    "convert",
+    "describe",
+    "devices",
+    "drift",
+    "endurance",
+    "estimate",
+    "examine",
+    "examine_runs",
+    "export_samples",
+    "fit_data",
+    "latency",
+    "look",
+    "overfit",
+    "placement",
+    "predict",
+    "probe",
+    "profile",
+    "projection",
+    "prove",
+    "read_data",
+    "read_logs",
+    "read_media",
+    "read_runs",
+    "read_versions",
+    "record",
+    "replicas",
+    "score",
+    "share",
+    "similarity",
+    "study_data",
+    "sweep",
+    "train",
+    "trial",
+    "weights_of_layer",
+}
+"""Kinds of jobs that answer with JSON objects still."""
 
 
 def test_a_task_is_documented():
     silent = [kind for kind, task in all_tasks().items() if not type(task).__doc__ or not type(task).run.__doc__]
     assert not silent
     assert all(task.kind == kind for kind, task in all_tasks().items())
+
+
+def test_a_task_answers_with_a_type_that_json_keeps():
+    for kind, task in all_tasks().items():
+        answer = getattr(task, "answer", None)
+        if answer is None:
+            assert kind in UNTYPED, kind
+            continue
+        assert kind not in UNTYPED, f"{kind} has a type: it is no longer among those without"
+        assert dataclasses.is_dataclass(answer) and answer.__dataclass_params__.frozen, kind
+        assert answer.__doc__ and typing.get_type_hints(type(task).run)["return"] is answer, kind
+
+
+@pytest.mark.parametrize("name", [name for name, recipe in answers.RECIPES.items() if recipe.kind not in UNTYPED])
+def test_a_recorded_answer_is_read_and_written_as_it_was(name):
+    kept = answers.recorded(name)
+    if kept["status"] == "ok":
+        assert plain(decode(all_tasks()[answers.RECIPES[name].kind].answer, kept["value"])) == kept["value"]
 
 
 @functools.cache

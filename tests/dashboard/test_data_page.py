@@ -14,7 +14,7 @@ from PIL import Image
 from dashboard import session
 from dashboard.data import chosen_data, data_doubts, fiftyone_process
 from stethoscope.store import register_samples, store
-from tests.answers import row_of
+from stethoscope.tasks.label_doubts import Doubt
 from tests.dashboard.visiting import HOSTILE, ME, OTHER, add, drawn, keys, open_page, settle, text
 from tests.models import tiny_onnx
 
@@ -185,8 +185,8 @@ def test_uploads_are_known_as_data_by_their_name(workspace, tmp_path):
 
 
 def test_the_csv_of_doubts_holds_no_formulas():
-    doubt = {"place": 3, "given": "=1+1", "predicted": "@x", "probability_given": 0.1, "probability_predicted": 0.9}
-    assert b"3,'=1+1,'@x,0.1,0.9" in data_doubts._csv([row_of("label_doubts", "doubts", **doubt)])
+    doubt = Doubt(3, "=1+1", "@x", probability_given=0.1, probability_predicted=0.9, margin=-0.8)
+    assert b"3,'=1+1,'@x,0.1,0.9" in data_doubts._csv([doubt])
 
 
 def test_a_process_number_that_belongs_to_another_program_is_not_fiftyone(workspace, tmp_path, images):

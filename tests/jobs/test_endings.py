@@ -55,6 +55,15 @@ def test_each_ending_has_a_status(changes, status):
     assert tell(ending(**changes)).status is status
 
 
+def test_an_answer_that_is_none_of_its_kind_is_not_used():
+    asked = Job("label_doubts", {}, {}, Budget(LIMIT, 10))
+    good = tell(ending(job=asked, answer={"status": "ok", "value": {"possible": False, "accuracy": "nan"}}))
+    assert (good.status, good.value["possible"]) == (Status.OK, False)
+    forged = {"possible": True, "doubts": [{"place": "../../etc", "given": {}}]}
+    bad = tell(ending(job=asked, answer={"status": "ok", "value": forged}, partial={"rows": 3}))
+    assert (bad.status, bad.value) == (Status.CRASHED, {"rows": 3}) and "doubts.0.place" in bad.reason
+
+
 def test_what_was_being_done_is_named_and_clipped():
     died = tell(ending(signal_number=signal.SIGSEGV))
     assert "“predict” (batch 2 of 3)" in died.reason

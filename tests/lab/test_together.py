@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from stethoscope.codec import decode
 from stethoscope.errors import BadSetting
-from stethoscope.evidence.decode import decode
 from stethoscope.lab.together import Tenant, Together, TogetherRequest
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.together_report import TogetherReport, at_once

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stethoscope.codec import decode
 from stethoscope.errors import UnreadableFile
 from stethoscope.evidence.curves import CurveEvidence
-from stethoscope.evidence.decode import decode
 from stethoscope.gathering.logs import gather_logs
 from stethoscope.logs import all_trackers
 from stethoscope.logs.named_columns import Roles, roles

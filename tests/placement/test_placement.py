@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import decode
 from stethoscope.placement.placement_report import PlacementReport
 from stethoscope.placement.remedies import remedies
 from stethoscope.types import Budget, Job, ModelFile, Status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import decode
 from stethoscope.placement.replica_report import ReplicaReport, distance, explained
 from stethoscope.types import Budget, Job, ModelFile, Status
 

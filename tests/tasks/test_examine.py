@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
+from stethoscope.codec import decode
 from stethoscope.evidence.activations import ActivationEvidence
-from stethoscope.evidence.decode import decode
 from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import tiny_onnx

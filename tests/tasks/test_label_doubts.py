@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
 
+from stethoscope.codec import answer_of
 from stethoscope.formats import all_formats
+from stethoscope.tasks.label_doubts import JudgedLabels
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 
@@ -46,23 +48,26 @@ def test_the_two_changed_labels_are_the_doubts(ask, tmp_path):
     data, truth = rows(tmp_path / "data.npz")
     result = ask(data)
     assert result.status is Status.OK, result.reason
-    value = result.value
-    assert sorted(one["place"] for one in value["doubts"]) == [17, 203]
-    assert {one["place"]: one["predicted"] for one in value["doubts"]} == {at: str(truth[at]) for at in (17, 203)}
-    assert (value["rows"], value["of"], value["count"]) == (400, 400, 2)
-    assert value["accuracy"] == pytest.approx(398 / 400)
+    judged = answer_of(result, JudgedLabels)
+    assert sorted(doubt.place for doubt in judged.doubts) == [17, 203]
+    assert {doubt.place: doubt.predicted for doubt in judged.doubts} == {at: str(truth[at]) for at in (17, 203)}
+    assert (judged.rows, judged.of, judged.count) == (400, 400, 2)
+    assert judged.accuracy == pytest.approx(398 / 400)
 
 
 def test_one_hot_labels_are_understood(ask, tmp_path):
     data, _ = rows(tmp_path / "data.npz", y=lambda _, y: np.eye(3, dtype=np.float32)[y])
-    assert ask(data).value["count"] == 2
+    assert answer_of(ask(data), JudgedLabels).count == 2
 
 
 def test_what_is_prepared_is_what_the_model_gets(ask, tmp_path):
     data, _ = rows(tmp_path / "data.npz", x=lambda x, _: x / 100)
     steps = [{"step": "scale", "of": "x", "factor": 100.0, "offset": 0.0}]
-    assert ask(data).value["count"] == 0 or ask(data).value["doubts"][0]["probability_given"] > 0.3
-    assert ask(data, preparation=steps).value["count"] == 2
+    assert (
+        answer_of(ask(data), JudgedLabels).count == 0
+        or answer_of(ask(data), JudgedLabels).doubts[0].probability_given > 0.3
+    )
+    assert answer_of(ask(data, preparation=steps), JudgedLabels).count == 2
 
 
 @pytest.mark.parametrize(
@@ -75,21 +80,21 @@ def test_what_is_prepared_is_what_the_model_gets(ask, tmp_path):
 )
 def test_where_doubts_make_no_sense_it_says_why(ask, tmp_path, change, said):
     data, _ = rows(tmp_path / "data.npz", y=change)
-    value = ask(data).value
-    assert value["possible"] is False and said in value["why_not"]
+    judged = answer_of(ask(data), JudgedLabels)
+    assert judged.possible is False and said in judged.why_not
 
 
 def test_without_labels_it_says_so(ask, tmp_path):
     np.savez(tmp_path / "data.npz", x=np.zeros((30, 3), np.float32))
-    value = ask(ModelFile.at(tmp_path / "data.npz")).value
-    assert "no labels" in value["why_not"]
+    judged = answer_of(ask(ModelFile.at(tmp_path / "data.npz")), JudgedLabels)
+    assert "no labels" in judged.why_not
 
 
 def test_a_class_for_each_step_is_not_judged(ask, tmp_path):
     np.savez(tmp_path / "data.npz", x=np.zeros((30, 5, 3), np.float32), y=np.zeros((30, 5), np.int64))
     model = softmax_model(tmp_path / "steps.onnx", ("n", 5, 3))
-    value = ask(ModelFile.at(tmp_path / "data.npz"), model=model).value
-    assert value["possible"] is False
+    result = ask(ModelFile.at(tmp_path / "data.npz"), model=model)
+    assert answer_of(result, JudgedLabels).possible is False
 
 
 def test_data_that_does_not_fit_is_a_sentence(ask, tmp_path):

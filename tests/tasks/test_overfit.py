@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import decode
 from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.types import Job, ModelFile, Status
 from tests.models import tiny_onnx

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import decode
 from stethoscope.findings import Proof
 from stethoscope.fixes.advice import Advice
 from stethoscope.fixes.early_stopping import EarlyStopping

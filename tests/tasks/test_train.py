@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sample_models.canonical import save_keras
-from stethoscope.evidence.decode import decode
+from stethoscope.codec import decode
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.frameworks import keras
