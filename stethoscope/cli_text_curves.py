@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from stethoscope.cli_text_check import print_finding
-from stethoscope.diagnosis.report import finding_from_json
+from stethoscope.diagnosis.finding_json import finding_from_json
 
 _SHOWN_ROWS = 60
 

@@ -11,14 +11,10 @@ from __future__ import annotations
 
 import json
 import os
-import stat
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from stethoscope.types import Budget, Job, ModelFile
 
-MAX_RESULT_BYTES = 256 << 20
 MAX_PROGRESS_LINE_BYTES = 4096
 DISK_FULL = (
     "The server's disk is full, so this run could not keep its results. "
@@ -50,26 +46,6 @@ def read_job(folder: Path) -> tuple[Job, bool]:
         worker=value["worker"],
     )
     return job, bool(value["require_containment"])
-
-
-def read_json(path: Path, limit_bytes: int = MAX_RESULT_BYTES) -> Mapping[str, Any] | None:
-    """Reads a JSON object that a worker wrote, trusting nothing about the file; None when it is not one.
-
-    The worker may have run hostile code: the name may be a link, a pipe or a terabyte.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as stream:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > limit_bytes:
-            return None
-        try:
-            value = json.loads(stream.read(limit_bytes))
-        except (ValueError, RecursionError):
-            return None
-    return value if isinstance(value, dict) else None
 
 
 def output_files(folder: Path) -> dict[str, Path]:

@@ -19,7 +19,8 @@ from typing import Any
 
 from sample_models import specimens
 from sample_models.specimen import Specimen
-from stethoscope.diagnosis.report import Report, finding_from_json
+from stethoscope.diagnosis.finding_json import finding_from_json
+from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.request import Request
 from stethoscope.diagnosis.run import Diagnosis
 from stethoscope.discover import discover

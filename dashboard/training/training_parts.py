@@ -11,7 +11,7 @@ from dashboard import escape, fragments, progress, render, rerun, session, words
 from dashboard.behaviour import finding_cards
 from dashboard.training import curves_view, followed, log_choice
 from dashboard.training.log_choice import LogView
-from stethoscope.diagnosis.report import finding_from_json
+from stethoscope.diagnosis.finding_json import finding_from_json
 from stethoscope.errors import StethoscopeError
 from stethoscope.findings import Finding, Severity
 from stethoscope.jobs.state import JobState

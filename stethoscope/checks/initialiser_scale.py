@@ -58,7 +58,7 @@ def _variance(layer: Layer, tensor: WeightProfile) -> float | None:
     kind, _ = initialiser_of(layer.config, "kernel")
     if is_scaled(kind) and kind != "variance_scaling":
         return None
-    configured = configured_variance(layer.config, tensor)
+    configured = configured_variance(layer.config, tensor.name, tensor.fan_in, tensor.fan_out)
     if kind == "variance_scaling":
         # Judged by its scale: it divides by its fan, whichever that is.
         scale = dict(initialiser_of(layer.config, "kernel")[1]).get("scale", 1.0)

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.heads import snake
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.losses import snake
 from stethoscope.evidence.shown import helped, learns_nothing
 from stethoscope.findings import Fault, Finding, Number, Severity
 from stethoscope.fixes.set_learning_rate import SetLearningRate

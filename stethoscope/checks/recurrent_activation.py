@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.evidence.connections import core_of, units_of
-from stethoscope.evidence.heads import snake
 from stethoscope.evidence.initialisers import initialiser_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.losses import snake
 from stethoscope.evidence.shown import weighed
 from stethoscope.findings import Fault, Finding, Severity, Table
 from stethoscope.fixes.replace_activation import ReplaceActivation

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.curves.scaling_trial import judge
-from stethoscope.evidence.heads import CLASSIFICATION_LOSSES, Head
+from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.losses import CLASSIFICATION_LOSSES
 from stethoscope.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
 from stethoscope.fixes.combined import Combined
 from stethoscope.fixes.fix import Fix

@@ -25,8 +25,8 @@ from stethoscope.curves.remedies import (
     usual_rate,
 )
 from stethoscope.curves.shapes import end_level, runs_away, still_falling
-from stethoscope.evidence.heads import REGRESSION_LOSSES
 from stethoscope.evidence.kinds import EvidenceSet
+from stethoscope.evidence.losses import REGRESSION_LOSSES
 from stethoscope.evidence.training import RunCurve, TrainingEvidence
 from stethoscope.findings import Severity
 

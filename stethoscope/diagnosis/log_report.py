@@ -12,7 +12,7 @@ from stethoscope.checks import Check, all_checks
 from stethoscope.codec import SCHEMA_VERSION, plain
 from stethoscope.diagnosis.causes import ranked
 from stethoscope.diagnosis.examination import examine
-from stethoscope.diagnosis.report import finding_to_json
+from stethoscope.diagnosis.finding_json import finding_to_json
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.runs import RunsEvidence

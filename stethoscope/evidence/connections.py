@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stethoscope.evidence.heads import activation_of, snake
+from stethoscope.evidence.heads import activation_of
 from stethoscope.evidence.initialisers import settings_of
+from stethoscope.evidence.losses import snake
 from stethoscope.types import Architecture, Layer
 
 DROPPING = frozenset(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from stethoscope.evidence.weights import WeightProfile
+from stethoscope.evidence.losses import snake
 
 _FIXED = {"random_normal": "stddev", "truncated_normal": "stddev"}
 _SCALED = {
@@ -32,8 +31,6 @@ def settings_of(config: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def initialiser_of(config: Mapping[str, Any], name: str) -> tuple[str, Mapping[str, Any]]:
     """Returns (snake_case name, settings) of the initialiser of weight `name`; ("", {}) when it is not said."""
-    from stethoscope.evidence.heads import snake
-
     value = settings_of(config).get(f"{name}_initializer")
     if isinstance(value, Mapping):
         settings = value.get("config")
@@ -49,26 +46,26 @@ def is_scaled(kind: str) -> bool:
     return kind in _SCALED or kind in ("variance_scaling", "orthogonal", "identity")
 
 
-def configured_variance(config: Mapping[str, Any], tensor: WeightProfile) -> float | None:
-    """The variance that the tensor's initialiser draws with; None when it is unknown or not random.
+def configured_variance(config: Mapping[str, Any], name: str, fan_in: int | None, fan_out: int | None) -> float | None:
+    """The variance that the initialiser of weight `name` draws with; None when it is unknown or not random.
 
     Source: Glorot and Bengio 2010 (2 / (fan_in + fan_out)), He et al. 2015 (2 / fan_in), LeCun et al. 1998 (1 / fan_in).
     """
-    kind, settings = initialiser_of(config, tensor.name)
+    kind, settings = initialiser_of(config, name)
     if kind in _FIXED:
         deviation = _number(settings.get("stddev"), 0.05)
         return deviation**2 * (TRUNCATED_VARIANCE if kind == "truncated_normal" else 1.0)
     if kind == "random_uniform":
         low, high = _number(settings.get("minval"), -0.05), _number(settings.get("maxval"), 0.05)
         return (high - low) ** 2 / 12 + ((high + low) / 2) ** 2
-    if tensor.fan_in is None or tensor.fan_out is None:
+    if fan_in is None or fan_out is None:
         return None
     scale, mode = _SCALED.get(kind, (0.0, ""))
     if kind == "variance_scaling":
         scale, mode = _number(settings.get("scale"), 1.0), str(settings.get("mode", "fan_in"))
     if not scale:
         return None
-    across = {"fan_in": tensor.fan_in, "fan_out": tensor.fan_out}.get(mode, (tensor.fan_in + tensor.fan_out) / 2)
+    across = {"fan_in": fan_in, "fan_out": fan_out}.get(mode, (fan_in + fan_out) / 2)
     return scale / max(1.0, float(across))
 
 

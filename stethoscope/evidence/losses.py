@@ -22,6 +22,7 @@ _NAMES = {
     "cosine_proximity": "cosine_similarity",
     "acc": "accuracy",
 }
+_LOSS_CLASSES = {"kl_divergence": "KLDivergence", "log_cosh": "LogCosh", "binary_crossentropy": "BinaryCrossentropy"}
 SPARSE_LOSSES = frozenset({"sparse_categorical_crossentropy"})
 """They read class numbers from 0, one for each row (or position) of the output."""
 BINARY_LOSSES = frozenset({"binary_crossentropy", "binary_focal_crossentropy"})
@@ -73,3 +74,9 @@ def snake(name: str) -> str:
     )
     out = out.replace("__", "_").replace("cross_entropy", "crossentropy")
     return _NAMES.get(out, out)
+
+
+def serialised(loss: str, from_logits: bool) -> dict[str, Any]:
+    """A loss by its snake_case name, as Keras serialises the class of that name."""
+    name = _LOSS_CLASSES.get(loss) or "".join(part.capitalize() for part in loss.split("_"))
+    return {"class_name": name, "config": {"from_logits": from_logits} if "crossentropy" in loss else {}}

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.errors import CannotRun
-from stethoscope.evidence.heads import canonical_loss, heads_of
+from stethoscope.evidence.heads import heads_of
+from stethoscope.evidence.losses import canonical_loss
 from stethoscope.training.model_config import Entry, structure, walk
 from stethoscope.training.setup import Setup
 from stethoscope.training.skill import Scorer, TargetScale

@@ -64,7 +64,7 @@ def _moved(tensor: WeightProfile, config: Any) -> bool | None:
     size = 1
     for length in tensor.shape:
         size *= length
-    expected = configured_variance(config, tensor)
+    expected = configured_variance(config, tensor.name, tensor.fan_in, tensor.fan_out)
     if expected is None or size < _FEW or expected <= 0:
         return None
     return True if abs(tensor.std / expected**0.5 - 1) > _OFF else None

@@ -110,7 +110,7 @@ class Gatherer:
 
     def _frame(self) -> TrainingEvidence:
         setup = self.setup
-        from stethoscope.evidence.heads import canonical_loss
+        from stethoscope.evidence.losses import canonical_loss
 
         losses = [canonical_loss(loss)[0] for loss in setup.losses if loss is not None]
         started = "initial weights" if setup.from_file else "new initial weights"

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from stethoscope import protocol
+from stethoscope.distrusted_json import read_json
 from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.host_memory import oom_kills
 from stethoscope.jobs.workers import WorkerServer
@@ -95,9 +96,9 @@ class RunningJob:
             peak_bytes=self.peak_bytes,
             log_tail=self.log_tail(),
             killed=self.killed,
-            answer=protocol.read_json(self.folder / "result.json"),
-            partial=protocol.read_json(self.folder / "partial.json"),
-            foretold=protocol.read_json(self.folder / "foretold.json", _MOST_FORETOLD_BYTES) or {},
+            answer=read_json(self.folder / "result.json"),
+            partial=read_json(self.folder / "partial.json"),
+            foretold=read_json(self.folder / "foretold.json", _MOST_FORETOLD_BYTES) or {},
             kernel_killed=kills is not None and self._kernel_kills is not None and kills > self._kernel_kills,
             host_short=host_short,
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from stethoscope import protocol
+from stethoscope.distrusted_json import read_json
 from stethoscope.types import JobResult, Progress, Status
 
 
@@ -70,7 +71,7 @@ class JobState:
     @classmethod
     def load(cls, folder: Path) -> Self | None:
         """A finished job as `save` left it; None where there is none."""
-        value = protocol.read_json(folder / "final.json")
+        value = read_json(folder / "final.json")
         if value is None:
             return None
         result = dict(value["result"])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope import protocol
+from stethoscope.distrusted_json import read_json
 from stethoscope.errors import StethoscopeError
 from stethoscope.runs.columns import INDEX, MEDIA, MEDIA_POINTS, NUMBERS, POINTS, SERIES, VERSION, Numbers, Whole
 from stethoscope.runs.facts import MAX_RUNS, MAX_SOURCES, MAX_TAGS, RunFacts, Source, run_from_json
@@ -63,7 +63,7 @@ def open_segment(files: Mapping[str, Path]) -> Segment:
 
 
 def _open(files: Mapping[str, Path]) -> Segment:
-    index = protocol.read_json(files[INDEX])
+    index = read_json(files[INDEX])
     if index is None or index["version"] != VERSION:
         raise ValueError(f"an {INDEX} of another version")
     runs = tuple(run_from_json(one) for one in index["runs"])

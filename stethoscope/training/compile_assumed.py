@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.evidence.fit import FitSettings
-from stethoscope.evidence.heads import heads_of, snake
+from stethoscope.evidence.heads import heads_of
+from stethoscope.evidence.losses import serialised, snake
 from stethoscope.types import Architecture
 
 _OPTIMIZERS = {
@@ -25,7 +26,6 @@ _OPTIMIZERS = {
     "lion": ("Lion", 0.001),
 }
 """Keras' class names and default rates."""
-_LOSS_CLASSES = {"kl_divergence": "KLDivergence", "log_cosh": "LogCosh", "binary_crossentropy": "BinaryCrossentropy"}
 
 
 def outputs_in_order(model: Any, architecture: Architecture) -> list[str]:
@@ -56,12 +56,6 @@ def named_loss(architecture: Architecture, fit: FitSettings, names: list[str], m
     if fit.from_logits is not None:
         found = [value if value is None else _with_logits(value, fit.from_logits) for value in found]
     return tuple(found)
-
-
-def serialised(loss: str, from_logits: bool) -> dict[str, Any]:
-    """A loss by its snake_case name, as Keras serialises the class of that name."""
-    name = _LOSS_CLASSES.get(loss) or "".join(part.capitalize() for part in loss.split("_"))
-    return {"class_name": name, "config": {"from_logits": from_logits} if "crossentropy" in loss else {}}
 
 
 def _with_logits(value: Any, from_logits: bool) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import StethoscopeError
-from stethoscope.evidence.heads import canonical_loss
+from stethoscope.evidence.losses import canonical_loss
 from stethoscope.framework_errors import gist
 from stethoscope.training.setup import Setup
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from stethoscope.evidence.heads import canonical_loss
+from stethoscope.evidence.losses import canonical_loss
 from stethoscope.training.setup import Setup
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.evidence.heads import CLASSIFICATION_LOSSES, canonical_loss
+from stethoscope.evidence.losses import CLASSIFICATION_LOSSES, canonical_loss
 from stethoscope.training.setup import Setup
 
 Array = npt.NDArray[Any]

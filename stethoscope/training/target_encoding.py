@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.errors import CannotRun
-from stethoscope.evidence.heads import canonical_loss
-from stethoscope.training.compile_assumed import serialised
+from stethoscope.evidence.losses import canonical_loss, serialised
 from stethoscope.training.setup import Setup
 
 Array = npt.NDArray[Any]

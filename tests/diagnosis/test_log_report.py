@@ -7,8 +7,8 @@ import json
 import numpy as np
 
 from stethoscope.diagnosis import log_report
+from stethoscope.diagnosis.finding_json import finding_from_json, finding_to_json
 from stethoscope.diagnosis.log_report import checks_of_logs, examine_runs
-from stethoscope.diagnosis.report import finding_from_json, finding_to_json
 from stethoscope.evidence.kinds import Evidence
 from stethoscope.findings import Severity
 from stethoscope.logs.series import RunLog, Series
