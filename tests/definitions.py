@@ -14,6 +14,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from tests.sources import PACKAGES, PROJECT, path_of
 Node = tuple[str, str]
 """A module and the name of something in it; `IMPORTED` for what happens while it is imported, `WHOLE` for all of it."""
 IMPORTED, WHOLE = "<imported>", "<whole>"
+_MODULE = re.compile(rf"\b(?:{'|'.join(PACKAGES)})(?:\.\w+)+\b")
 _CACHE = PROJECT / ".pytest_cache" / "definitions.json"
 _new: set[str] = set()
 """Modules that were read in this run."""
@@ -44,12 +46,14 @@ class Definition:
         bare: names that it uses as they are.
         dotted: (name, attribute) of each name that it asks for an attribute.
         around: whether it looks at the modules or names beside it.
+        sought: the names that it has `discover` look for in those modules; where it looks around otherwise, there are none.
     """
 
     digest: str
     bare: list[str]
     dotted: list[tuple[str, str]]
     around: bool
+    sought: list[str]
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,9 @@ def _rests_on(node: Node, closed: frozenset[str]) -> tuple[Node, ...]:
     packages = module.split(".")
     found |= {(".".join(packages[:depth]), IMPORTED) for depth in range(1, len(packages) + 1)}
     for part in _parts(node):
-        if part.around and module not in closed:
+        if part.sought and module not in closed:
+            found |= {(beside, WHOLE) for beside in _beside(module) if _names(beside) & set(part.sought)}
+        elif part.around and module not in closed:
             found |= {(module, WHOLE)} | {(beside, WHOLE) for beside in _beside(module)}
         for used in part.bare:
             found |= _meant(module, used, "")
@@ -120,6 +126,11 @@ def _beside(module: str) -> Iterator[str]:
     path = path_of(module)
     if path is not None and path.name == "__init__.py":
         yield from (f"{module}.{one.stem}" for one in path.parent.glob("*.py") if one.name != "__init__.py")
+
+
+def _names(module: str) -> set[str]:
+    read = _module(module)
+    return {*read.definitions, *read.imports}
 
 
 def _meant(module: str, name: str, attribute: str) -> set[Node]:
@@ -206,7 +217,12 @@ def _read(tree: ast.Module, module: str) -> Module:
         names = _names_of(node)
         for name in [*names, *([] if names and not _tells_others(node) else [IMPORTED])]:
             definitions.setdefault(name, []).append(read)
-    return Module(definitions, imports, hashlib.sha256(text.encode()).hexdigest()[:20])
+    return Module(definitions, imports, hashlib.sha256(_placeless(text).encode()).hexdigest()[:20])
+
+
+def _placeless(text: str) -> str:
+    """A text that names a module of this project, with its last name only."""
+    return _MODULE.sub(lambda match: match[0].rpartition(".")[2], text)
 
 
 def _is_for_types(node: ast.stmt) -> bool:
@@ -268,12 +284,19 @@ def _definition(node: ast.stmt) -> Definition:
     }
     looks = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)} | bare
     around = bool(looks & _LOOKS_AROUND) or ("sys", "modules") in dotted
+    sought = [
+        argument.value
+        for part in ast.walk(node)
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "discover"
+        for argument in part.args[1:2]
+        if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+    ]
     digest = hashlib.sha256(ast.dump(_Plain().visit(node)).encode()).hexdigest()[:20]
-    return Definition(digest, sorted(bare), sorted(dotted), around)
+    return Definition(digest, sorted(bare), sorted(dotted), around, sought)
 
 
 class _Plain(ast.NodeTransformer):
-    """Leaves docstrings out, and where in this project something is imported from."""
+    """Leaves docstrings out, and where in this project something is."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if _is_text(node) else self.generic_visit(node)
@@ -281,4 +304,9 @@ class _Plain(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         if (node.module or "").split(".")[0] in PACKAGES:
             node.module = ""
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, str):
+            node.value = _placeless(node.value)
         return node

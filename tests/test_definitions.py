@@ -25,9 +25,9 @@ TASK = Add()
     "shapes.py": "SIDES = 4\nCORNERS = 5\n",
     "late.py": "def last(*given):\n    return given\n",
     "steps/__init__.py": "import sys\nfrom stethoscope.discover import discover\n"
-    "def all_steps():\n    return discover(sys.modules[__name__])\n",
+    "def all_steps():\n    return discover(sys.modules[__name__], 'STEP', 'id')\n",
     "steps/one.py": '"""Step one."""\nSTEP = 1\n',
-    "discover.py": "def discover(package):\n    return package\n",
+    "discover.py": "def discover(package, *_):\n    return package\n",
     "registry.py": "KNOWN = {}\ndef known(make):\n    KNOWN[make.__name__] = make\n    return make\n@known\ndef first():\n    return 1\n",
 }
 
@@ -105,6 +105,11 @@ def test_a_definition_may_move(project):
 def test_a_step_that_is_added_counts(project):
     before = project("maths.py", MODULES["maths.py"])
     assert project("steps/two.py", "STEP = 2\n") != before
+
+
+def test_what_lies_beside_a_step_without_being_one_does_not_count(project):
+    before = project("maths.py", MODULES["maths.py"])
+    assert project("steps/drawing.py", "COLOUR = 2\n") == before
 
 
 def test_what_a_decorator_tells_others_counts(project):
