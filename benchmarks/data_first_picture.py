@@ -86,7 +86,7 @@ def _jobs(path: Path) -> dict[str, Any]:
 
 def _page_s(browser: Any, server: LiveServer, path: Path) -> float:
     """Uploads the file, then opens its link in a new tab until the first row stands there."""
-    sent = upload(server, file_blocks(path), path.stat().st_size, path.name.replace(".zip", ".data.zip"))
+    sent = upload(server, file_blocks(path), path.stat().st_size, path.name)
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     start = time.monotonic()
     page.goto(f"{server.url}/data?data={sent.entry_id}")

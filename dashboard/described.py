@@ -9,7 +9,8 @@ from dashboard.kept_answers import kept
 from dashboard.session import View
 from stethoscope.codec import architecture_from_json
 from stethoscope.jobs.state import JobState
-from stethoscope.types import Architecture, Status
+from stethoscope.store import store
+from stethoscope.types import Architecture, Status, UploadKind
 
 _SAMPLES = 4
 
@@ -84,7 +85,7 @@ def _as_data(view: View, error: str) -> None:
     if not view.mine or view.entry is None or error != "UnreadableFile":
         return
     if st.button("Open it as data", key="open-as-data"):
-        session.mark_as_data(view.entry.id, view.owner)
+        store().set_kind(view.entry.id, view.owner, UploadKind.DATA)
         session.forget()
         session.choose_data(view.entry.id)
         st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "data"))

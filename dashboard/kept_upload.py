@@ -7,11 +7,12 @@ import streamlit as st
 from dashboard import escape, rerun, session, upload_view, words
 from stethoscope.errors import NotFound
 from stethoscope.store import Entry, store
+from stethoscope.types import UploadKind
 
 
 def chosen(
     role: str, owner: str, *, key: str, title: str, hint: str, lead: str = "", other: str = "Other file",
-    folders: bool = True, as_logs: bool = True,
+    folders: bool = True, expected: UploadKind = UploadKind.LOGS,
 ) -> Entry | None:  # fmt: skip
     """The upload that stands in the address, with a button to let it go; else a place to drop one.
 
@@ -24,7 +25,7 @@ def chosen(
         lead: what is said above it.
         other: what the button says.
         folders: whether whole folders are taken.
-        as_logs: whether the upload is marked as logs, which keeps it out of the list of models.
+        expected: what it takes.
     """
     known = session.recalled(role)
     if known:
@@ -40,12 +41,10 @@ def chosen(
             return entry
     if lead:
         st.caption(lead)
-    uploaded = upload_view.show(key=key, title=title, hint=hint, folders=folders)
+    uploaded = upload_view.show(key=key, title=title, hint=hint, folders=folders, expected=expected)
     arrived = f"_{key}-arrived"
     if uploaded and st.session_state.get(arrived) != uploaded:
         st.session_state[arrived] = uploaded
-        if as_logs:
-            session.mark_as_logs(uploaded[0], owner)
         session.remember(role, uploaded[0])
         rerun.whole_page()
     return None

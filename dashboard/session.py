@@ -14,21 +14,18 @@ from stethoscope.errors import NotFound
 from stethoscope.settings import settings
 from stethoscope.store import SAMPLES_OWNER, Entry, store
 from stethoscope.store.samples import MANIFEST
+from stethoscope.types import UploadKind
 
 _MODEL = "model"
 _DATA = "data"
+LOG = "log"
+"""What the address calls a training log."""
 _OF_ONE_MODEL = ("layer", "job", "logs", "diagnosis", "compare", "study", "prep", "other", "twin", "whole")
 """Parts of the address that mean nothing for another model."""
 _OF_ONE_DATA = ("prep", "target", "place", "start", "seed", "class", "split", "find", "bad", "hide")
 """Parts of the address that mean nothing for other data."""
-DATA_SUFFIXES = (
-    ".npz", ".npy", ".csv", ".tsv", ".parquet", ".tfrecord", ".tfrecords", ".record", ".jsonl", ".ndjson", ".txt", ".wav",
-    ".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".xml",
-)  # fmt: skip
-"""Uploads with these suffixes are input data, never the current model."""
 WITH_MODEL = "with-model"
 """What the address says for the data that comes with a sample model."""
-_DATA_MARK, _LOGS_MARK = ".data.", ".logs."
 
 
 @dataclass(frozen=True)
@@ -162,55 +159,36 @@ def choose_data(data_id: str | None) -> None:
     remember(_DATA, data_id)
 
 
-def is_logs(entry: Entry) -> bool:
-    """Whether an upload is known to be training logs."""
-    return "tfevents" in entry.name or _LOGS_MARK in entry.name
-
-
-def is_data(entry: Entry) -> bool:
-    """Whether an upload is input data or training logs rather than a model."""
-    suffixes = [suffix.lower() for suffix in Path(entry.name).suffixes[-2:]]
-    packed = suffixes[-1:] == [".gz"] and suffixes[0] in DATA_SUFFIXES
-    return entry.file.suffix in DATA_SUFFIXES or packed or _DATA_MARK in entry.name or is_logs(entry)
-
-
-def mark_as_data(entry_id: str, owner: str) -> None:
-    """Gives an upload a name by which it is known to be data: images and tables travel in archives, as models do."""
-    _mark(entry_id, owner, _DATA_MARK)
-
-
-def mark_as_logs(entry_id: str, owner: str) -> None:
-    """Gives an upload a name by which it is known to be logs: a folder of them travels as an archive, as models do."""
-    _mark(entry_id, owner, _LOGS_MARK)
-
-
-def _mark(entry_id: str, owner: str, mark: str) -> None:
-    entry = store().get(entry_id)
-    if not is_data(entry) and entry.owner == owner:
-        path = Path(entry.name)
-        store().rename(entry_id, owner, f"{path.stem}{mark.rstrip('.')}{path.suffix}")
+def choose_log(log_id: str) -> None:
+    """Makes an upload the log that the page Training shows."""
+    st.session_state[f"_{LOG}"] = log_id
+    remember(LOG, log_id)
 
 
 def recent_models(owner: str) -> list[Entry]:
     """The viewer's own models, last used first."""
-    return [entry for entry in store().list(owner) if not is_data(entry)]
+    return list(store().list(owner, UploadKind.MODEL))
+
+
+def recent_data(owner: str) -> list[Entry]:
+    """The viewer's own data, last used first."""
+    return list(store().list(owner, UploadKind.DATA))
 
 
 def sample_models() -> tuple[Entry, ...]:
     """The samples everybody may try, in the order of their manifest."""
-    return _samples("model")
+    return _samples(UploadKind.MODEL)
 
 
 def sample_data_sets() -> tuple[Entry, ...]:
     """The data sets everybody may try, in the order of their manifest."""
-    return _samples("data")
+    return _samples(UploadKind.DATA)
 
 
-def _samples(kind: str) -> tuple[Entry, ...]:
+def _samples(kind: UploadKind) -> tuple[Entry, ...]:
     rows = _manifest(settings().samples_dir / MANIFEST)
-    kinds = {Path(row["file"]).name: str(row.get("kind") or "model") for row in rows}
     places = {Path(row["file"]).name: place for place, row in enumerate(rows)}
-    found = [entry for entry in store().list(SAMPLES_OWNER) if kinds.get(entry.name, "model") == kind]
+    found = store().list(SAMPLES_OWNER, kind)
     return tuple(sorted(found, key=lambda entry: (places.get(entry.name, len(places)), entry.name)))
 
 

@@ -17,24 +17,27 @@ from dashboard import (
     upload_view,
 )
 from stethoscope.store import store
+from stethoscope.types import UploadKind
 
 PAGE = {"title": "Overview", "section": "Model", "url_path": "overview", "icon": ""}
 
 
 def upload() -> None:
-    """The drop zone; the first model that arrives becomes the current one, data leads to its own page."""
+    """The drop zone; the first model that arrives becomes the current one, data and logs lead to their own pages."""
     uploaded = upload_view.show(key="upload")
     arrived = [store().get(one) for one in uploaded]
-    models = [entry for entry in arrived if not session.is_data(entry)]
-    data = [entry for entry in arrived if session.is_data(entry) and not session.is_logs(entry)]
-    if data and not models and st.session_state.get("_arrived") != uploaded:
-        st.session_state["_arrived"] = uploaded
-        session.choose_data(data[0].id)
-        st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "data"))
-    if models and st.session_state.get("_arrived") != uploaded:
-        st.session_state["_arrived"] = uploaded
-        session.choose(models[0].id)
+    if not arrived or st.session_state.get("_arrived") == uploaded:
+        return
+    st.session_state["_arrived"] = uploaded
+    first = {entry.kind: entry.id for entry in reversed(arrived)}
+    if model := first.get(UploadKind.MODEL):
+        session.choose(model)
         rerun.whole_page()
+    if data := first.get(UploadKind.DATA):
+        session.choose_data(data)
+        st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "data"))
+    session.choose_log(first[UploadKind.LOGS])
+    st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "training"))
 
 
 def welcome(view: session.View) -> None:

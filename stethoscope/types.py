@@ -33,6 +33,14 @@ class Status(enum.StrEnum):
     REFUSED = "refused"
 
 
+class UploadKind(enum.StrEnum):
+    """What a file that somebody sent is."""
+
+    MODEL = "model"
+    DATA = "data"
+    LOGS = "logs"
+
+
 @dataclass(frozen=True)
 class ModelFile:
     """Untrusted bytes on disk. `path` is a file, or a folder for an unpacked SavedModel given on the command line."""

@@ -18,6 +18,7 @@ from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
 from stethoscope.store import Entry, store
+from stethoscope.types import UploadKind
 
 KIND = "together"
 _MOST = 6
@@ -70,7 +71,7 @@ def _linked() -> list[Entry]:
             found.append(store().get(entry_id))
         except NotFound:
             continue
-    return [entry for entry in found if not session.is_data(entry)]
+    return [entry for entry in found if entry.kind is UploadKind.MODEL]
 
 
 def _tenants(entries: Sequence[Entry], batch_size: int) -> tuple[Tenant, ...]:

@@ -15,6 +15,7 @@ from dashboard import escape, runs, session
 from dashboard.data import data_use
 from stethoscope.errors import NotFound
 from stethoscope.store import SAMPLES_OWNER, Entry, store
+from stethoscope.types import UploadKind
 
 
 def current(view: session.View) -> Entry | None:
@@ -50,6 +51,7 @@ def with_model(model: Entry) -> Entry | None:
     return Entry(
         id=f"{model.id}-data", sha256=_digest(file.path, facts.st_mtime_ns), name=file.name, size_bytes=facts.st_size,
         owner=SAMPLES_OWNER, format_id="", created=when, last_used=when, sample=True, trusted=False, path=file.path,
+        kind=UploadKind.DATA,
     )  # fmt: skip
 
 

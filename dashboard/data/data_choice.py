@@ -9,8 +9,8 @@ from dashboard.data import chosen_data, data_use
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry, store
-from stethoscope.types import Architecture, JobResult
+from stethoscope.store import Entry
+from stethoscope.types import Architecture, JobResult, UploadKind
 
 SAMPLE, OWN = "Sample data", "Your data"
 KINDS = (
@@ -78,12 +78,10 @@ def _own(view: View, architecture: Architecture) -> DataUse | None:
         _preparation_line(use, entry.id)
         return use
     _expected(architecture)
-    earlier = [one for one in store().list(view.owner) if session.is_data(one) and not session.is_logs(one)]
-    _offer([*earlier[:_MOST_OFFERED], *session.sample_data_sets()])
-    uploaded = upload_view.show(key="data-upload", title="Drop your data here", hint=KINDS, model=False)
+    _offer([*session.recent_data(view.owner)[:_MOST_OFFERED], *session.sample_data_sets()])
+    uploaded = upload_view.show(key="data-upload", title="Drop your data here", hint=KINDS, expected=UploadKind.DATA)
     if uploaded and st.session_state.get("_data_arrived") != uploaded:
         st.session_state["_data_arrived"] = uploaded
-        session.mark_as_data(uploaded[0], view.owner)
         session.choose_data(uploaded[0])
         rerun.whole_page()
     return None

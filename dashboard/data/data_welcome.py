@@ -7,7 +7,8 @@ import streamlit as st
 from dashboard import escape, render, rerun, session, upload_view, words
 from dashboard.data import chosen_data
 from dashboard.session import View
-from stethoscope.store import Entry, store
+from stethoscope.store import Entry
+from stethoscope.types import UploadKind
 
 HINT = (
     "A table (.csv, .parquet), arrays (.npz, .npy), TFRecord, text or JSON lines, WAV, images in folders, or images with COCO, "
@@ -21,10 +22,11 @@ def show(view: View) -> None:
     if view.problem:
         st.warning(escape.sentences(view.problem))
     st.caption("Drop it here: it is read where it lies, and nothing of it is executed.")
-    uploaded = upload_view.show(key="data-set", title="Drop data here", hint=HINT, together=True, model=False)
+    uploaded = upload_view.show(
+        key="data-set", title="Drop data here", hint=HINT, together=True, expected=UploadKind.DATA
+    )
     if uploaded and st.session_state.get("_data_set_arrived") != uploaded:
         st.session_state["_data_set_arrived"] = uploaded
-        session.mark_as_data(uploaded[0], view.owner)
         session.choose_data(uploaded[0])
         rerun.whole_page()
     _with_model(view)
@@ -47,7 +49,7 @@ def _with_model(view: View) -> None:
 
 
 def _earlier(view: View) -> None:
-    found = [one for one in store().list(view.owner) if session.is_data(one) and not session.is_logs(one)][:_RECENT]
+    found = session.recent_data(view.owner)[:_RECENT]
     if found:
         st.subheader("Your recent data", anchor=False)
         _cards(found, "recent")

@@ -14,6 +14,7 @@ from dashboard.session import View
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry, store
+from stethoscope.types import UploadKind
 
 REFERENCE, CURRENT = "reference", "current"
 """The two sides in the address."""
@@ -97,12 +98,15 @@ def pick(
         upload = st.popover("Upload", width="content", key=f"drift-popover-{role}")
     with upload:
         uploaded = upload_view.show(
-            key=f"drift-upload-{role}", title="Drop data here", hint=data_choice.KINDS, together=True, model=False
+            key=f"drift-upload-{role}",
+            title="Drop data here",
+            hint=data_choice.KINDS,
+            together=True,
+            expected=UploadKind.DATA,
         )
     before = f"{_PENDING}-{role}-before"
     if uploaded and st.session_state.get(before) != uploaded:
         st.session_state[before] = uploaded
-        session.mark_as_data(uploaded[0], view.owner)
         st.session_state[f"{_PENDING}-{role}"] = uploaded[0]
         rerun.whole_page()
     st.session_state[tab] = chosen
@@ -114,7 +118,7 @@ def offered(view: View) -> dict[str, str]:
     """Data to choose from, by id: what comes with the model, the viewer's own, and the sets to try."""
     own = None if view.entry is None else chosen_data.with_model(view.entry)
     found = {} if own is None else {session.WITH_MODEL: f"{escape.clip(own.name, 60)} · comes with the model"}
-    mine = [one for one in store().list(view.owner) if session.is_data(one) and not session.is_logs(one)]
+    mine = session.recent_data(view.owner)
     names = [one.name for one in mine]
     for one in mine[:_MOST_OFFERED]:
         when = f" · {words.ago(one.created.timestamp())}" if names.count(one.name) > 1 else ""

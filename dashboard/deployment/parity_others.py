@@ -13,7 +13,7 @@ from dashboard.deployment.parity_jobs import MOST
 from dashboard.session import View
 from stethoscope.errors import NotFound
 from stethoscope.store import Entry, store
-from stethoscope.types import Architecture
+from stethoscope.types import Architecture, UploadKind
 
 ADDRESS = "other"
 """The chosen models in the address, as ids with commas between them."""
@@ -154,7 +154,7 @@ def _linked() -> list[Entry]:
             found.append(store().get(entry_id))
         except NotFound:
             continue
-    return [entry for entry in found if not session.is_data(entry)]
+    return [entry for entry in found if entry.kind is UploadKind.MODEL]
 
 
 def _samples(entry: Entry) -> list[Entry]:

@@ -20,10 +20,10 @@ from starlette.routing import Route
 from dashboard import analysis
 from dashboard.routes.owner_cookie import is_upload_token, owner_of
 from dashboard.routes.replies import refusal, sentence
-from dashboard.session import is_data
 from stethoscope.errors import QuotaExceeded, StethoscopeError
 from stethoscope.settings import settings
 from stethoscope.store import Entry, Upload, store
+from stethoscope.types import UploadKind
 
 TOKEN_HEADER = "X-Stethoscope-Token"
 _BUFFER_BYTES = 4 << 20
@@ -53,7 +53,7 @@ async def ask(request: Request) -> Response:
 
 
 async def put(request: Request) -> Response:
-    """Receives one file; answers {"id", "name", "size_bytes"} or a sentence. "model=0": it is data or logs, not described."""
+    """Receives one file; answers {"id", "name", "size_bytes"} or a sentence. "expected=data": what it was sent as."""
     owner = _owner(request)
     if isinstance(owner, Response):
         return owner
@@ -69,7 +69,7 @@ async def put(request: Request) -> Response:
                 if not received:
                     return sentence("The file: expected content, got 0 bytes. Save it again.", 400)
                 name = request.query_params.get("name", "")
-                entry = await run_sync(upload.commit, name, owner, limiter=_disk_threads())
+                entry = await run_sync(upload.commit, name, owner, _expected(request), limiter=_disk_threads())
             finally:
                 upload.abort()
     except StethoscopeError as error:
@@ -79,7 +79,7 @@ async def put(request: Request) -> Response:
     except ClientDisconnect:
         # Nobody is left to read an answer; the partial file is gone.
         return Response(status_code=499)
-    if request.query_params.get("model") != "0":
+    if entry.kind is UploadKind.MODEL:
         await run_sync(_begin_reading, entry)
     return JSONResponse({"id": entry.id, "name": entry.name, "size_bytes": entry.size_bytes})
 
@@ -97,6 +97,11 @@ def _owner(request: Request) -> str | Response:
     return owner
 
 
+def _expected(request: Request) -> UploadKind | None:
+    kind = request.query_params.get("expected", "")
+    return UploadKind(kind) if kind in set(UploadKind) else None
+
+
 @contextmanager
 def _slot(owner: str) -> Iterator[None]:
     if _running[owner] >= settings().uploads_per_owner or _running.total() >= settings().uploads_total:
@@ -112,8 +117,6 @@ def _slot(owner: str) -> Iterator[None]:
 
 def _begin_reading(entry: Entry) -> None:
     """Starts the description that the first page will ask for, so that it is there when it does."""
-    if is_data(entry):
-        return
     try:
         analysis.describe(entry)
     except StethoscopeError as error:

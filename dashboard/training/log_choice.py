@@ -19,12 +19,12 @@ from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings
 from stethoscope.store import store
-from stethoscope.types import Budget, Job, ModelFile, Status
+from stethoscope.types import Budget, Job, ModelFile, Status, UploadKind
 
 SAMPLE: Final = "sample-training-runs"
 """What the address says for the sample log."""
 SAMPLE_FILE: Final = "training_runs.logs.zip"
-_LOG, _FOLDER = "log", "folder"
+_LOG, _FOLDER = session.LOG, "folder"
 _MEMORY_BYTES: Final = 4 << 30
 _READ_S: Final = 300.0
 HINT: Final = (
@@ -185,10 +185,11 @@ def _empty(view: session.View) -> None:
     )
     if view.problem:
         st.info(escape.sentences(view.problem))
-    uploaded = upload_view.show(key="training-log", title="Drop training logs here", hint=HINT, model=False)
+    uploaded = upload_view.show(
+        key="training-log", title="Drop training logs here", hint=HINT, expected=UploadKind.LOGS
+    )
     if uploaded and st.session_state.get("_log_arrived") != uploaded:
         st.session_state["_log_arrived"] = uploaded
-        session.mark_as_logs(uploaded[0], view.owner)
         _choose(uploaded[0])
         rerun.whole_page()
     if followed.allowed_folders():

@@ -24,6 +24,7 @@ from stethoscope.logs.mlflow_run import MlflowRun
 from stethoscope.logs.mlflow_server import Experiment, MlflowServer
 from stethoscope.settings import settings
 from stethoscope.store import store
+from stethoscope.types import UploadKind
 
 _LOG = logging.getLogger(__name__)
 FETCH_S = 600.0
@@ -163,4 +164,4 @@ def _keep(runs: Sequence[MlflowRun], made: Import) -> str:
         path = Path(folder) / "mlflow.db"
         write_store(runs, path)
         name = made.names[0] if len(made.names) == 1 else f"{len(made.names)} experiments"
-        return store().add_file(path, f"{name} at {made.server.name}.logs.db", made.owner).id
+        return store().add_file(path, f"{name} at {made.server.name}.db", made.owner, UploadKind.LOGS).id

@@ -13,6 +13,7 @@ from dashboard.routes.upload import TOKEN_HEADER
 from stethoscope.settings import settings
 from stethoscope.sizes import human_bytes
 from stethoscope.store import is_id
+from stethoscope.types import UploadKind
 
 FOLDER = Path(__file__).parent
 HINT = ".keras, .h5, .tflite, .onnx, .pb, a SavedModel as zip, tar or folder. Up to {limit}. It stays on this server."
@@ -25,7 +26,7 @@ def show(
     *,
     folders: bool = True,
     together: bool = False,
-    model: bool = True,
+    expected: UploadKind | None = None,
 ) -> list[str]:
     """Draws the drop zone.
 
@@ -35,7 +36,7 @@ def show(
         hint: what may be dropped; the model formats by default.
         folders: whether to offer choosing a folder.
         together: whether files that are dropped at once are one thing, as images and their annotations are.
-        model: whether models are meant: their description is begun at once, that of other archives would be of no use.
+        expected: what is meant, if it may not be anything: what its content leaves open is taken for that.
 
     Returns:
         The ids of entries that have just been stored, in the run that follows; otherwise nothing.
@@ -56,7 +57,7 @@ def show(
             "title": title,
             "folders": folders,
             "together": together,
-            "model": model,
+            "expected": expected or "",
             "hint": hint or HINT.format(limit=human_bytes(int(settings().max_upload_bytes))),
         },
         on_uploaded_change=nothing,

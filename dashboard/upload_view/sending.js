@@ -82,7 +82,7 @@ class Sending {
       };
       request.onerror = () => reject(new Error('The connection broke off, or the file changed while it was sent. Try again.'));
       request.onabort = () => reject(new Error('Cancelled.'));
-      request.open('PUT', `${this.config.url}?name=${encodeURIComponent(item.name)}&model=${this.config.model ? 1 : 0}`);
+      request.open('PUT', `${this.config.url}?name=${encodeURIComponent(item.name)}&expected=${this.config.expected}`);
       for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
       request.setRequestHeader('Content-Type', 'application/octet-stream');
       request.send(item.blob);

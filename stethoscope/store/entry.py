@@ -1,4 +1,4 @@
-"""What the store knows about one uploaded model, and how the user's name for it is made harmless to handle."""
+"""What the store knows about one upload, and how the user's name for it is made harmless to handle."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PureWindowsPath
 
-from stethoscope.types import ModelFile
+from stethoscope.types import ModelFile, UploadKind
 
 SAMPLES_OWNER = "samples"
 """The owner of the sample models: everybody may read them, nobody may change them."""
@@ -35,6 +35,8 @@ class Entry:
     trusted: bool
     """The owner said yes to running the code inside this file."""
     path: Path
+    kind: UploadKind = UploadKind.MODEL
+    """What its content is; a model where nothing recognises it."""
     title: str = ""
     behaviour: str = ""
     description: str = ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from stethoscope.errors import BadSetting
 from stethoscope.store.entry import Entry
 from stethoscope.store.store import Store
+from stethoscope.types import UploadKind
 
 MANIFEST = "manifest.json"
 _ABOUT = ("title", "behaviour", "description")
@@ -21,7 +22,7 @@ def register_samples(store: Store, folder: Path) -> tuple[Entry, ...]:
     built yet) nothing is registered. A listed file that is missing is left out: big samples are built on demand.
 
     Raises:
-        BadSetting: the manifest is not a list of {"file", "title", "behaviour", "description"}.
+        BadSetting: the manifest is not a list of {"file", "title", "behaviour", "description"}, with "kind" for what is no model.
     """
     manifest = folder / MANIFEST
     if not manifest.is_file():
@@ -48,7 +49,13 @@ def _rows(manifest: Path) -> list[tuple[str, dict[str, str]]]:
         isinstance(row, dict) and isinstance(row.get("file"), str) for row in rows
     ):
         raise wrong
-    return [(row["file"], {key: str(row.get(key) or "") for key in _ABOUT}) for row in rows]
+    kinds = [str(row.get("kind") or UploadKind.MODEL) for row in rows]
+    if not set(kinds) <= set(UploadKind):
+        raise wrong
+    return [
+        (row["file"], {"kind": kind, **{key: str(row.get(key) or "") for key in _ABOUT}})
+        for row, kind in zip(rows, kinds, strict=True)
+    ]
 
 
 def _free_id(file: str, taken: dict[str, Entry]) -> str:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry
 
+from stethoscope.errors import BadSetting
+
 BUSY_TIMEOUT_MS = 30_000
-_metadata = sa.MetaData()
+HEAD: Final = "0002"
+"""The revision that `metadata` is, the last one in `migrations/versions`. It is known here so that opening an up-to-date workspace
+needs no Alembic."""
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_WRITE_LOCK = 0x5374657468  # of PostgreSQL's advisory locks, one number for all processes
+metadata = sa.MetaData()
 
 entries = sa.Table(
     "entries",
-    _metadata,
+    metadata,
     sa.Column("id", sa.String(80), primary_key=True),
     sa.Column("sha256", sa.String(64), nullable=False, index=True),
     sa.Column("name", sa.String(400), nullable=False),
@@ -30,11 +38,13 @@ entries = sa.Table(
     sa.Column("title", sa.Text, nullable=False, default=""),
     sa.Column("behaviour", sa.Text, nullable=False, default=""),
     sa.Column("description", sa.Text, nullable=False, default=""),
+    sa.Column("kind", sa.String(10), nullable=False, server_default=""),
 )
+"""`kind` is empty in rows of before it was kept, until the content has been looked at."""
 
 held = sa.Table(
     "held",
-    _metadata,
+    metadata,
     sa.Column("holder", sa.String(80), primary_key=True),
     sa.Column("sha256", sa.String(64), primary_key=True, index=True),
     sa.Column("owner", sa.String(80), nullable=False, index=True),
@@ -42,28 +52,34 @@ held = sa.Table(
 )
 """Contents that something other than an entry keeps for an owner."""
 
+_version = sa.Table("alembic_version", sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))
 
-def connect(path: Path) -> sa.Engine:
-    """Opens (and at first creates) the database file at `path`."""
-    engine = sa.create_engine(f"sqlite:///{path}", connect_args={"check_same_thread": False})
 
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-        # The driver's own implicit transactions would hide BEGIN IMMEDIATE from us.
-        connection.isolation_level = None
-        cursor = connection.cursor()
-        cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=NORMAL")
-        cursor.close()
+def connect(url: sa.URL, begin: Callable[[sa.Connection], None]) -> sa.Engine:
+    """Opens a database of SQLite or PostgreSQL: makes its tables at first, brings older ones up to date.
 
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: sa.Connection) -> None:
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    Args:
+        url: of the database.
+        begin: called once with new tables, in the transaction that makes them.
 
-    with writing(engine) as connection:
-        _metadata.create_all(connection)
+    Raises:
+        BadSetting: it is damaged, or a newer version wrote it. It is left as it is.
+    """
+    engine = sa.create_engine(url, connect_args={"check_same_thread": False} if _is_sqlite(url) else {})
+    if _is_sqlite(url):
+        sa.event.listen(engine, "connect", _prepare)
+    sa.event.listen(engine, "begin", _begin)
+    try:
+        _bring_up_to_date(engine, begin)
+    except OperationalError:
+        engine.dispose()
+        raise
+    except DatabaseError as error:
+        engine.dispose()
+        raise BadSetting(
+            f"{url.database}: expected the database of a workspace, got damage ({error.orig}). "
+            "Restore it from a copy, or move it away to begin a new one; no file of the workspace is removed for that."
+        ) from error
     return engine
 
 
@@ -73,3 +89,64 @@ def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
     options: dict[str, Any] = {"writes": True}
     with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
+
+
+def _is_sqlite(url: sa.URL) -> bool:
+    return url.get_backend_name() == "sqlite"
+
+
+def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+    # The driver's own implicit transactions would hide BEGIN IMMEDIATE from us.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.close()
+
+
+def _begin(connection: sa.Connection) -> None:
+    writes = connection.get_execution_options().get("writes", False)
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    elif writes:
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_WRITE_LOCK})")
+
+
+def _bring_up_to_date(engine: sa.Engine, begin: Callable[[sa.Connection], None]) -> None:
+    with engine.connect() as connection:
+        if _revision(connection) == HEAD:
+            return
+    with writing(engine) as connection:
+        # Another process may have done it while this one waited for the lock.
+        revision = _revision(connection)
+        if revision == HEAD:
+            return
+        if revision is None and not sa.inspect(connection).has_table(entries.name):
+            metadata.create_all(connection)
+            _version.create(connection)
+            connection.execute(sa.insert(_version).values(version_num=HEAD))
+            begin(connection)
+            return
+        if revision is not None and revision > HEAD:
+            raise BadSetting(
+                f"{engine.url.database}: expected a workspace of at most revision {HEAD}, got one of revision {revision}. "
+                "A newer Stethoscope wrote it: use that one, or another workspace."
+            )
+        _migrate(connection)
+
+
+def _revision(connection: sa.Connection) -> str | None:
+    if not sa.inspect(connection).has_table(_version.name):
+        return None
+    return connection.execute(sa.select(_version.c.version_num)).scalar()
+
+
+def _migrate(connection: sa.Connection) -> None:
+    """Runs what is due, in the transaction of `connection`: all of it or nothing."""
+    from alembic import command
+    from alembic.config import Config
+
+    configuration = Config(attributes={"connection": connection})
+    configuration.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    command.upgrade(configuration, "head")

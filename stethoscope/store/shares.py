@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,10 @@ from stethoscope.sizes import human_bytes
 from stethoscope.store.entry import Entry
 from stethoscope.store.schema import entries, held
 from stethoscope.store.upload import partial_bytes
+
+LOST_DATABASE = "lost-database"
+"""Who holds files that were there before their database: it was lost, and nobody knows whose they are."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -78,6 +83,17 @@ def hold(connection: sa.Connection, holder: str, owner: str, files: Iterable[Ent
     ]
     connection.execute(sa.insert(held), rows)
     before.check(usage(connection, owner, configuration).used_bytes - before.used_bytes)
+
+
+def hold_strays(connection: sa.Connection, files: Iterable[Path]) -> None:
+    """Keeps files that are older than the database from being taken for nobody's."""
+    rows = [
+        {"holder": LOST_DATABASE, "sha256": path.parent.name, "owner": "", "size_bytes": path.stat().st_size}
+        for path in files
+    ]
+    if rows:
+        connection.execute(sa.insert(held), rows)
+        _log.warning("The store's database is new, beside %d files of one that is gone. They are kept.", len(rows))
 
 
 def _found(connection: sa.Connection, sha256: str, owner: str | None = None) -> bool:

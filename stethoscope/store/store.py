@@ -20,6 +20,8 @@ from stethoscope.store.folder_tar import write_folder_tar
 from stethoscope.store.schema import connect, entries, held, writing
 from stethoscope.store.shares import Usage
 from stethoscope.store.upload import Upload, check_free_disk, remove_dead_uploads
+from stethoscope.store.upload_kinds import fill_kinds, kind_of
+from stethoscope.types import ModelFile, UploadKind
 
 _CHUNK_BYTES = 4 << 20
 _NO_LIMIT = 1 << 62
@@ -38,7 +40,8 @@ class Store:
         self._files, self._uploads = folder / "files", folder / "uploads"
         for path in (folder, self._files, self._uploads):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._engine = connect(folder / "store.sqlite")
+        self._engine = connect(sa.URL.create("sqlite", database=str(folder / "store.sqlite")), self._begin)
+        fill_kinds(self._engine, self.path_of)
 
     def close(self) -> None:
         """Closes the database connections."""
@@ -57,10 +60,12 @@ class Store:
                 return self._entry(row)
         raise NotFound("Model: expected a link to a stored model, got one that is unknown or expired. Upload it again.")
 
-    def list(self, owner: str) -> tuple[Entry, ...]:
-        """The owner's entries, last used first. Sample models are the entries of `SAMPLES_OWNER`."""
+    def list(self, owner: str, kind: UploadKind | None = None) -> tuple[Entry, ...]:
+        """The owner's entries, or those of one kind, last used first. Samples are the entries of `SAMPLES_OWNER`."""
         order = entries.c.title if owner == SAMPLES_OWNER else entries.c.last_used.desc()
         query = sa.select(entries).where(entries.c.owner == owner).order_by(order, entries.c.id)
+        if kind is not None:
+            query = query.where(entries.c.kind == kind)
         with self._engine.connect() as connection:
             return tuple(self._entry(row) for row in connection.execute(query).mappings())
 
@@ -108,32 +113,40 @@ class Store:
         check_free_disk(self._uploads, size_bytes, int(self._settings.min_free_disk_bytes))
         return usage
 
-    def add_file(self, path: Path, name: str, owner: str) -> Entry:
+    def add_file(self, path: Path, name: str, owner: str, expected: UploadKind | None = None) -> Entry:
         """Copies a file of this machine into the store; a folder (SavedModel) is packed as a tar.
+
+        Args:
+            path: of the file.
+            name: what the user calls it.
+            owner: whose it will be.
+            expected: what it was sent as, see `kind_of`.
 
         Raises:
             TooLarge: it is more than one file may have.
             QuotaExceeded: it does not fit.
         """
         with self.upload(owner, None if path.is_dir() else path.stat().st_size) as upload:
-            return upload.commit(_copy(path, name, upload), owner)
+            return upload.commit(_copy(path, name, upload), owner, expected)
 
     def share_sample(self, entry_id: str, path: Path, about: Mapping[str, str]) -> Entry:
-        """Makes a file or folder a sample model under a fixed id; `about` has title, behaviour, description."""
+        """Makes a file or folder a sample under a fixed id; `about` has kind, title, behaviour, description."""
         upload = Upload(
             self._uploads,
             SAMPLES_OWNER,
             limit_bytes=_NO_LIMIT,
             room_bytes=_NO_LIMIT,
             keep_free_bytes=0,
-            accept=lambda upload, name, owner: self._accept(upload, name, owner, id=entry_id, sample=True, **about),
+            accept=lambda upload, name, owner, _: self._accept(
+                upload, name, owner, None, id=entry_id, sample=True, **about
+            ),
         )
         with upload:
             return upload.commit(_copy(path, path.name, upload), SAMPLES_OWNER)
 
-    def _accept(self, upload: Upload, name: str, owner: str, **more: Any) -> Entry:
+    def _accept(self, upload: Upload, name: str, owner: str, expected: UploadKind | None, **more: Any) -> Entry:
         now = _now()
-        row = {
+        row: dict[str, Any] = {
             "id": new_id(),
             "sha256": upload.sha256,
             "name": clean_name(name),
@@ -144,10 +157,13 @@ class Store:
             "last_used": now,
             "sample": False,
             "trusted": False,
+            "kind": "",
             "title": "",
             "behaviour": "",
             "description": "",
         } | more
+        if not row["kind"]:
+            row["kind"] = kind_of(ModelFile(upload.path, row["name"], upload.sha256), expected)
         target = self.path_of(upload.sha256)
         with writing(self._engine) as connection:
             if not row["sample"] and not shares.has(connection, owner, upload.sha256):
@@ -180,6 +196,15 @@ class Store:
             NotFound: no such entry, or it belongs to somebody else.
         """
         self._change(entry_id, owner, trusted=trusted)
+        return self.get(entry_id)
+
+    def set_kind(self, entry_id: str, owner: str, kind: UploadKind) -> Entry:
+        """Records what the owner says an upload is, where its content did not tell.
+
+        Raises:
+            NotFound: no such entry, or it belongs to somebody else.
+        """
+        self._change(entry_id, owner, kind=kind)
         return self.get(entry_id)
 
     def rename(self, entry_id: str, owner: str, name: str) -> Entry:
@@ -243,7 +268,9 @@ class Store:
     def holders(self) -> set[str]:
         """The ids of all that keep contents."""
         with self._engine.connect() as connection:
-            return set(connection.execute(sa.select(held.c.holder)).scalars())
+            return set(
+                connection.execute(sa.select(held.c.holder).where(held.c.holder != shares.LOST_DATABASE)).scalars()
+            )
 
     def clean(self, but: Collection[str] = ()) -> tuple[str, ...]:
         """Removes unfinished uploads of dead processes, expired entries, and files that nobody has.
@@ -266,6 +293,9 @@ class Store:
             self._drop_unused(folder.name)
         return gone
 
+    def _begin(self, connection: sa.Connection) -> None:
+        shares.hold_strays(connection, self._files.glob("??/*/model"))
+
     def _drop_unused(self, sha256: str) -> None:
         with writing(self._engine) as connection:
             if not shares.in_use(connection, sha256):
@@ -275,6 +305,8 @@ class Store:
         values = dict(row)
         values["created"] = values["created"].replace(tzinfo=UTC)
         values["last_used"] = values["last_used"].replace(tzinfo=UTC)
+        # Another process may be looking at it just now, see `fill_kinds`.
+        values["kind"] = UploadKind(values["kind"] or UploadKind.MODEL)
         return Entry(**values, path=self.path_of(values["sha256"]))
 
 

@@ -16,6 +16,7 @@ from typing import Self
 from stethoscope.errors import QuotaExceeded, TooLarge
 from stethoscope.sizes import human_bytes
 from stethoscope.store.entry import Entry, new_id
+from stethoscope.types import UploadKind
 
 _CHECK_EVERY_BYTES = 64 << 20
 
@@ -48,7 +49,7 @@ class Upload:
         limit_bytes: int,
         room_bytes: int,
         keep_free_bytes: int,
-        accept: Callable[[Upload, str, str], Entry],
+        accept: Callable[[Upload, str, str, UploadKind | None], Entry],
     ) -> None:
         """Args: `limit_bytes` caps this file, `room_bytes` is what the owner and the store have left for it."""
         self._limit, self._room, self._keep_free = limit_bytes, room_bytes, keep_free_bytes
@@ -101,8 +102,13 @@ class Upload:
             self._hash.update(chunk)
             self.size_bytes = size
 
-    def commit(self, name: str, owner: str | None = None) -> Entry:
+    def commit(self, name: str, owner: str | None = None, expected: UploadKind | None = None) -> Entry:
         """Makes the file an entry of `owner` (default: who started the upload).
+
+        Args:
+            name: what the user calls it.
+            owner: whose it is.
+            expected: what it was sent as, see `kind_of`.
 
         Raises:
             QuotaExceeded: other uploads took the space meanwhile, or the disk is full.
@@ -110,7 +116,7 @@ class Upload:
         with self._lock:
             try:
                 os.fsync(self._descriptor)
-                return self._accept(self, name, owner or self.owner)
+                return self._accept(self, name, owner or self.owner, expected)
             except OSError as error:
                 if error.errno in (errno.ENOSPC, errno.EDQUOT):
                     raise QuotaExceeded("The server's disk is full. Remove models you no longer need.") from error

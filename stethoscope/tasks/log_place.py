@@ -29,8 +29,7 @@ def log_place(file: ModelFile, folder: Path) -> Path:
     place = folder / "logs"
     place.mkdir()
     if not is_archive(file.path):
-        # The mark by which an upload is known to be logs is none of its name.
-        own = place / name.replace(".logs.", ".")
+        own = place / name
         own.symlink_to(file.path.resolve())
         return own
     place /= _NOT_PLAIN.sub("_", _MARKS.sub("", name))[:100].strip(". ") or "logs"

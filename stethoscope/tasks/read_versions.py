@@ -78,8 +78,7 @@ def _place(file: ModelFile, folder: Path) -> Path:
         return file.path
     if file.suffix not in _ARRAYS and is_archive(file.path):
         return log_place(file, folder)
-    # Uploads that are logs carry a mark in their names.
-    name = re.sub(r"[^\w.\-]+", "_", Path(file.name).name.replace(".logs.", "."))[-100:].lstrip(".")
+    name = re.sub(r"[^\w.\-]+", "_", Path(file.name).name)[-100:].lstrip(".")
     named = folder / (name or "data")
     named.symlink_to(file.path.resolve())
     return named

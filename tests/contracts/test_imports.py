@@ -30,7 +30,7 @@ FORBIDDEN = {
     "stethoscope/tasks": {f"stethoscope.{name}" for name in ("jobs", "worker", "store", "cli")},
     "stethoscope/jobs": {f"stethoscope.{name}" for name in ("tasks", "worker", "store", "cli", "formats")},
     "stethoscope/worker": {f"stethoscope.{name}" for name in ("jobs", "store", "cli")},
-    "stethoscope/store": {f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "cli", "formats")},
+    "stethoscope/store": {f"stethoscope.{name}" for name in ("jobs", "worker", "tasks", "cli")},
     "dashboard": {"pages", "sample_models"},
 }
 

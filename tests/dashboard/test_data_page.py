@@ -15,7 +15,8 @@ from dashboard import session
 from dashboard.data import chosen_data, data_doubts, fiftyone_process
 from stethoscope.store import register_samples, store
 from stethoscope.tasks.label_doubts import Doubt
-from tests.dashboard.visiting import HOSTILE, ME, OTHER, add, drawn, keys, open_page, settle, text
+from stethoscope.types import UploadKind
+from tests.dashboard.visiting import HOSTILE, ME, add, drawn, keys, open_page, settle, text
 from tests.models import tiny_onnx
 
 
@@ -47,7 +48,7 @@ def stored(path, name=""):
 
 
 def test_images_are_shown_without_a_model(app, images):
-    shown = text(open_page(app, "data", data=stored(images, "animals.data.zip").id))
+    shown = text(open_page(app, "data", data=stored(images, "animals.zip").id))
     assert "Images in folders" in shown and "4 rows" in shown and "2 classes" in shown
     assert "1–4 of 4" in shown
 
@@ -169,21 +170,6 @@ def test_fiftyone_is_told_as_code_for_pictures_only(app, images, table):
     assert "data has none" in text(open_page(app, "data", data=stored(table).id, tab="fiftyone"))
 
 
-def test_uploads_are_known_as_data_by_their_name(workspace, tmp_path):
-    (tmp_path / "x.zip").write_bytes(b"x")
-    entry = store().add_file(tmp_path / "x.zip", "photos.zip", ME)
-    assert not session.is_data(entry)
-    session.mark_as_data(entry.id, OTHER)
-    assert store().get(entry.id).name == "photos.zip", "another's upload keeps its name"
-    session.mark_as_data(entry.id, ME)
-    marked = store().get(entry.id)
-    assert marked.name == "photos.data.zip" and session.is_data(marked) and not session.is_logs(marked)
-    for name in ("a.csv", "a.csv.gz", "a.PNG", "a.parquet", "a.npz"):
-        assert session.is_data(store().add_file(tmp_path / "x.zip", name, ME)), name
-    for name in ("a.h5", "a.tar.gz", "model.onnx"):
-        assert not session.is_data(store().add_file(tmp_path / "x.zip", name, ME)), name
-
-
 def test_the_csv_of_doubts_holds_no_formulas():
     doubt = Doubt(3, "=1+1", "@x", probability_given=0.1, probability_predicted=0.9, margin=-0.8)
     assert b"3,'=1+1,'@x,0.1,0.9" in data_doubts._csv([doubt])
@@ -201,8 +187,9 @@ def test_a_process_number_that_belongs_to_another_program_is_not_fiftyone(worksp
 
 
 def test_images_taken_for_a_model_are_opened_as_data(app, images):
-    entry = stored(images)
+    entry = store().set_kind(stored(images).id, ME, UploadKind.MODEL)
     open_page(app, "overview", entry)
     app.button("open-as-data").click()
     assert "Images in folders" in text(settle(app))
-    assert store().get(entry.id).name == "animals.data.zip"
+    opened = store().get(entry.id)
+    assert (opened.name, opened.kind) == ("animals.zip", UploadKind.DATA)

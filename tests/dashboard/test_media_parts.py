@@ -32,7 +32,7 @@ def uploaded(tmp_path):
     with zipfile.ZipFile(packed, "w") as archive:
         for path in sorted((tmp_path / "logs").rglob("*tfevents*")):
             archive.write(path, path.relative_to(tmp_path / "logs").as_posix())
-    return store().add_file(packed, "runs.logs.zip", ME)
+    return store().add_file(packed, "runs.zip", ME)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from stethoscope.logs.mlflow_server import Experiment
 from stethoscope.logs.mlflow_sqlite import TRACKER
 from stethoscope.settings import settings
 from stethoscope.store import store
+from stethoscope.types import UploadKind
 from tests.dashboard.visiting import ME, OTHER, text
 from tests.logs.test_mlflow_server import API, RUN, Answers, serve  # noqa: F401 - a fixture
 from tests.waiting import until
@@ -39,7 +40,7 @@ def test_runs_arrive_as_an_upload_of_who_asked(url):
     made = ended(mlflow_import.begin(url, found, ME))
     assert made.problem == ""
     entry = store().get(made.entry_id)
-    assert (entry.owner, entry.name.endswith(".logs.db")) == (ME, True)
+    assert (entry.owner, entry.kind, entry.file.suffix) == (ME, UploadKind.LOGS, ".db")
     older, run = TRACKER.read(entry.file.path)
     assert (older.run, run.run, run.group) == ("first (bb)", "first (aa)", "digits")
     assert len(run.series["loss"].value) == 5

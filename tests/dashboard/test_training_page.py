@@ -29,7 +29,7 @@ def packed(folder: Path, values=lambda step: 1 / (step + 1), run: str = "run") -
     return target
 
 
-def log(folder: Path, name: str = "mine.logs.zip", **how) -> str:
+def log(folder: Path, name: str = "mine.zip", **how) -> str:
     return store().add_file(packed(folder, **how), name, ME).id
 
 
@@ -83,7 +83,7 @@ def test_a_link_to_a_log_that_is_gone_is_a_sentence(app):
 
 def test_a_file_without_logs_says_what_was_expected(app, tmp_path):
     (tmp_path / "notes.txt").write_text("not a log")
-    entry = store().add_file(tmp_path / "notes.txt", "notes.logs.txt", ME)
+    entry = store().add_file(tmp_path / "notes.txt", "notes.txt", ME)
     shown = text(open_page(app, "training", log=entry.id))
     assert "expected training logs" in shown.replace("\\", "")
     assert "other-log" in keys(app)

@@ -8,6 +8,7 @@ import pytest
 
 from dashboard import analysis
 from stethoscope.store import store
+from stethoscope.types import UploadKind
 from tests.dashboard.conftest import Browser
 from tests.store.conftest import files_in
 from tests.waiting import until
@@ -24,14 +25,24 @@ def test_a_file_arrives_whole_under_its_name(server):
     assert entry.owner == server.owner
 
 
-@pytest.mark.parametrize(("query", "described"), [("a.zip", True), ("a.zip&model=0", False)])
-def test_only_models_are_described(server, workspace, monkeypatch, query, described):
+@pytest.mark.parametrize(
+    ("content", "query", "kind"),
+    [
+        (b"PK", "name=a.zip", UploadKind.MODEL),
+        (b"PK", "name=a.zip&expected=data", UploadKind.DATA),
+        (b"PK", "name=a.zip&expected=logs", UploadKind.LOGS),
+        (b"PK", "name=a.zip&expected=nonsense", UploadKind.MODEL),
+        (b'{"a": 1}\n{"a": 2}\n', "name=a.jsonl", UploadKind.DATA),
+        (b"\x89HDF\r\n\x1a\n", "name=a.h5&expected=data", UploadKind.MODEL),
+    ],
+)
+def test_only_models_are_described(server, workspace, monkeypatch, content, query, kind):
     begun = []
     monkeypatch.setattr(analysis, "describe", begun.append)
-    name, _, rest = query.partition("&")
-    answer = server.ask("PUT", f"/api/upload?name={name}&{rest}", b"PK", server.token)
+    answer = server.ask("PUT", f"/api/upload?{query}", content, server.token)
     assert answer.status == 200, answer.body
-    assert bool(begun) is described
+    assert store().get(json.loads(answer.body)["id"]).kind is kind
+    assert bool(begun) is (kind is UploadKind.MODEL)
 
 
 def test_it_streams_without_a_declared_length(server):

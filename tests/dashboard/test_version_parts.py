@@ -50,7 +50,7 @@ def packed(tmp_path, name, **options):
     repository(tmp_path / name / "repo", **options)
     with tarfile.open(tmp_path / f"{name}.tar", "w") as out:
         out.add(tmp_path / name / "repo", "repo", filter=lambda one: one.replace(mtime=0, deep=False))
-    return upload(tmp_path / f"{name}.tar", f"{name}.logs.tar")
+    return upload(tmp_path / f"{name}.tar", f"{name}.tar")
 
 
 def test_which_data_each_stage_rests_on(shown, tmp_path):
@@ -63,12 +63,12 @@ def test_which_data_each_stage_rests_on(shown, tmp_path):
 
 def test_what_changed_since_an_older_lock_file(shown, tmp_path):
     now = packed(tmp_path, "now", digest="f" * 32, lr="1e-2")
-    older = upload(repository(tmp_path / "older") / "dvc.lock", "dvc.logs.lock")
+    older = upload(repository(tmp_path / "older") / "dvc.lock", "dvc.lock")
     app = shown("_of_repository", now, before=older)
     said = text(app).replace("\\", "").replace("\u2060", "")
     assert "Data data/raw: aaaaaaaa" in said
     assert "0.001 → 0.01" in said
-    assert list(app.dataframe[1].value["State"]) == ["dvc.logs.lock", "now.logs.tar"]
+    assert list(app.dataframe[1].value["State"]) == ["dvc.lock", "now.tar"]
 
 
 def test_a_folder_is_read_once_until_asked_again(shown, engine, tmp_path):

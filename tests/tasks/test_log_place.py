@@ -44,6 +44,6 @@ def test_a_name_leads_nowhere_else(tmp_path, name):
 
 def test_one_stored_file_gets_its_suffix_back(tmp_path):
     (tmp_path / "0a1b").write_text("epoch,loss\n0,1\n")
-    place = log_place(ModelFile(tmp_path / "0a1b", "history.logs.csv"), tmp_path)
+    place = log_place(ModelFile(tmp_path / "0a1b", "history.csv"), tmp_path)
     assert place.name == "history.csv"
     assert place.read_text() == "epoch,loss\n0,1\n"
