@@ -78,6 +78,8 @@ class Format(Protocol):
     title: str
     """For people: "Keras 3 model (.keras)"."""
     extensions: tuple[str, ...]
+    hint: str
+    """What a place to drop models says that it takes: ".keras"."""
     worker: WorkerKind
     """Which kind of worker `open` needs."""
     is_program: bool

@@ -10,13 +10,13 @@ from dashboard.components import SCRIPT, component, nothing
 from dashboard.routes.owner_cookie import owner_of, upload_token
 from dashboard.routes.replies import base_path
 from dashboard.routes.upload import TOKEN_HEADER
+from stethoscope.formats import all_formats
 from stethoscope.settings import settings
 from stethoscope.sizes import human_bytes
 from stethoscope.store import is_id
 from stethoscope.types import UploadKind
 
 FOLDER = Path(__file__).parent
-HINT = ".keras, .h5, .tflite, .onnx, .pb, a SavedModel as zip, tar or folder. Up to {limit}. It stays on this server."
 
 
 def show(
@@ -58,7 +58,7 @@ def show(
             "folders": folders,
             "together": together,
             "expected": expected or "",
-            "hint": hint or HINT.format(limit=human_bytes(int(settings().max_upload_bytes))),
+            "hint": hint or _of_models(),
         },
         on_uploaded_change=nothing,
     )
@@ -66,3 +66,10 @@ def show(
     if not isinstance(uploaded, list):
         return []
     return [entry_id for entry_id in uploaded if isinstance(entry_id, str) and is_id(entry_id)]
+
+
+def _of_models() -> str:
+    """What the formats say they are: suffixes first."""
+    hints = sorted({known.hint for known in all_formats().values()}, key=lambda hint: (not hint.startswith("."), hint))
+    limit = human_bytes(int(settings().max_upload_bytes))
+    return f"{', '.join(hints)}. Up to {limit}. It stays on this server."

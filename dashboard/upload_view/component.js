@@ -75,7 +75,7 @@ export default function (component) {
   const name = data.key;
   if (!window.stethoscopeUploads.has(name)) window.stethoscopeUploads.set(name, new Sending());
   const sending = window.stethoscopeUploads.get(name);
-  sending.config = { url: data.url, token: data.token, header: data.header };
+  sending.config = { url: data.url, token: data.token, header: data.header, expected: data.expected };
 
   const draw = () => {
     const rows = sending.items.map((item) => {

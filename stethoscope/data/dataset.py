@@ -208,7 +208,10 @@ class DataReader(Protocol):
     """Which reader is asked first (lowest); plain ones (image folders) come after annotated ones."""
 
     def sniff(self, file: ModelFile) -> bool:
-        """Whether the content is of this kind. Cheap: names and first bytes; never raises for foreign bytes."""
+        """Whether the content is of this kind. Cheap: names and first bytes; never raises for foreign bytes.
+
+        The server asks it of each upload that holds no pictures, in its own process: what decodes belongs into `open`.
+        """
         ...
 
     def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:

@@ -32,6 +32,7 @@ class FrozenGraphFormat(Format):
     id = "frozen_graph"
     title = "TensorFlow frozen graph (.pb)"
     extensions = (".pb", ".pbtxt")
+    hint = ".pb"
     worker: WorkerKind = "tensorflow"
     is_program = True
 

@@ -25,6 +25,7 @@ class KerasH5(Format):
     id = "keras_h5"
     title = "Keras model in HDF5 (.h5)"
     extensions = (".h5", ".hdf5", ".hdf")
+    hint = ".h5"
     worker: WorkerKind = "tensorflow"
     is_program = False
     live = trainable = weights_judged = True

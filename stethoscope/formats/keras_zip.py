@@ -32,6 +32,7 @@ class KerasZip(Format):
     id = "keras"
     title = "Keras model (.keras)"
     extensions = (".keras",)
+    hint = ".keras"
     worker: WorkerKind = "tensorflow"
     is_program = False
     live = trainable = weights_judged = True

@@ -27,6 +27,7 @@ class Onnx(Format):
     id = "onnx"
     title = "ONNX model (.onnx, or a zip of it and its data files)"
     extensions: tuple[str, ...] = (".onnx", ".zip", ".tar", ".gz", ".tgz")
+    hint = ".onnx"
     worker: WorkerKind = "light"
     is_program = False
     runtime: RuntimeName = "onnxruntime"

@@ -23,6 +23,7 @@ class SavedModelFormat(Format):
     id = "saved_model"
     title = "TensorFlow SavedModel (zip, tar.gz or folder)"
     extensions = (".zip", ".tar", ".tgz", ".gz", ".pb", ".pbtxt")
+    hint = "a SavedModel as zip, tar or folder"
     worker: WorkerKind = "tensorflow"
     is_program = True
     trainable = opens_inside = True

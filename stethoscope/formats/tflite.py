@@ -24,6 +24,7 @@ class TFLite(Format):
     id = "tflite"
     title = "TensorFlow Lite model (.tflite)"
     extensions: tuple[str, ...] = (".tflite", ".lite")
+    hint = ".tflite"
     worker: WorkerKind = "light"
     is_program = False
     runtime: RuntimeName = "litert"

@@ -20,7 +20,10 @@ class Tracker(Protocol):
     title: str
 
     def sniff(self, place: Path) -> bool:
-        """Whether the folder or file holds logs of this tracker. Cheap; never raises for foreign content."""
+        """Whether the folder or file holds logs of this tracker. Cheap; never raises for foreign content.
+
+        The server asks it of each upload, in its own process: of some files of an archive, of how a long file begins.
+        """
         ...
 
     def read(self, place: Path) -> tuple[RunLog, ...]:

@@ -138,6 +138,15 @@ def test_rows_tables_sounds_and_the_data_of_a_sample_are_seen(visit, server, tmp
     expect(page.get_by_text("CSV table")).to_be_visible()
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
+    step("a table that is dropped where models go is known by its content")
+    tabs = tmp_path / "t.tab"
+    tabs.write_text(table.read_text().replace(",", "\t"))
+    page = visitor.go("/")
+    page.get_by_role("group", name="Drop a model").get_by_text("Up to").wait_for()
+    page.locator("input.pick-files").set_input_files(str(tabs))
+    page.wait_for_url("**/data?**data=*")
+    expect(page.get_by_text("CSV table")).to_be_visible()
+
     step("a sound can be played")
     page = visitor.go(f"/data?data={put(server, tone(tmp_path / 'tone.wav'))}")
     sound = page.locator("audio.sound")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 
 from playwright.sync_api import Page, expect
 
@@ -236,3 +237,13 @@ def test_logs_of_a_folder_grow_are_damaged_named_in_any_way_or_dropped(visit, lo
     page.wait_for_url("**log=*")
     drawn(page, 1)
     expect(page.locator(".chart-best").first).to_contain_text("best 0 at step 0")
+
+    step("a log that is dropped where models go is known by its content")
+    packed = tmp_path / "experiment.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(place, f"experiment/{place.name}")
+    page = visitor.go("/")
+    page.get_by_role("group", name="Drop a model").get_by_text("Up to").wait_for()
+    page.locator("input.pick-files").set_input_files(str(packed))
+    page.wait_for_url("**/training?**log=*")
+    drawn(page, 1)

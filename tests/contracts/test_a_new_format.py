@@ -33,6 +33,7 @@ class Bundle(TFLite):
     id = "task_bundle"
     title = "Bundle of a TensorFlow Lite model (.task)"
     extensions = (".task",)
+    hint = ".task"
 
     def sniff(self, file: ModelFile) -> bool:
         if not zipfile.is_zipfile(file.path):

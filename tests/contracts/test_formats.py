@@ -26,7 +26,7 @@ def described() -> dict[str, Architecture]:
 
 @pytest.mark.parametrize("kind", FORMATS.values(), ids=FORMATS)
 def test_a_format_says_who_it_is_and_has_a_sample(kind):
-    assert kind.title
+    assert kind.title and kind.hint
     assert all(suffix.startswith(".") and suffix == suffix.lower() for suffix in kind.extensions)
     assert kind.worker in ("light", "tensorflow")
     assert [entry for entry in MANIFEST if entry["format_id"] == kind.id], "add a sample model of this format"
