@@ -57,6 +57,11 @@ def survey(file: ModelFile) -> Survey:
     return made
 
 
+def forget() -> None:
+    """Lets the last one go: a server that only recognises files need not keep it."""
+    _latest.clear()
+
+
 def _survey(members: Members) -> Survey:
     images = tuple(name for name in members.names if is_image(name))
     heads: dict[str, bytes] = {}

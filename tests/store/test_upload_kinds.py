@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import tarfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from PIL import Image
 
 from stethoscope.data import all_readers
 from stethoscope.logs.mlflow_copy import write_store
-from stethoscope.logs.mlflow_run import MlflowRun
+from stethoscope.logs.mlflow_run import MlflowRun, Points
 from stethoscope.store import upload_kinds
 from stethoscope.store.upload_kinds import kind_of
 from stethoscope.types import ModelFile, UploadKind
@@ -126,9 +127,15 @@ def test_what_it_was_sent_as_decides_only_what_is_open(tmp_path, content, name, 
     assert kind(tmp_path, content, name, expected) is what
 
 
-def test_an_mlflow_database_is_a_log_and_nothing_is_written_beside_it(tmp_path):
+def test_an_mlflow_database_is_a_log_and_nothing_is_written_beside_it(tmp_path, monkeypatch):
     path = tmp_path / "mlflow.db"
-    write_store([MlflowRun("aa", "digits", "first")], path)
+    points = Points()
+    for step in range(10_000):
+        points.add(step, 1000.0 * step, 1.0)
+    write_store([MlflowRun("aa", "digits", "first", metrics={"loss": points})], path)
+    assert path.stat().st_size > 128 << 10
+    monkeypatch.setattr(upload_kinds, "_MOST_BYTES_OF_ONE", 4 << 10)
+    monkeypatch.setattr(upload_kinds, "_MOST_BYTES_OF_DATABASE", 64 << 10)
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA journal_mode=WAL")
     database.close()
@@ -157,6 +164,32 @@ def test_a_large_compressed_tar_is_not_inflated(tmp_path, monkeypatch):
     monkeypatch.setattr(upload_kinds, "_MOST_PACKED_BYTES", len(content) - 1)
     assert kind(tmp_path, content, "run.tar.gz") is MODEL
     assert kind(tmp_path, content, "run.tar.gz", LOGS) is LOGS
+
+
+@pytest.mark.parametrize("name", ["many.zip", "many.tar"])
+def test_more_files_than_models_have_are_not_looked_at(tmp_path, monkeypatch, name):
+    members = {f"net/{number}.onnx": b"x" for number in range(3)}
+    for number, content in members.items():
+        (tmp_path / "many" / number).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "many" / number).write_bytes(content)
+    path = Path(shutil.make_archive(str(tmp_path / "many"), name.rpartition(".")[2], tmp_path / "many"))
+    assert kind_of(ModelFile(path, name)) is MODEL
+    monkeypatch.setattr(upload_kinds, "_MOST_OF_DIRECTORY_BYTES", 100)
+    monkeypatch.setattr(upload_kinds, "_MOST_MEMBERS", 2)
+    assert kind_of(ModelFile(path, name)) is DATA
+    assert kind_of(ModelFile(path, name), LOGS) is LOGS
+
+
+def test_uploads_that_end_at_once_do_not_get_each_others_kind(tmp_path):
+    files = {}
+    for number, (content, what) in enumerate(
+        [(packed(**{"a.png": picture()}), DATA), (packed(**{"a.onnx": "x"}), MODEL), (EVENTS, LOGS)] * 6
+    ):
+        path = tmp_path / f"{number}"
+        path.write_bytes(content)
+        files[ModelFile(path, "any.zip")] = what
+    with ThreadPoolExecutor(6) as threads:
+        assert list(threads.map(kind_of, files)) == list(files.values())
 
 
 def test_a_file_that_is_gone_is_what_it_was_sent_as(tmp_path):
