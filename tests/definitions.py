@@ -301,10 +301,8 @@ class _Plain(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if _is_text(node) else self.generic_visit(node)
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        if (node.module or "").split(".")[0] in PACKAGES:
-            node.module = ""
-        return node
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        return None if (node.module or "").split(".")[0] in PACKAGES else node
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if isinstance(node.value, str):
