@@ -54,7 +54,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
         st.markdown(
             "Computed from the layers' shapes: nothing was run. Weights, gradients and optimizer state are exact; activations are "
             "the least that the backward pass needs, and real programs keep somewhat more; workspace of kernels is not counted. "
-            "Cost is the device time over that of the computing alone: communication, recomputation and idle pipelines."
+            "Cost is the device time over that of the computing alone: communication and recomputation."
         )
         st.markdown("The same from the command line:")
         st.code(_command(view.entry.name, asked, length), language="bash", wrap_lines=True)

@@ -189,25 +189,19 @@ def plan(
     ] = "auto",
     precision: Annotated[
         str,
-        typer.Option(
-            help="float32, mixed_float16, mixed_bfloat16, bfloat16, megatron_mixed …; auto for the model's own."
-        ),
+        typer.Option(help="float32, mixed_float16, mixed_bfloat16, bfloat16, float16; auto for the model's own."),
     ] = "auto",
     batch_size: Annotated[int, typer.Option(min=1, help="Samples in one step, over all devices together.")] = 32,
     sequence_length: Annotated[
         int | None, typer.Option(min=1, help="Positions per sample, where the model leaves it open.")
     ] = None,
     image_size: Annotated[str, typer.Option(help="224 or 480x640, where the model leaves it open.")] = "",
-    zero: Annotated[str, typer.Option(help="ZeRO stage over data-parallel devices: auto, 0, 1, 2 or 3.")] = "auto",
     cached_tokens: Annotated[
         int, typer.Option(min=0, help="For text generation: positions whose keys and values are kept.")
     ] = 0,
     recompute: Annotated[
         bool, typer.Option("--recompute/--no-recompute", help="Allow plans that compute activations twice.")
     ] = True,
-    sequence_parallel: Annotated[
-        bool, typer.Option("--sequence-parallel", help="With tensor parallelism, split by position as Megatron does.")
-    ] = False,
     really_run: Annotated[
         bool,
         typer.Option(
@@ -233,10 +227,8 @@ def plan(
             optimizer,
             precision,
             batch_size,
-            zero,
             cached_tokens,
             recompute=recompute,
-            sequence_parallel=sequence_parallel,
         )
         value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
         if isinstance(value, JobResult):

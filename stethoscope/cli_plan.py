@@ -14,7 +14,7 @@ from stethoscope.codec import SCHEMA_VERSION, architecture_from_json
 from stethoscope.errors import BadSetting
 from stethoscope.planner.file_settings import for_model
 from stethoscope.planner.model_shape import ModelShape, model_shape
-from stethoscope.planner.plan import Plan, Settings, Zero, plan, together
+from stethoscope.planner.plan import Plan, Settings, plan, together
 from stethoscope.planner.presets import Device, device
 from stethoscope.planner.strategy_code import StrategyCode, strategy_codes
 from stethoscope.types import JobResult, Status
@@ -27,22 +27,15 @@ def settings(
     optimizer: str,
     precision: str,
     batch_size: int,
-    zero: str,
     cached_tokens: int,
     *,
     recompute: bool,
-    sequence_parallel: bool,
 ) -> Settings:
     """The settings behind the options; "auto" stays for what each model decides.
 
     Raises:
         BadSetting: one of them makes no sense.
     """
-    stage: Zero = "auto"
-    if zero != "auto":
-        if zero not in ("0", "1", "2", "3"):
-            raise BadSetting(f"--zero {zero!r}: expected auto, 0, 1, 2 or 3. Correct it.")
-        stage = int(zero)
     return Settings(
         device(device_text),
         devices,
@@ -50,9 +43,7 @@ def settings(
         optimizer,
         precision,
         batch_size,
-        stage,
         recompute,
-        sequence_parallel,
         cached_tokens,
     )
 
@@ -132,7 +123,7 @@ def to_json(name: str, shape: ModelShape, used: Settings, plans: Sequence[Plan],
             else None,
             "precision": used.precision if isinstance(used.precision, str) else used.precision.id,
             "batch_size": used.batch_size,
-            "zero": used.zero,
+            "zero": "auto",
             "sequence_length": shape.sequence_length,
         },
         "parameters": {"total": shape.parameters, "trainable": shape.trainable_parameters},
@@ -141,7 +132,7 @@ def to_json(name: str, shape: ModelShape, used: Settings, plans: Sequence[Plan],
             {**plan_to_json(item), "strategies": [code_to_json(code) for code in of_plan]}
             for item, of_plan in zip(plans, codes, strict=True)
         ],
-        "code": codes[0][0].code if plans else "",
+        "code": codes[0][0].code if plans and codes[0] else "",
         "notes": list(shape.assumptions),
     }
 
@@ -153,19 +144,20 @@ def plan_to_json(item: Plan) -> dict[str, Any]:
         "kind": item.kind,
         "devices": item.devices,
         "fits": item.fits,
+        "available": item.available,
         "bytes_per_device": {**asdict(size), "total": size.total},
         "headroom_bytes": item.headroom_bytes,
         "relative_cost": round(item.cost.relative, 4),
         "cost": {key: round(value, 4) for key, value in asdict(item.cost).items()},
         "cost_explained": item.cost.explained(),
-        "layout": asdict(item.layout),
+        "layout": {**asdict(item.layout), "sequence_parallel": False},
         "notes": list(item.notes),
     }
 
 
 def code_to_json(code: StrategyCode) -> dict[str, Any]:
     """A program as JSON."""
-    return asdict(code)
+    return {**asdict(code), "implemented": True}
 
 
 def device_to_json(found: Device) -> dict[str, Any]:

@@ -70,12 +70,16 @@ def _model(console: Console, one: Mapping[str, Any]) -> None:
     for item in one["plans"]:
         sizes = [human_bytes(item["bytes_per_device"][part]) for part in _PARTS]
         fits = "[green]yes[/]" if item["fits"] else "[red]no[/]"
+        if not item["available"]:
+            fits = "[dim]not in TensorFlow[/]"
         table.add_row(item["kind"], str(item["devices"]), fits, *sizes, f"{item['relative_cost']:.2f}")
     console.print(table)
     console.print("bytes on the fullest device; cost is device time over that of computing alone", style="dim")
     first = one["plans"][0]
     for note in first["notes"]:
         console.print(f"[yellow]note[/]  {escape(note)}", soft_wrap=True)
+    if not first["strategies"]:
+        return
     strategy = first["strategies"][0]
     console.print(
         f"\n[bold]{escape(first['kind'])}[/]: {escape(strategy['title'])}, runs on {escape(strategy['runs_on'])}"

@@ -28,6 +28,10 @@ def test_the_contracts_keys(planned):
         assert size["total"] == sum(size[part] for part in KINDS - {"total"})
         assert item["fits"] is True
         assert item["devices"] <= 8
+    runs = {p["kind"]: p["available"] for p in planned["plans"]}
+    assert runs["single"] and runs["data"] and runs["tensor"]
+    for item in planned["plans"]:
+        assert item["available"] == bool(item["strategies"]) == (not item["kind"].startswith(("zero", "pipeline")))
     ast.parse(planned["code"])
     assert "load_model" in planned["code"]
 
@@ -70,7 +74,6 @@ def test_nonsense_is_one_line_and_exit_code_2(commands, tmp_path):
         ("plan", BERT, "--device", "huge"),
         ("plan", BERT, "--device", "16GB", "--optimizer", "adamm"),
         ("plan", BERT, "--device", "16GB", "--precision", "fp7"),
-        ("plan", BERT, "--device", "16GB", "--zero", "5"),
         ("plan", BERT, "--device", "16GB", "--image-size", "big"),
         ("plan", tmp_path / "absent.keras", "--device", "16GB"),
         ("plan", broken, "--device", "16GB"),

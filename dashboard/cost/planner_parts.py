@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import escape, figures, linked, render, session, words
 from stethoscope.errors import BadSetting
-from stethoscope.planner.plan import Plan, Settings, Zero
+from stethoscope.planner.plan import Plan, Settings
 from stethoscope.planner.presets import DEVICES, device
 from stethoscope.planner.states import OPTIMIZERS, PRECISIONS
 from stethoscope.planner.strategy_code import StrategyCode
@@ -68,16 +68,11 @@ def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
                 help="For inputs whose length is open",
             )  # fmt: skip
     with st.popover("More"):
-        zero = st.segmented_control(
-            "ZeRO stage", ["auto", "0", "1", "2", "3"], default="auto", key="zero", bind="query-params", required=True,
-            help="Which of optimizer state (1), gradients (2) and weights (3) are spread over the devices",
-        )  # fmt: skip
         recompute = st.toggle("May recompute activations", value=True, key="recompute", bind="query-params")
     try:
-        stage: Zero = "auto" if zero == "auto" or zero is None else int(zero)
         asked = Settings(
-            device(own if chosen == OWN else chosen), int(count), training, optimizer, precision, int(batch), stage, recompute
-        )  # fmt: skip
+            device(own if chosen == OWN else chosen), int(count), training, optimizer, precision, int(batch), recompute
+        )
     except BadSetting as error:
         st.warning(escape.sentences(error))
         return None
@@ -90,11 +85,12 @@ def _or_as_in_the_file(names: Iterable[str]) -> dict[str, str]:
 
 def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
     """The verdict, the picture, and the choice of a plan to look at."""
-    fitting = [plan for plan in plans if plan.fits]
-    if not plans:
+    runnable = [plan for plan in plans if plan.available]
+    if not runnable:
         render.empty("There is no plan for this model: its layers say nothing about their shapes.")
         return None
-    best = fitting[0] if fitting else min(plans, key=lambda plan: plan.bytes_per_device.total)
+    fitting = [plan for plan in runnable if plan.fits]
+    best = fitting[0] if fitting else min(runnable, key=lambda plan: plan.bytes_per_device.total)
     room = words.size(asked.device.usable_bytes)
     need = words.size(best.bytes_per_device.total)
     if fitting and best.devices == 1:
@@ -132,6 +128,8 @@ def _cost(plan: Plan) -> str:
 def _line(kind: str, plans: Sequence[Plan]) -> str:
     plan = next(plan for plan in plans if plan.kind == kind)
     fits = "fits" if plan.fits else "does not fit"
+    if not plan.available:
+        fits = "not in TensorFlow"
     return f"{name(kind)}: {words.plural(plan.devices, 'device')}, {words.size(plan.bytes_per_device.total)} each, {fits}, cost {plan.cost.relative:.2f}"
 
 
@@ -178,10 +176,8 @@ def details(plan: Plan, codes: Sequence[StrategyCode], assumptions: Sequence[str
     for note in dict.fromkeys((*plan.notes, *assumptions)):
         st.markdown(f"- {escape.sentences(note)}")
     for place, code in enumerate(codes):
-        label = code.title if code.implemented else f"{code.title} (not in TensorFlow)"
-        with st.expander(escape.markdown(label), expanded=place == 0):
+        with st.expander(escape.markdown(code.title), expanded=place == 0):
             if code.note:
                 st.caption(escape.sentences(code.note))
-            if code.code:
-                st.code(code.code, language="python", wrap_lines=True)
+            st.code(code.code, language="python", wrap_lines=True)
             st.caption(f"Runs on {escape.markdown(code.runs_on)}. It was not run here.")

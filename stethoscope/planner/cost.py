@@ -21,7 +21,7 @@ class Cost:
     communication: float
     recompute: float
     bubble: float
-    """Pipeline stages waiting for work."""
+    """Pipeline stages waiting for work, in plans that are arithmetic only."""
     repeated: float
     """Layers that every tensor-parallel device computes in full, and replicas without samples."""
 
@@ -38,38 +38,31 @@ class Cost:
             "pipeline idling": self.bubble,
             "repeated work": self.repeated,
         }
-        said = [f"{name} {100 * value:.1f} %" for name, value in parts.items() if value >= 0.0005]
-        return ", ".join(said) or "no overhead"
+        shown = [f"{name} {100 * value:.1f} %" for name, value in parts.items() if value >= 0.0005]
+        return ", ".join(shown) or "no overhead"
 
 
-def cost(work: Workload, found: Estimate) -> Cost:
+def cost(work: Workload, needs: Estimate) -> Cost:
     """Computes the overhead of one step.
 
-    Communication: gradients 2Ψ(d − 1)/d for data parallelism and ZeRO 1–2, 3Ψ for ZeRO 3; each tensor-parallel all-reduce
-    2(t − 1)/t of the tensor, once forward and once backward; activations and their gradients between pipeline stages.
-    Recomputation: one more forward pass, a third of forward and backward.
+    Communication: gradients 2Ψ(d − 1)/d for data parallelism; each tensor-parallel all-reduce 2(t − 1)/t of the tensor,
+    once forward and once backward. Recomputation: one more forward pass, a third of forward and backward.
 
-    Source: ZeRO, arXiv 1910.02054, section 7; Megatron-LM, arXiv 1909.08053, section 3; arXiv 2104.04473, section 3.
+    Source: ZeRO, arXiv 1910.02054, section 7; Megatron-LM, arXiv 1909.08053, section 3.
     """
-    layout = found.layout
+    layout = needs.layout
     local_batch = -(-work.batch_size // layout.data)
-    flops, alone, core = found.division.flops
+    flops, alone, core = needs.division.flops
     forward = max(1, flops)
     passes = 3 if work.training else 1
     computing = (flops - alone) / layout.tensor + alone
-    shares = max(1, len(found.stages))
-    recompute = _recompute(layout.recompute, core / forward) if work.training else 0.0
-    sent = (
-        _data_bytes(work, found)
-        + _tensor_bytes(work, found, local_batch) // shares
-        + _pipeline_bytes(found, local_batch)
-    )
-    seconds = max(1.0, passes * computing * local_batch / shares)
+    sent = _data_bytes(work, needs) + _tensor_bytes(work, needs, local_batch)
+    seconds = max(1.0, passes * computing * local_batch)
     return Cost(
         communication_bytes=int(sent),
         communication=sent * FLOPS_PER_LINK_BYTE / seconds,
-        recompute=recompute,
-        bubble=found.micro.bubble,
+        recompute=_recompute(layout.recompute, core / forward) if work.training else 0.0,
+        bubble=0.0,
         repeated=computing * layout.tensor / forward * (local_batch * layout.data / work.batch_size) - 1
         if flops
         else 0.0,
@@ -80,28 +73,19 @@ def _recompute(kind: Recompute, core_fraction: float) -> float:
     return {"none": 0.0, "selective": core_fraction / 3, "full": 1 / 3}[kind]
 
 
-def _data_bytes(work: Workload, found: Estimate) -> int:
-    layout, division = found.layout, found.division
-    if layout.data == 1 or not work.training:
+def _data_bytes(work: Workload, needs: Estimate) -> int:
+    devices = needs.layout.data
+    if devices == 1 or not work.training:
         return 0
-    stage = found.fullest
-    weights = sum(division.parameters[stage.start : stage.end]) * work.precision.weight_bytes
-    gradients = sum(division.trainable[stage.start : stage.end]) * work.precision.gradient_bytes
-    moved = {0: 2 * gradients, 1: gradients + weights, 2: gradients + weights, 3: gradients + 2 * weights}[layout.zero]
-    return moved * (layout.data - 1) // layout.data
+    gradients = sum(needs.division.trainable) * work.precision.gradient_bytes
+    return 2 * gradients * (devices - 1) // devices
 
 
-def _tensor_bytes(work: Workload, found: Estimate, local_batch: int) -> int:
-    layout = found.layout
+def _tensor_bytes(work: Workload, needs: Estimate, local_batch: int) -> int:
+    layout = needs.layout
     if layout.tensor == 1:
         return 0
-    elements = sum(found.division.all_reduced)
+    elements = sum(needs.division.all_reduced)
     passes = (2 + (layout.recompute == "full")) if work.training else 1
     exchanged = elements * work.precision.activation_bytes * local_batch
     return passes * exchanged * 2 * (layout.tensor - 1) // layout.tensor
-
-
-def _pipeline_bytes(found: Estimate, local_batch: int) -> int:
-    crossing = found.division.crossing
-    sent = [crossing[stage.end - 1] for stage in found.stages[:-1]]
-    return 2 * max(sent, default=0) * local_batch

@@ -14,11 +14,15 @@ class Layout:
     data: int = 1
     tensor: int = 1
     pipeline: int = 1
+    """Stages of layers one behind the other; more than 1 is arithmetic only."""
     zero: int = 0
-    """ZeRO stage over the data-parallel devices: 0 … 3."""
+    """ZeRO stage over the data-parallel devices, 0 … 3; more than 0 is arithmetic only."""
     recompute: Recompute = "none"
-    sequence_parallel: bool = False
-    """Whether tensor-parallel devices also split the normalisations and dropouts between them by position."""
+
+    @property
+    def available(self) -> bool:
+        """Whether TensorFlow or Keras can divide devices in this way."""
+        return self.pipeline == 1 and not self.zero
 
     @property
     def devices(self) -> int:
@@ -27,7 +31,7 @@ class Layout:
 
     @property
     def family(self) -> str:
-        """The kind of parallelism without recomputation: "single", "data", "zero2", "tensor+pipeline" …"""
+        """The kind of parallelism without recomputation: "single", "data", "zero2", "tensor+data" …"""
         parts = ["tensor"] if self.tensor > 1 else []
         parts += ["pipeline"] if self.pipeline > 1 else []
         if self.data > 1:

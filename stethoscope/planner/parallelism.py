@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stethoscope.planner.layer_kinds import Kind
 from stethoscope.planner.layout import Layout
 from stethoscope.planner.liveness import crossing_bytes, live_profile
 from stethoscope.planner.model_shape import LayerShape, ModelShape
-from stethoscope.planner.pipeline import MicroBatches, balanced_stages, micro_batches
 from stethoscope.planner.recompute import Segments, segments
 from stethoscope.planner.states import Optimizer, Precision, StateBytes, state_bytes
 from stethoscope.planner.stored import Kept, attention_sizes, forward_flops, kept_tensors, working_elements
 from stethoscope.planner.tensor_parallel import TensorSplit, tensor_split
 from stethoscope.planner.transformers import key_value_cache_bytes
-
-ZERO_BUCKET_ELEMENTS = 500_000_000
-"""DeepSpeed's default `reduce_bucket_size`: how many gradients are reduced at a time."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +63,11 @@ class Division:
     Args:
         work: the workload.
         tensor: degree of tensor parallelism.
-        sequence_parallel: whether positions are split as well.
     """
 
-    def __init__(self, work: Workload, tensor: int, sequence_parallel: bool) -> None:
+    def __init__(self, work: Workload, tensor: int) -> None:
         self.work, self.shape, self.tensor = work, work.shape, tensor
         self.split: TensorSplit = tensor_split(work.shape, tensor)
-        self.sequence_parallel = sequence_parallel and work.shape.transformer is not None
         self.parameters = [self.split.parameters(layer) for layer in self.shape.layers]
         self.trainable = [self.split.trainable(layer) for layer in self.shape.layers]
         self.kept = self._kept(with_attention=True)
@@ -103,13 +96,12 @@ class Division:
 
     def _is_split(self, tensor: Kept) -> bool:
         in_split_layer = tensor.split_by_tensor_parallelism and tensor.path in self.split.how
-        return in_split_layer or tensor.path in self.split.split_outputs or self.sequence_parallel
+        return in_split_layer or tensor.path in self.split.split_outputs
 
     @functools.cached_property
     def crossing(self) -> list[int]:
         """Bytes per sample that cross a cut behind each layer."""
-        whole = crossing_bytes(self.shape, self.output)
-        return [-(-size // self.tensor) for size in whole] if self.sequence_parallel else whole
+        return crossing_bytes(self.shape, self.output)
 
     @functools.cached_property
     def live(self) -> list[int]:
@@ -153,139 +145,70 @@ class Division:
 
 
 @dataclass(frozen=True)
-class Stage:
-    """One pipeline stage, layers `start` … `end` (exclusive) of the model's order, and what one of its devices holds."""
-
-    start: int
-    end: int
-    bytes: BytesPerDevice
-    in_flight: int
-
-
-@dataclass(frozen=True)
 class Estimate:
     """What a layout needs."""
 
     layout: Layout
-    stages: tuple[Stage, ...]
-    micro: MicroBatches
+    bytes: BytesPerDevice
     division: Division
-
-    @property
-    def fullest(self) -> Stage:
-        """The stage that needs most on a device."""
-        return max(self.stages, key=lambda stage: stage.bytes.total)
 
 
 def estimate(work: Workload, layout: Layout, division: Division | None = None) -> Estimate:
-    """Computes the bytes on each device.
+    """Computes the bytes on the device that holds most, for a layout that TensorFlow or Keras can run.
 
     Args:
         work: model, precision, optimizer, batch.
         layout: how the devices are divided.
-        division: `Division(work, layout.tensor, layout.sequence_parallel)` when it is at hand.
+        division: `Division(work, layout.tensor)` when it is at hand.
     """
-    on = division or Division(work, layout.tensor, layout.sequence_parallel)
-    local_batch = -(-work.batch_size // layout.data)
-    micro = micro_batches(local_batch, layout.pipeline, work.training)
-    bounds = _bounds(work, layout, on, micro)
-    stages = tuple(
-        Stage(
-            start,
-            end,
-            _stage_bytes(work, layout, on, start, end, micro, micro.in_flight(number)),
-            micro.in_flight(number),
-        )
-        for number, (start, end) in enumerate(bounds)
-    )
-    return Estimate(layout, stages, micro, on)
-
-
-def _bounds(work: Workload, layout: Layout, on: Division, micro: MicroBatches) -> Sequence[tuple[int, int]]:
-    count = len(work.shape.layers)
-    if layout.pipeline == 1 or not count:
-        return [(0, count)]
-    one = (
-        state_bytes(1000, 1000, work.precision, work.optimizer, zero_stage=layout.zero, devices=layout.data).total
-        / 1000
-    )
-    fixed = [parameters * one for parameters in on.parameters]
+    on = division or Division(work, layout.tensor)
+    size = -(-work.batch_size // layout.data)
+    states = _states(work, on)
+    buffers = _exchange(work, layout, on, size)
     if not work.training:
-        return balanced_stages(fixed, [0] * count, layout.pipeline, micro)
-    kept = {"full": on.crossing, "selective": on.kept_selective, "none": on.kept}[layout.recompute]
-    return balanced_stages(fixed, kept, layout.pipeline, micro)
+        activations = max(on.live, default=0) * size + _cache(work, layout, on, size)
+        buffers += max(on.parameters, default=0) * work.precision.cast_bytes
+        return Estimate(layout, BytesPerDevice(states.weights, 0, 0, activations, buffers), on)
+    buffers += sum(on.parameters) * work.precision.cast_bytes + max(on.backward, default=0) * size
+    if layout.recompute == "full":
+        kept = sum(on.crossing[cut] for cut in on.segments.cuts)
+        ranges = on.segments.ranges(len(on.kept))
+        buffers += max((sum(on.kept[start:end]) for start, end in ranges), default=0) * size
+    elif layout.recompute == "selective":
+        kept = sum(on.kept_selective)
+        buffers += max((a - b for a, b in zip(on.kept, on.kept_selective, strict=True)), default=0) * size
+    else:
+        kept = sum(on.kept)
+    held = BytesPerDevice(states.weights, states.gradients, states.optimizer, kept * size, buffers)
+    return Estimate(layout, held, on)
 
 
-def _states(work: Workload, layout: Layout, on: Division, start: int, end: int) -> StateBytes:
-    parameters, trainable = sum(on.parameters[start:end]), sum(on.trainable[start:end])
-    states = state_bytes(
-        parameters, trainable, work.precision, work.optimizer, zero_stage=layout.zero, devices=layout.data
-    )
+def _states(work: Workload, on: Division) -> StateBytes:
+    parameters = sum(on.parameters)
     stored = work.shape.stored_weight_bytes
     if not work.training and stored and work.shape.parameters:
         return StateBytes(-(-stored * parameters // work.shape.parameters), 0, 0)
-    return states
+    return state_bytes(parameters, sum(on.trainable), work.precision, work.optimizer)
 
 
-def _stage_bytes(
-    work: Workload, layout: Layout, on: Division, start: int, end: int, micro: MicroBatches, in_flight: int
-) -> BytesPerDevice:
-    states = _states(work, layout, on, start, end)
-    size = micro.size
-    buffers = _exchange(work, layout, on, start, end) + _boundary(layout, on, start, end) * size
-    if not work.training:
-        activations = max(on.live[start:end], default=0) * size + _cache(work, layout, on, start, end, size)
-        largest = max(on.parameters[start:end], default=0)
-        return BytesPerDevice(states.weights, 0, 0, activations, buffers + largest * work.precision.cast_bytes)
-    buffers += sum(on.parameters[start:end]) * work.precision.cast_bytes
-    buffers += max(on.backward[start:end], default=0) * size
-    if layout.recompute == "full":
-        kept = sum(on.crossing[cut] for cut in on.segments.within(start, end))
-        ranges = on.segments.ranges(start, end)
-        buffers += max((sum(on.kept[a:b]) for a, b in ranges), default=0) * size
-    elif layout.recompute == "selective":
-        kept = sum(on.kept_selective[start:end])
-        buffers += max((a - b for a, b in zip(on.kept, on.kept_selective, strict=True)), default=0) * size
-    else:
-        kept = sum(on.kept[start:end])
-    return BytesPerDevice(states.weights, states.gradients, states.optimizer, kept * size * in_flight, buffers)
+def _exchange(work: Workload, layout: Layout, on: Division, size: int) -> int:
+    """Buffers of collective operations: gradients packed for the all-reduce, partial sums of `size` samples.
 
-
-def _exchange(work: Workload, layout: Layout, on: Division, start: int, end: int) -> int:
-    """Buffers of collective operations: gradients packed for the all-reduce, gathered weights, partial sums.
-
-    Source: `_pack_tensors`, num_packs=1, tensorflow/python/distribute/cross_device_ops.py (a flat copy of all gradients);
-    DeepSpeed reduce_bucket_size; ZeRO stage 3 gathers one layer at a time.
+    Source: `_pack_tensors`, num_packs=1, tensorflow/python/distribute/cross_device_ops.py (a flat copy of all gradients).
     """
     total = 0
     if work.training and layout.data > 1:
-        gradients = sum(on.trainable[start:end])
-        packed = gradients if layout.zero == 0 else min(gradients, ZERO_BUCKET_ELEMENTS)
-        total += packed * work.precision.gradient_bytes
-        if layout.zero == 3:
-            largest = max(on.parameters[start:end], default=0)
-            total += (largest - -(-largest // layout.data)) * work.precision.weight_bytes
+        total += sum(on.trainable) * work.precision.gradient_bytes
     if layout.tensor > 1:
-        local = -(-work.batch_size // layout.data)
-        size = micro_batches(local, layout.pipeline, work.training).size
-        exchanged = max(on.all_reduced[start:end], default=0)
-        total += exchanged * work.precision.activation_bytes * size
+        total += max(on.all_reduced, default=0) * work.precision.activation_bytes * size
     return total
 
 
-def _boundary(layout: Layout, on: Division, start: int, end: int) -> int:
-    """Bytes per sample received from the stage before and sent to the one after."""
-    if layout.pipeline == 1:
-        return 0
-    received = on.crossing[start - 1] if start else 0
-    return received + (on.crossing[end - 1] if end < len(on.crossing) else 0)
-
-
-def _cache(work: Workload, layout: Layout, on: Division, start: int, end: int, size: int) -> int:
+def _cache(work: Workload, layout: Layout, on: Division, size: int) -> int:
     transformer = work.shape.transformer
     if transformer is None or not work.cached_tokens:
         return 0
-    blocks = [layer for layer in work.shape.layers[start:end] if layer.kind in (Kind.ATTENTION, Kind.TRANSFORMER)]
+    blocks = [layer for layer in work.shape.layers if layer.kind in (Kind.ATTENTION, Kind.TRANSFORMER)]
     split = all(layer.path in on.split.how for layer in blocks) and bool(blocks)
     whole = key_value_cache_bytes(
         len(blocks),

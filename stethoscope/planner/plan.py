@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from stethoscope.errors import BadSetting
 from stethoscope.planner.cost import Cost, cost
+from stethoscope.planner.elsewhere import NOT_AVAILABLE, Elsewhere, elsewhere
 from stethoscope.planner.layout import Layout
 from stethoscope.planner.model_shape import ModelShape, model_shape
 from stethoscope.planner.parallelism import BytesPerDevice, Division, Estimate, Workload, estimate
@@ -16,7 +16,6 @@ from stethoscope.planner.states import Optimizer, Precision, optimizer, precisio
 from stethoscope.planner.transformers import Recompute
 from stethoscope.types import Architecture
 
-Zero = Literal["auto"] | int
 _DEGREES = (*range(2, 17), 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
 _POWERS = (2, 4, 8, 16, 32, 64, 128)
 _MOST_DEVICES = 65_536
@@ -29,10 +28,12 @@ class Plan:
     """One way of using the devices."""
 
     kind: str
-    """"single", "data", "zero1" … "zero3", "tensor", "pipeline", joined by "+"; "+recompute" where it applies."""
+    """"single", "data", "tensor", "tensor+data", with "+recompute" where it applies; "zero1" … "zero3", "pipeline"."""
     devices: int
     """In use."""
     fits: bool
+    available: bool
+    """Whether TensorFlow or Keras can run it; the bytes of other frameworks' ways are arithmetic to compare with."""
     bytes_per_device: BytesPerDevice
     """Of the fullest device."""
     headroom_bytes: int
@@ -53,12 +54,8 @@ class Settings:
     precision: str | Precision = "float32"
     batch_size: int = 32
     """Samples in one step over all devices together."""
-    zero: Zero = "auto"
-    """"auto" tries stages 1 to 3 as well; a number only that stage."""
     recompute: bool = True
     """Whether plans that compute activations again may be proposed."""
-    sequence_parallel: bool = False
-    """Split normalisations and dropouts of tensor-parallel transformers by position, as Megatron does."""
     cached_tokens: int = 0
     """For text generation: positions per sample whose keys and values are kept."""
 
@@ -71,6 +68,8 @@ def plan(
     image_size: tuple[int, int] | None = None,
 ) -> tuple[Plan, ...]:
     """Returns one plan per kind of parallelism: those that fit, cheapest first, then those that do not, smallest first.
+
+    Among those that fit, what TensorFlow or Keras cannot run comes last.
 
     Within a kind it is the cheapest that fits, else the one that needs least; recomputation is added only where the plan
     does not fit without. Bytes are those of the fullest device.
@@ -91,18 +90,18 @@ def plan(
     )
     work = workload(shape, settings)
     families: dict[str, list[tuple[Estimate, Cost]]] = {}
-    divisions: dict[tuple[int, bool], Division] = {}
+    divisions = {1: Division(work, 1)}
     for layout in _layouts(work, settings):
-        if any(_fits(found, settings) for found, _ in families.get(layout.family, ()) if _same(found.layout, layout)):
+        if any(_fits(needs, settings) for needs, _ in families.get(layout.family, ()) if _same(needs.layout, layout)):
             continue
-        key = layout.tensor, layout.sequence_parallel
-        if key not in divisions:
-            divisions[key] = Division(work, *key)
-        if layout.tensor > 1 and not divisions[key].split.how:
+        if layout.tensor not in divisions:
+            divisions[layout.tensor] = Division(work, layout.tensor)
+        if layout.tensor > 1 and not divisions[layout.tensor].split.how:
             continue
-        found = estimate(work, layout, divisions[key])
-        families.setdefault(layout.family, []).append((found, cost(work, found)))
+        needs = estimate(work, layout, divisions[layout.tensor])
+        families.setdefault(layout.family, []).append((needs, cost(work, needs)))
     plans = [_chosen(work, settings, candidates) for candidates in families.values()]
+    plans += [_arithmetic(settings, row) for row in elsewhere(work, settings.devices, divisions[1])]
     return tuple(sorted(plans, key=_order))
 
 
@@ -116,8 +115,6 @@ def workload(shape: ModelShape, settings: Settings) -> Workload:
         raise BadSetting(f"Batch size {settings.batch_size}: expected 1 or more samples. Correct it.")
     if not 1 <= settings.devices <= _MOST_DEVICES:
         raise BadSetting(f"Devices {settings.devices}: expected 1 to {_MOST_DEVICES:,}. Correct it.")
-    if settings.zero != "auto" and settings.zero not in (0, 1, 2, 3):
-        raise BadSetting(f"ZeRO stage {settings.zero}: expected auto, 0, 1, 2 or 3. Correct it.")
     if settings.cached_tokens < 0:
         raise BadSetting(f"Cached tokens {settings.cached_tokens}: expected 0 or more. Correct it.")
     chosen = optimizer(settings.optimizer) if isinstance(settings.optimizer, str) else settings.optimizer
@@ -126,92 +123,60 @@ def workload(shape: ModelShape, settings: Settings) -> Workload:
 
 
 def _layouts(work: Workload, settings: Settings) -> Iterator[Layout]:
-    for layout in _without_recompute(work, settings):
-        yield layout
-        if work.training and settings.recompute:
-            kinds: tuple[Recompute, ...] = ("selective", "full") if work.shape.transformer else ("full",)
-            for kind in kinds:
-                yield Layout(layout.data, layout.tensor, layout.pipeline, layout.zero, kind, layout.sequence_parallel)
-
-
-def _without_recompute(work: Workload, settings: Settings) -> Iterator[Layout]:
-    count, stages = settings.devices, max(1, sum(1 for layer in work.shape.layers if layer.parameters))
-    sequence = settings.sequence_parallel
-    zeros = _zero_stages(work, settings)
-    yield Layout()
-    for zero in zeros:
-        if count > 1:
-            yield Layout(data=count, zero=zero)
-    for degree in _DEGREES:
-        if degree <= min(count, _MOST_TENSOR):
-            yield Layout(tensor=degree, sequence_parallel=sequence)
-        if degree <= min(count, stages):
-            yield Layout(pipeline=degree)
-    for tensor in (1, *_POWERS):
-        for pipeline in (1, *_POWERS):
-            if tensor * pipeline == 1 or tensor * pipeline > count or tensor > _MOST_TENSOR or pipeline > stages:
-                continue
-            on = sequence and tensor > 1
-            if tensor > 1 and pipeline > 1:
-                yield Layout(1, tensor, pipeline, 0, "none", on)
-            data = count // (tensor * pipeline)
-            for zero in zeros:
-                if data > 1 and (pipeline == 1 or zero < 2):
-                    yield Layout(data, tensor, pipeline, zero, "none", on)
-
-
-def _zero_stages(work: Workload, settings: Settings) -> tuple[int, ...]:
-    if not work.training:
-        return (0,)
-    return (0, 1, 2, 3) if settings.zero == "auto" else (int(settings.zero),)
+    kinds: tuple[Recompute, ...] = ("none",)
+    if work.training and settings.recompute:
+        kinds = ("none", "selective", "full") if work.shape.transformer else ("none", "full")
+    count = settings.devices
+    degrees = [(1, 1)] + ([(count, 1)] if count > 1 else [])
+    degrees += [(1, tensor) for tensor in _DEGREES if tensor <= min(count, _MOST_TENSOR)]
+    degrees += [(count // tensor, tensor) for tensor in _POWERS if count // tensor > 1 and tensor <= _MOST_TENSOR]
+    for data, tensor in degrees:
+        for kind in kinds:
+            yield Layout(data, tensor, recompute=kind)
 
 
 def _same(a: Layout, b: Layout) -> bool:
-    return (a.data, a.tensor, a.pipeline, a.zero) == (b.data, b.tensor, b.pipeline, b.zero)
+    return (a.data, a.tensor) == (b.data, b.tensor)
 
 
-def _fits(found: Estimate, settings: Settings) -> bool:
-    return found.fullest.bytes.total <= settings.device.usable_bytes
+def _fits(needs: Estimate, settings: Settings) -> bool:
+    return needs.bytes.total <= settings.device.usable_bytes
 
 
 def _chosen(work: Workload, settings: Settings, candidates: list[tuple[Estimate, Cost]]) -> Plan:
     fitting = [candidate for candidate in candidates if _fits(candidate[0], settings)]
     if fitting:
-        found, price = min(fitting, key=lambda pair: (pair[1].relative, pair[0].layout.devices))
+        needs, price = min(fitting, key=lambda pair: (pair[1].relative, pair[0].layout.devices))
     else:
-        found, price = min(candidates, key=lambda pair: (pair[0].fullest.bytes.total, pair[1].relative))
-    size = found.fullest.bytes
-    return Plan(
-        kind=found.layout.kind,
-        devices=found.layout.devices,
-        fits=bool(fitting),
-        bytes_per_device=size,
-        headroom_bytes=settings.device.usable_bytes - size.total,
-        cost=price,
-        layout=found.layout,
-        notes=tuple(_notes(work, settings, found)),
-    )
+        needs, price = min(candidates, key=lambda pair: (pair[0].bytes.total, pair[1].relative))
+    return _plan(settings, needs.layout, needs.bytes, price, _notes(work, settings, needs))
 
 
-def _order(plan: Plan) -> tuple[bool, float, int, str]:
+def _arithmetic(settings: Settings, row: Elsewhere) -> Plan:
+    return _plan(settings, row.layout, row.bytes, row.cost, [NOT_AVAILABLE])
+
+
+def _plan(settings: Settings, layout: Layout, size: BytesPerDevice, price: Cost, notes: Iterable[str]) -> Plan:
+    left = settings.device.usable_bytes - size.total
+    return Plan(layout.kind, layout.devices, left >= 0, layout.available, size, left, price, layout, tuple(notes))
+
+
+def _order(plan: Plan) -> tuple[bool, bool, float, int, str]:
     rank = round(plan.cost.relative, 6) if plan.fits else float(plan.bytes_per_device.total)
-    return not plan.fits, rank, plan.devices, plan.kind
+    return not plan.fits, not plan.available, rank, plan.devices, plan.kind
 
 
-def _notes(work: Workload, settings: Settings, found: Estimate) -> Iterator[str]:
-    layout = found.layout
+def _notes(work: Workload, settings: Settings, needs: Estimate) -> Iterator[str]:
+    layout = needs.layout
     if layout.devices < settings.devices:
         yield f"Uses {layout.devices} of {settings.devices} devices."
     if layout.data > work.batch_size:
         yield f"A batch of {work.batch_size} leaves {layout.data - work.batch_size} of {layout.data} replicas without samples."
     elif layout.data > 1 and work.batch_size % layout.data:
         yield f"{work.batch_size} samples do not divide by {layout.data}: some replicas get one more."
-    yield from found.division.split.notes
-    if layout.pipeline > 1:
-        micro = found.micro
-        yield f"{len(found.stages)} stages, {micro.number} micro-batches of {micro.size}, at most {found.fullest.in_flight} in flight."
+    yield from needs.division.split.notes
     if layout.recompute == "full":
-        kept = len(found.division.segments.cuts)
+        kept = len(needs.division.segments.cuts)
         yield f"Activations are kept at {kept} places and computed again between them."
     if layout.recompute == "selective":
         yield "The attention scores are computed again in the backward pass."

@@ -20,14 +20,10 @@ class Segments:
 
     cuts: tuple[int, ...]
 
-    def ranges(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The stretches between cuts within layers `start` … `end` (exclusive)."""
-        edges = [start, *(cut + 1 for cut in self.cuts if start <= cut < end - 1), end]
+    def ranges(self, count: int) -> list[tuple[int, int]]:
+        """The stretches between cuts of a model of `count` layers."""
+        edges = [0, *(cut + 1 for cut in self.cuts if cut < count - 1), count]
         return [(a, b) for a, b in itertools.pairwise(edges) if b > a]
-
-    def within(self, start: int, end: int) -> list[int]:
-        """The cuts whose tensors a stage of layers `start` … `end` keeps: those inside, and what it is sent."""
-        return [cut for cut in self.cuts if start <= cut < end - 1] + ([start - 1] if start else [])
 
 
 def segments(shape: ModelShape, kept_bytes: Sequence[int], crossing: Sequence[int]) -> Segments:
@@ -51,7 +47,7 @@ def segments(shape: ModelShape, kept_bytes: Sequence[int], crossing: Sequence[in
     number = 2
     while number <= min(_MOST_SEGMENTS, count):
         cuts = _even(kept_bytes, crossing, total / number)
-        ranges = Segments(tuple(cuts)).ranges(0, count)
+        ranges = Segments(tuple(cuts)).ranges(count)
         cost = sum(crossing[cut] for cut in cuts) + max(sum(kept_bytes[a:b]) for a, b in ranges)
         best = min(best, (cost, cuts))
         number += 1 if number < 16 else 8

@@ -38,24 +38,6 @@ _ALL = (
     ),
     Precision("bfloat16", "everything in bfloat16", 2, 2, 2, 0, 2, 0, _KERAS),
     Precision("float16", "everything in float16", 2, 2, 2, 0, 2, 0, _KERAS),
-    Precision(
-        "deepspeed_mixed",
-        "DeepSpeed mixed precision (16 bytes with Adam)",
-        *(2, 2, 4, 4, 2, 0),
-        "ZeRO, Rajbhandari et al. 2020, arXiv 1910.02054, section 3.1: 2Ψ + 2Ψ + KΨ, K = 12 for Adam",
-    ),
-    Precision(
-        "megatron_mixed",
-        "Megatron mixed precision, float32 gradients (18 bytes with Adam)",
-        *(2, 4, 4, 4, 2, 0),
-        "Megatron Core user guide, Distributed Optimizer: 18, distributed 6 + 12/d",
-    ),
-    Precision(
-        "megatron_mixed_16bit_gradients",
-        "Megatron mixed precision, 16-bit gradients (20 bytes with Adam)",
-        *(2, 2, 4, 8, 2, 0),
-        "Megatron Core user guide, Distributed Optimizer: 20, distributed 4 + 16/d",
-    ),
 )
 PRECISIONS: dict[str, Precision] = {precision.id: precision for precision in _ALL}
 
@@ -119,10 +101,10 @@ def precision(name: str) -> Precision:
     Raises:
         BadSetting: there is none.
     """
-    found = PRECISIONS.get(name.strip().lower())
-    if found is None:
+    known = PRECISIONS.get(name.strip().lower())
+    if known is None:
         raise BadSetting(f"Precision {name!r}: expected one of {', '.join(PRECISIONS)}. Correct it.")
-    return found
+    return known
 
 
 def optimizer(name: str) -> Optimizer:
@@ -131,10 +113,10 @@ def optimizer(name: str) -> Optimizer:
     Raises:
         BadSetting: there is none.
     """
-    found = OPTIMIZERS.get(name.strip().lower().replace("_", "").replace("-", "").replace(" ", ""))
-    if found is None:
+    known = OPTIMIZERS.get(name.strip().lower().replace("_", "").replace("-", "").replace(" ", ""))
+    if known is None:
         raise BadSetting(f"Optimizer {name!r}: expected one of {', '.join(OPTIMIZERS)}. Correct it.")
-    return found
+    return known
 
 
 def compiled_optimizer(name: str, settings: Mapping[str, Any]) -> Optimizer | None:

@@ -1,4 +1,4 @@
-"""The program for a plan, to copy: tf.distribute, keras.distribution, or the name of what does it instead."""
+"""The program for a plan, to copy: tf.distribute or keras.distribution."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from stethoscope.planner.layout_map import layout_rules
 from stethoscope.planner.model_shape import ModelShape
-from stethoscope.planner.parallelism import estimate
-from stethoscope.planner.plan import Plan, Settings, workload
+from stethoscope.planner.plan import Plan, Settings
 from stethoscope.planner.states import Optimizer, Precision
 from stethoscope.planner.tensor_parallel import tensor_split
 
@@ -48,16 +47,14 @@ class StrategyCode:
     code: str
     """Valid Python."""
     runs_on: str
-    """What must be installed: "TensorFlow", "Keras with the JAX backend", or a framework that is neither."""
-    implemented: bool
-    """Whether TensorFlow or Keras can carry the plan out."""
+    """What must be installed: "TensorFlow" or "Keras with the JAX backend"."""
     note: str = ""
 
 
 def strategy_codes(
     plan: Plan, settings: Settings, shape: ModelShape, model_file: str = "model.keras", loss: str = ""
 ) -> tuple[StrategyCode, ...]:
-    """Returns programs for a plan, the one to prefer first.
+    """Returns programs for a plan, the one to prefer first; none for what neither TensorFlow nor Keras can run.
 
     Args:
         plan: one of `plan(…)`.
@@ -67,10 +64,8 @@ def strategy_codes(
         loss: the name of the loss to compile with; a placeholder when not given.
     """
     layout = plan.layout
-    if layout.pipeline > 1:
-        return (_pipeline(plan, settings, shape),)
-    if layout.zero:
-        return (_zero(plan, settings),)
+    if not plan.available:
+        return ()
     body = _Body(settings, model_file, loss, recompute=layout.recompute != "none", live=shape.live)
     if layout.tensor > 1:
         return (_model_parallel(plan, settings, shape, body),)
@@ -144,20 +139,20 @@ def _one_device(settings: Settings, body: _Body) -> StrategyCode:
         strategy = f'{_TPU}strategy = tf.distribute.OneDeviceStrategy("/TPU:0")\n'
     else:
         strategy = 'strategy = tf.distribute.OneDeviceStrategy("/GPU:0")\n'
-    return StrategyCode("OneDeviceStrategy", _scoped(body, strategy), "TensorFlow", True)
+    return StrategyCode("OneDeviceStrategy", _scoped(body, strategy), "TensorFlow")
 
 
 def _mirrored(devices: int, body: _Body) -> StrategyCode:
     names = ", ".join(f'"/GPU:{number}"' for number in range(devices))
     note = f"batch_size is divided among {devices} replicas; the learning rate may want to grow with a larger batch."
     strategy = f"strategy = tf.distribute.MirroredStrategy([{names}])\n"
-    return StrategyCode("MirroredStrategy", _scoped(body, strategy), "TensorFlow", True, note)
+    return StrategyCode("MirroredStrategy", _scoped(body, strategy), "TensorFlow", note)
 
 
 def _tpu(body: _Body) -> StrategyCode:
     strategy = f"{_TPU}strategy = tf.distribute.TPUStrategy(resolver)\n"
     note = "Every shape must be fixed: XLA compiles one program per batch size and sequence length."
-    return StrategyCode("TPUStrategy", _scoped(body, strategy), "TensorFlow", True, note)
+    return StrategyCode("TPUStrategy", _scoped(body, strategy), "TensorFlow", note)
 
 
 def _multi_worker(devices: int, body: _Body) -> StrategyCode:
@@ -170,7 +165,7 @@ def _multi_worker(devices: int, body: _Body) -> StrategyCode:
     )
     strategy = "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n"
     note = f"For {devices} devices in {hosts} machines; each must be reachable at its address."
-    return StrategyCode("MultiWorkerMirroredStrategy", _scoped(body, strategy, before), "TensorFlow", True, note)
+    return StrategyCode("MultiWorkerMirroredStrategy", _scoped(body, strategy, before), "TensorFlow", note)
 
 
 _JAX = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # before Keras is imported\n\nimport keras\n\n'
@@ -183,7 +178,7 @@ def _data_parallel(devices: int, body: _Body) -> StrategyCode:
         "keras.distribution.set_distribution(keras.distribution.DataParallel(devices=devices))\n"
         f"{body.make_lines('')}{body.run}"
     )
-    return StrategyCode("keras.distribution.DataParallel", code, "Keras with the JAX backend", True, _JAX_NOTE)
+    return StrategyCode("keras.distribution.DataParallel", code, "Keras with the JAX backend", _JAX_NOTE)
 
 
 def _model_parallel(plan: Plan, settings: Settings, shape: ModelShape, body: _Body) -> StrategyCode:
@@ -204,48 +199,4 @@ def _model_parallel(plan: Plan, settings: Settings, shape: ModelShape, body: _Bo
     )
     if left_out:
         note += f" Not in the map, their layout depends on how they were written: {', '.join(left_out[:5])}."
-    return StrategyCode("keras.distribution.ModelParallel", code, "Keras with the JAX backend", True, note)
-
-
-def _zero(plan: Plan, settings: Settings) -> StrategyCode:
-    layout = plan.layout
-    per_device = -(-settings.batch_size // layout.data)
-    lines = [
-        "# TensorFlow and Keras do not implement ZeRO. This is a DeepSpeed configuration, for a model in PyTorch.",
-        "deepspeed_config = {",
-        f'    "train_micro_batch_size_per_gpu": {per_device},',
-        f'    "zero_optimization": {{"stage": {layout.zero}}},',
-        "}",
-    ]
-    if layout.tensor > 1:
-        lines.insert(1, f"# Together with tensor parallelism over {layout.tensor} devices: Megatron-DeepSpeed.")
-    note = (
-        "ZeRO has no implementation in TensorFlow or Keras. DeepSpeed (stages 1–3) and PyTorch FSDP (stage 3, or 2 with "
-        "reshard_after_forward=False) have; in JAX the same is had by sharding parameters over the data axis."
-    )
-    return StrategyCode(f"ZeRO stage {layout.zero}", "\n".join(lines) + "\n", "DeepSpeed with PyTorch", False, note)
-
-
-def _pipeline(plan: Plan, settings: Settings, shape: ModelShape) -> StrategyCode:
-    found = estimate(workload(shape, settings), plan.layout)
-    lines = [
-        "# TensorFlow and Keras do not implement pipeline parallelism. These are the stages to cut the model into.",
-        "stages = [",
-        *(
-            f"    {{'first': {shape.layers[stage.start].path!r}, 'last': {shape.layers[stage.end - 1].path!r}}},"
-            for stage in found.stages
-            if stage.end > stage.start
-        ),
-        "]",
-        f"micro_batch_size = {found.micro.size}",
-        f"micro_batches = {found.micro.number}",
-    ]
-    if plan.layout.tensor > 1:
-        lines.append(f"tensor_parallel = {plan.layout.tensor}")
-    if plan.layout.data > 1:
-        lines.append(f"data_parallel = {plan.layout.data}")
-    note = (
-        "Pipeline parallelism has no implementation in TensorFlow or Keras. Megatron-LM, DeepSpeed and "
-        "torch.distributed.pipelining have, for models in PyTorch."
-    )
-    return StrategyCode("Pipeline", "\n".join(lines) + "\n", "Megatron-LM or DeepSpeed with PyTorch", False, note)
+    return StrategyCode("keras.distribution.ModelParallel", code, "Keras with the JAX backend", note)

@@ -1,4 +1,4 @@
-"""Published arithmetic of transformers: stored activations, and the cache of keys and values."""
+"""Published arithmetic of transformers: the cache of keys and values."""
 
 from __future__ import annotations
 
@@ -18,32 +18,6 @@ class TransformerShape:
     sequence_length: int
     key_value_heads: int
     head_size: int
-
-
-def activation_bytes_per_layer(
-    sequence: int,
-    batch: int,
-    hidden: int,
-    heads: int,
-    *,
-    tensor_parallel: int = 1,
-    sequence_parallel: bool = False,
-    recompute: Recompute = "none",
-) -> float:
-    """Bytes one transformer layer stores for its backward pass, 16-bit activations, on each tensor-parallel device.
-
-    No recomputation: s·b·h·(34 + 5·a·s/h). Tensor parallelism over t: s·b·h·(10 + 24/t + 5·a·s/(h·t)); with sequence
-    parallelism everything is divided by t. Selective recomputation drops the 5·a·s/h; full keeps the layer's input, 2·s·b·h.
-
-    Source: Korthikanti et al. 2022, arXiv 2205.05198, table 2.
-    """
-    sbh = sequence * batch * hidden
-    t = tensor_parallel
-    if recompute == "full":
-        return 2 * sbh
-    attention = 0.0 if recompute == "selective" else 5 * heads * sequence / hidden / t
-    linear = 34 / t if sequence_parallel else 10 + 24 / t
-    return sbh * (linear + attention)
 
 
 def key_value_cache_bytes(

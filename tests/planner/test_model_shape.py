@@ -10,10 +10,14 @@ from stethoscope.errors import BadSetting
 from stethoscope.planner.layer_kinds import Kind
 from stethoscope.planner.model_shape import model_shape
 from stethoscope.planner.stored import forward_flops, kept_tensors
-from stethoscope.planner.transformers import activation_bytes_per_layer
 from stethoscope.types import TensorSpec
 from tests.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
 from tests.tables import each
+
+
+def korthikanti_bytes(sequence, hidden, heads):
+    """What one transformer layer stores per sample in 16 bits. Source: arXiv 2205.05198, table 2."""
+    return sequence * hidden * (34 + 5 * heads * sequence / hidden)
 
 
 def kept_bytes(shape, activation_bytes=4, batch=1):
@@ -106,7 +110,7 @@ def test_a_gpt_block_keeps_exactly_what_korthikanti_counts(hidden, heads, sequen
     """s·b·h·(34 + 5·a·s/h) per block at 16 bits, but for the token indices and the tensor behind the last block."""
     shape = model_shape(transformer(blocks, hidden, heads, sequence))
     indices = 4 * sequence
-    formula = blocks * activation_bytes_per_layer(sequence, 1, hidden, heads)
+    formula = blocks * korthikanti_bytes(sequence, hidden, heads)
     assert kept_bytes(shape, activation_bytes=2) == formula + indices
 
 
@@ -195,7 +199,7 @@ def test_a_whole_block_as_one_layer_keeps_what_its_parts_would():
         ),
     ]
     shape = model_shape(architecture(layers))
-    assert kept_bytes(shape, activation_bytes=2) == activation_bytes_per_layer(sequence, 1, hidden, 4) + 4 * sequence
+    assert kept_bytes(shape, activation_bytes=2) == korthikanti_bytes(sequence, hidden, 4) + 4 * sequence
     assert shape.transformer.blocks == 1
 
 

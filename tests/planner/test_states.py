@@ -8,6 +8,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.planner.states import (
     OPTIMIZERS,
     PRECISIONS,
+    Precision,
     compiled_optimizer,
     optimizer,
     precision,
@@ -16,14 +17,20 @@ from stethoscope.planner.states import (
 from tests.tables import each
 
 BILLION = 10**9
+PAPERS = {
+    "deepspeed": Precision("deepspeed", "2Ψ + 2Ψ + 12Ψ", 2, 2, 4, 4, 2, 0, "arXiv 1910.02054, section 3.1"),
+    "megatron": Precision("megatron", "float32 gradients", 2, 4, 4, 4, 2, 0, "Megatron Core, Distributed Optimizer"),
+    "megatron_16": Precision(
+        "megatron_16", "16-bit gradients", 2, 2, 4, 8, 2, 0, "Megatron Core, Distributed Optimizer"
+    ),
+    "float32": PRECISIONS["float32"],
+}
 
 
 @each(("stage", "gigabytes"), [(0, 120.0), (1, 31.4), (2, 16.6), (3, 1.88)])
 def test_zero_paper_figure_1(stage, gigabytes):
     parameters = 75 * BILLION // 10
-    found = state_bytes(
-        parameters, parameters, precision("deepspeed_mixed"), optimizer("adam"), zero_stage=stage, devices=64
-    )
+    found = state_bytes(parameters, parameters, PAPERS["deepspeed"], optimizer("adam"), zero_stage=stage, devices=64)
     assert found.total / 1e9 == pytest.approx(gigabytes, abs=0.05 if stage < 3 else 0.005)
 
 
@@ -38,22 +45,22 @@ def test_zero_paper_figure_1(stage, gigabytes):
 def test_zero_paper_table_1(devices, stage, gigabytes):
     parameters = 75 * BILLION // 10
     found = state_bytes(
-        parameters, parameters, precision("deepspeed_mixed"), optimizer("adam"), zero_stage=stage, devices=devices
+        parameters, parameters, PAPERS["deepspeed"], optimizer("adam"), zero_stage=stage, devices=devices
     )
     assert found.total / 1e9 == pytest.approx(gigabytes, rel=0.01, abs=0.05 if gigabytes > 2 else 0.005)
 
 
 @each(("name", "alone", "shared"), [
-    ("megatron_mixed_16bit_gradients", 20, lambda d: 4 + 16 / d),
-    ("megatron_mixed", 18, lambda d: 6 + 12 / d),
+    ("megatron_16", 20, lambda d: 4 + 16 / d),
+    ("megatron", 18, lambda d: 6 + 12 / d),
     ("float32", 16, lambda d: 8 + 8 / d),
 ])  # fmt: skip
 @each("devices", [1, 2, 8, 64])
 def test_megatron_bytes_per_parameter(name, alone, shared, devices):
     count = 64_000
     adam = optimizer("adam")
-    assert state_bytes(count, count, precision(name), adam).total == alone * count
-    distributed = state_bytes(count, count, precision(name), adam, zero_stage=1, devices=devices)
+    assert state_bytes(count, count, PAPERS[name], adam).total == alone * count
+    distributed = state_bytes(count, count, PAPERS[name], adam, zero_stage=1, devices=devices)
     assert distributed.total == shared(devices) * count
 
 
