@@ -199,7 +199,6 @@ class Proof:
 class Finding:
     """One thing that is wrong: its cause, where, what it rests on, what fixes it."""
 
-    check_id: str
     fault: Fault
     severity: Severity
     confidence: float
@@ -208,6 +207,8 @@ class Finding:
     """A layer's path, or "input:<name>", "target:<name>", "loss", "optimizer", "metrics", "fit", "data"."""
     message: str
     """The cause in one or two sentences, with the user's own names and numbers."""
+    check_id: str = ""
+    """Filled from the check, by whoever runs it."""
     evidence: Sequence[EvidenceItem] = ()
     fix: Fix | None = None
     proof: Proof | None = None

@@ -19,7 +19,6 @@ from stethoscope.tasks.read_data import CARDS, TABLE_ROWS
 
 _PER_PAGE = {"12": "12", "24": "24", "48": "48", "60": "60"}
 _SIZES = {"small": "Small", "medium": "Medium", "large": "Large"}
-_ALL = "(all)"
 _ORDERS = {"order": "As in the data", "shuffle": "Shuffled"}
 
 

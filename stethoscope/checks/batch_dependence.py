@@ -32,7 +32,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     reason = next((test.reason for test in failed if test.reason), "")
     gap = max((test.max_abs_diff or 0.0) for test in failed)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=Severity.HIGH,
         confidence=0.95,

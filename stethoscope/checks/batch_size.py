@@ -35,7 +35,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         else "make each update mostly noise"
     )
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.BATCH_SIZE,
         severity=verdict.severity,
         confidence=verdict.confidence,

@@ -61,7 +61,6 @@ def _finding(family: Family, worst: float) -> Finding:
     ends = "break" if math.isinf(levels[worst]) else f"end at {levels[worst]:.3g}"
     ratio = levels[worst] / levels[best] if levels[best] > 0 and math.isfinite(levels[worst]) else math.inf
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.BATCH_SIZE,
         severity=Severity.MEDIUM,
         confidence=0.6,

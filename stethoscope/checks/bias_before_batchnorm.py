@@ -36,7 +36,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if found:
         wasted = sum(units_of(layer) or 0 for layer in found)
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.ARCHITECTURE,
             severity=Severity.LOW,
             confidence=0.95,

@@ -47,7 +47,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         labels = tuple(f"{value:g}" for value in target.class_values)
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.DATA,
             severity=severity,
             confidence=confidence,

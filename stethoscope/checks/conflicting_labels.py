@@ -36,7 +36,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         surprising = all(roomy(array) for array in data.inputs.values())
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.LABELS,
             severity=Severity.MEDIUM if share >= _MANY and surprising else Severity.LOW,
             confidence=0.6 if surprising else 0.4,

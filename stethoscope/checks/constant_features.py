@@ -32,7 +32,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         if array.minimum == array.maximum or _every_column(array):
             yield Finding(
-                check_id=CHECK.id,
                 fault=Fault.DATA,
                 severity=Severity.CRITICAL if len(data.inputs) == 1 else Severity.MEDIUM,
                 confidence=0.95,
@@ -51,7 +50,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         shown = tuple((str(column), _value(array, column)) for column in columns[:20])
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.DATA,
             severity=Severity.MEDIUM if len(columns) * 2 >= width else Severity.LOW,
             confidence=0.7,

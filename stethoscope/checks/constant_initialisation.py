@@ -39,7 +39,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         severity = Severity.MEDIUM
     relu = activation_inside(first) == "relu"
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.INITIALISATION,
         severity=severity,
         confidence=0.95,

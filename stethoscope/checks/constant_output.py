@@ -85,7 +85,6 @@ def _after_training(evidence: EvidenceSet) -> Iterator[Finding]:
         return
     learnable = _learnable(evidence)
     yield Finding(
-        check_id=CHECK.id,
         fault=_fault(evidence),
         severity=Severity.MEDIUM if learnable else Severity.LOW,
         confidence=0.6,
@@ -125,7 +124,6 @@ def _finding(
         counts = tuple(float(count) for count in output.predicted_class_counts)
         picture = (Bars("Predicted classes", "rows", names, counts), *picture)
     return Finding(
-        check_id=CHECK.id,
         fault=_fault(evidence),
         severity=severity,
         confidence=confidence,

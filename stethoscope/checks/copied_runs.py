@@ -38,7 +38,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         one, shared = begun[0]
         more = f" (and {len(begun) - 1} other pairs)" if len(begun) > 1 else ""
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.DETERMINISM,
             severity=Severity.LOW,
             confidence=0.6,
@@ -65,7 +64,6 @@ def _equal(first: LoggedRun, copies: list[LoggedRun]) -> Finding:
         else " They are one observation, not several."
     )
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.DETERMINISM,
         severity=Severity.MEDIUM,
         confidence=0.9,

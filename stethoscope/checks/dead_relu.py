@@ -79,7 +79,6 @@ def _finding(
     worst = max(dead, key=lambda path: dead[path])
     layer = evidence.connections.layers.get(worst)
     return Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=severity,
         confidence=confidence,

@@ -61,7 +61,6 @@ def _finding(evidence: EvidenceSet, layer: Layer, after: Layer, first: str, seco
         else "so its input is already bent and much of its range cannot be reached"
     )
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ACTIVATION,
         severity=severity,
         confidence=0.9,

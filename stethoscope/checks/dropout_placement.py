@@ -57,7 +57,6 @@ def _after_output(evidence: EvidenceSet, head: Head, layer: Layer, rate: float) 
     )
     fix = MoveDropout(layer=layer.path, before=head.units_layer, rate=rate)
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.REGULARISATION,
         severity=severity,
         confidence=0.9,
@@ -71,7 +70,6 @@ def _after_output(evidence: EvidenceSet, head: Head, layer: Layer, rate: float) 
 def _before_normalisation(layer: Layer, after: Layer) -> Finding:
     rate = float(layer.config["rate"])
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.REGULARISATION,
         severity=Severity.LOW,
         confidence=0.6,

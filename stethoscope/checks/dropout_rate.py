@@ -48,7 +48,6 @@ def _finding(found: dict[str, tuple[Layer, float]], severity: Severity, confiden
     left = f"{1 - highest:.0%}" if highest < 1 else "nothing"
     shown = f"a dropout rate of {highest:g}" if len(paths) == 1 else f"dropout rates of up to {highest:g}"
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.REGULARISATION,
         severity=severity,
         confidence=confidence,

@@ -37,7 +37,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         " Some of them land on both sides of validation_split, which makes validation look too good." if split else ""
     )
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.DATA,
         severity=Severity.LOW,
         confidence=0.6,

@@ -40,7 +40,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         fault, severity, message, fix = found
         yield Finding(
-            check_id=CHECK.id,
             fault=fault,
             severity=severity,
             confidence=0.95,

@@ -40,7 +40,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     known = finite(worst.gradient_norm)
     fault, fix, cause = _cause(training)
     yield Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=Severity.CRITICAL if broke(training) else Severity.MEDIUM,
         confidence=0.6,

@@ -46,7 +46,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     layer = blocking_layer(overfit)
     reason = overfit.reason or (f"In {layer.path}, {layer.reason}." if layer else "What blocks it is not known.")
     yield Finding(
-        check_id=CHECK.id,
         fault=blocked_fault(overfit),
         severity=severity,
         confidence=0.7 if overfit.blocked else 0.5,

@@ -31,7 +31,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         hurt = learns_nothing(evidence.training)
         effect = "It is applied twice" if head.moved else "Keras only warns and undoes one of the two"
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.LOSS,
             severity=Severity.HIGH if hurt else Severity.MEDIUM,
             confidence=0.9 if head.moved or hurt else 0.75,

@@ -80,7 +80,6 @@ def _frozen(evidence: EvidenceSet, layers: list[Layer]) -> Finding:
     if learns_nothing(evidence.training) and helped(evidence.training, "unfrozen"):
         severity = Severity.HIGH
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=severity,
         confidence=0.8,
@@ -98,7 +97,6 @@ def _stuck(evidence: EvidenceSet, layers: list[Layer]) -> Finding:
     paths = [layer.path for layer in layers]
     trained = evidence.weights is not None and evidence.weights.trained is True
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=Severity.HIGH if trained or evidence.architecture.compile else Severity.MEDIUM,  # type: ignore[union-attr]
         confidence=0.9,
@@ -114,7 +112,6 @@ def _stuck(evidence: EvidenceSet, layers: list[Layer]) -> Finding:
 def _never_updated(layers: list[Layer]) -> Finding:
     paths = [layer.path for layer in layers]
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=Severity.MEDIUM,
         confidence=0.7,

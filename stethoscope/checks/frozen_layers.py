@@ -97,7 +97,6 @@ def _is_initial(evidence: EvidenceSet, layer: Layer) -> bool:
 
 def _finding(layers: list[Layer], severity: Severity, confidence: float, message: str) -> Finding:
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=severity,
         confidence=confidence,

@@ -47,7 +47,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         reason = "the labels or the loss are not what they seem"
     severe = ratio >= FAR and not learns_well(training)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.INITIALISATION if scaled else Fault.PREPROCESSING,
         severity=Severity.MEDIUM if severe else Severity.LOW,
         confidence=0.5,

@@ -79,7 +79,6 @@ def _finding(evidence: EvidenceSet, found: list[tuple[Layer, float]], severity: 
     effect = "outputs and gradients explode" if too == "large" else "signals fade from layer to layer"
     paths = tuple(item.path for item, _ in found)
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.INITIALISATION,
         severity=severity,
         confidence=0.8 if too == "large" else 0.5,

@@ -55,7 +55,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         if scale.pixels and route.normalised_after and not found.shown:
             found = Judgement(Severity.LOW, 0.5, "", (), "")
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.PREPROCESSING,
             severity=found.severity,
             confidence=found.confidence,

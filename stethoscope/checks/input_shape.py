@@ -40,7 +40,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         fault, confidence, advice, fix = _what(spec.name, declared, shape)
         yield Finding(
-            check_id=CHECK.id,
             fault=fault,
             severity=Severity.CRITICAL,
             confidence=confidence,

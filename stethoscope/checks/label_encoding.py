@@ -37,7 +37,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         values = head.target.array.distinct_values
         shown = ", ".join(f"{value:g}" for value in values[:8]) + (" …" if len(values) > 8 else "")
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.LABELS,
             severity=severity,
             confidence=0.95,

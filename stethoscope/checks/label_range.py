@@ -57,7 +57,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
                 *items,
             )
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.LABELS,
             severity=Severity.CRITICAL if outside else Severity.LOW,
             confidence=0.97 if outside else 0.6,

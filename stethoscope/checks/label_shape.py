@@ -85,7 +85,6 @@ def _mismatch(head: Head, shape: tuple[int, ...], wanted: tuple[int | None, ...]
     elif len(sizes) == len(wanted) and math.prod(sizes) == math.prod(shape):
         fix = ReshapeTargets(head.output, tuple(sizes))
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE if positions else Fault.LABELS,
         severity=Severity.HIGH if stretches else Severity.CRITICAL,
         confidence=0.9,
@@ -107,7 +106,6 @@ def _broadcasts(shape: tuple[int, ...], output: tuple[int | None, ...]) -> bool:
 def _row_count(head: Head, different: dict[str, int], rows: int) -> Finding:
     name, count = next(iter(different.items()))
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.DATA,
         severity=Severity.CRITICAL,
         confidence=0.95,

@@ -57,7 +57,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         shown = f"{rate:.3g} is Keras' default, and with Adam at its default"
     effect = f"{verdict.reason}; {shown}" if verdict.reason else shown
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=verdict.severity,
         confidence=verdict.confidence,
@@ -100,7 +99,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
         else "the first updates overshoot"
     )
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.MEDIUM,
         confidence=0.6 if thrown and large else 0.45,

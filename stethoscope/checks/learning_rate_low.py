@@ -54,7 +54,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         f" (Keras' default is {usual:g})" if usual and training.learning_rate and training.learning_rate < usual else ""
     )
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=verdict.severity,
         confidence=verdict.confidence,
@@ -81,7 +80,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
     if not abs(shape.fall) < _LITTLE or (shape.skill is not None and shape.skill >= _STILL_POOR):
         return
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.MEDIUM,
         confidence=0.7,

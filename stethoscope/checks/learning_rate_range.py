@@ -76,7 +76,6 @@ def _severity(evidence: EvidenceSet, trial: str) -> Severity:
 
 def _finding(name: str, rate: float, usual: float, severity: Severity, sure: float, said: str, limit: float) -> Finding:
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=severity,
         confidence=sure,

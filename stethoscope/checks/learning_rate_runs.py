@@ -52,7 +52,6 @@ def _finding(family: Family, worse: list[float]) -> Finding:
     if further is not None:
         edge = f" It is the {'largest' if further > best else 'smallest'} that was tried: try {further:.2g} too."
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.LOW,
         confidence=0.6,

@@ -55,7 +55,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         "which leaves hardly more than one linear layer" if pooled else "so that together they are one linear layer"
     )
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ACTIVATION,
         severity=weighed(evidence.training, "relu-hidden"),
         confidence=0.7 if evidence.training is None else 0.8,

@@ -51,7 +51,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         fix = SetLearningRate(training.learning_rate / 10, was=training.learning_rate, optimizer=training.optimizer)
     broken = len(finite(one.loss)) < len(one.loss)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.HIGH if broken or (learned is not None and learned <= NOTHING_LEARNED) else Severity.MEDIUM,
         confidence=0.5,
@@ -85,7 +84,6 @@ def _of_log(evidence: EvidenceSet, curve: CurveEvidence) -> Iterator[Finding]:
     rate = f" The learning rate grows from {shape.rates[0]:.3g} to {shape.rates[-1]:.3g}." if rising else ""
     step = shape.points[low][0]
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.HIGH if broken or explodes or learned == 0.0 else Severity.MEDIUM,
         confidence=0.6 if explodes or rising else 0.5,

@@ -48,7 +48,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     severity, fault, cause = _cause(evidence, learned)
     start, end = start_level(found[0].loss), end_level(found[0].loss)
     yield Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=severity,
         confidence=0.5,
@@ -77,7 +76,6 @@ def _of_log(evidence: EvidenceSet, curve: CurveEvidence) -> Iterator[Finding]:
     at = shape.points[max(1, len(shape.points) // 10)][0] if shape.fall > _MOVES else shape.points[0][0]
     score = f", and {curve.metric_name} at {end_level(shape.score):.3g}" if shape.score else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=severity,
         confidence=0.6 if shape.skill is not None else 0.5,

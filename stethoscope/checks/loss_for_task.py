@@ -46,7 +46,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         target = head.target
         labels = "not given" if target is None else f"{target.kind}, {target.array.minimum} … {target.array.maximum}"
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.LOSS,
             severity=clash.severity,
             confidence=clash.confidence,

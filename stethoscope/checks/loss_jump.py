@@ -87,7 +87,6 @@ def _jumped(curve: CurveEvidence, shape: LogShape, role: str, found: Sequence[Ju
     others = f" ({count} such jumps in all)" if count > 1 else ""
     until = jump.back if jump.back is not None else (curve.steps or curve.val_steps)[-1]
     return Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=Severity.MEDIUM,
         confidence=0.65,
@@ -117,7 +116,6 @@ def _rates_around(curve: CurveEvidence, jump: Jump) -> tuple[float | None, float
 def _in_order(curve: CurveEvidence, found: Saw) -> Finding:
     tag = curve.tags.get("loss", "")
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.DATA,
         severity=Severity.MEDIUM,
         confidence=0.6,

@@ -79,7 +79,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     tried = remedies(evidence.training) if evidence.training is not None else ()
     eased = any(remedy.kind in ("rate-down", "batch") and remedy.gain >= _SOME_GAIN for remedy in tried)
     yield Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=Severity.MEDIUM if eased else Severity.LOW,
         confidence=0.5,
@@ -114,7 +113,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
     first, last = points[seen.turns[0]][0], points[seen.turns[-1]][0]
     period = seen.period * (points[-1][0] - points[0][0]) / max(1, len(points) - 1)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.MEDIUM,
         confidence=0.55,

@@ -78,7 +78,6 @@ def _rate_dies(shape: LogShape) -> float | None:
 def _dead(curve: CurveEvidence, shape: LogShape, died: float) -> Finding:
     last = shape.rates[-1]
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.MEDIUM,
         confidence=0.65,
@@ -115,7 +114,6 @@ def _freezes(shape: LogShape) -> float | None:
 
 def _frozen(curve: CurveEvidence, shape: LogShape, since: float) -> Finding:
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.MEDIUM,
         confidence=0.5,
@@ -152,7 +150,6 @@ def _waits(shape: LogShape) -> tuple[float, float] | None:
 def _waiting(curve: CurveEvidence, stretch: tuple[float, float]) -> Finding:
     first, last = stretch
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.INITIALISATION,
         severity=Severity.LOW,
         confidence=0.5,

@@ -77,7 +77,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if rate:
         fix = SetLearningRate(rate * 10, was=rate, optimizer=optimizer)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.LOW,
         confidence=0.4,
@@ -103,7 +102,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
         return
     factor = 100 if shape.fall < _HARDLY else 10
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=Severity.MEDIUM,
         confidence=0.6,
@@ -158,7 +156,6 @@ def _ended_early(curve: CurveEvidence, shape: LogShape) -> Finding:
     even = evenness(shape.loss)
     score = f", with {curve.metric_name} at {end_level(shape.score):.2f}" if shape.score else ""
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.EPOCHS,
         severity=Severity.MEDIUM,
         confidence=0.5,

@@ -50,7 +50,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if evidence.training and base_skill(evidence.training) > NOTHING_LEARNED:
         return
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LABELS,
         severity=Severity.HIGH,
         confidence=0.7,
@@ -93,7 +92,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
     else:
         said = "from the start: there is nothing to learn"
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LABELS,
         severity=Severity.MEDIUM if score is not None and not wrong else Severity.HIGH,
         confidence=0.7 if wrong else 0.6,

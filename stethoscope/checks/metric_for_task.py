@@ -35,7 +35,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
                 continue
             severity, confidence, message, better = found
             yield Finding(
-                check_id=CHECK.id,
                 fault=Fault.METRIC,
                 severity=severity,
                 confidence=confidence,

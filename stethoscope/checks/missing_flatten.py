@@ -87,7 +87,6 @@ def _finding(evidence: EvidenceSet, head: Head, shape: Shape, target: tuple[int,
     )
     held = f"while each sample's target is {rows}" if target is not None else "one prediction for every position"
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=severity,
         confidence=confidence,

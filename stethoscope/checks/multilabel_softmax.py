@@ -49,7 +49,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             fix = ReplaceActivation(head.layer, "sigmoid", was="softmax", layer_type=head.layer_type, units=head.units)
         span = "any number of ones" if most is None or fewest is None else f"{fewest:g} to {most:g} ones"
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.ACTIVATION,
             severity=weighed(Severity.HIGH, evidence),
             confidence=0.95,

@@ -45,7 +45,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     severity = Severity.CRITICAL if real and outputs else Severity.HIGH if real or kind in _PLAIN else Severity.MEDIUM
     reach = "and the predictions with it" if outputs else "though the predictions stay finite"
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.NUMERICAL,
         severity=severity,
         confidence=0.95 if real else 0.6,

@@ -54,7 +54,6 @@ def _found(evidence: EvidenceSet, array: ArrayProfile, where: str, subject: str,
     end = "" if survived or not used else ": the first batch with one turns weights into NaN, and the model is lost"
     fills = where.startswith("input:") and share > _FEW_ROWS
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.DATA,
         severity=severity,
         confidence=1.0 if not survived else 0.6,

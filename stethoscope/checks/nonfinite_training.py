@@ -57,7 +57,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     what = "The loss stops being a number" if by_loss else "Gradients become NaN"
     at = f" at step {step:,}" if step is not None else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=Severity.CRITICAL,
         confidence=0.9 if fault == Fault.DATA else 0.7,
@@ -143,7 +142,6 @@ def _of_log(evidence: EvidenceSet, curve: CurveEvidence) -> Iterator[Finding]:
             " The weights of the model itself are numbers: it was saved before that, or comes from another training."
         )
     yield Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=Severity.CRITICAL if lasting and not sound else Severity.HIGH,
         confidence=0.9 if lasting else 0.7,

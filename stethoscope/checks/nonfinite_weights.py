@@ -29,7 +29,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     layers = list(dict.fromkeys(tensor.layer for tensor in bad))
     total = sum(tensor.nonfinite for tensor in bad)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.NUMERICAL,
         severity=Severity.CRITICAL,
         confidence=1.0,

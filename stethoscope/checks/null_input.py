@@ -30,7 +30,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if whole is not None and whole.passed is False:
         trained = evidence.weights is not None and evidence.weights.trained is True
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.ARCHITECTURE,
             severity=Severity.HIGH
             if trained
@@ -46,7 +45,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     idle = _idle(each.values) if each is not None else []
     if each is not None and idle:
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.ARCHITECTURE,
             severity=Severity.LOW,
             confidence=0.5,

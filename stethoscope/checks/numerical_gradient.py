@@ -36,7 +36,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     suspect = _suspect(evidence)
     how = f" {suspect} is what lets no gradient through." if suspect and _cut(worst) else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.NUMERICAL,
         severity=Severity.LOW if learns else Severity.MEDIUM,
         confidence=0.7,

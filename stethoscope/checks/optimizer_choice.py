@@ -31,7 +31,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     rate = remedy.trial.value or 1e-3
     was = f" at {training.learning_rate:.3g}" if training.learning_rate is not None else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.OPTIMIZER,
         severity=verdict.severity,
         confidence=verdict.confidence,

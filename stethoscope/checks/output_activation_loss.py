@@ -44,7 +44,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         severity, confidence, why, activation = found
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.ACTIVATION,
             severity=severity,
             confidence=confidence,

@@ -49,7 +49,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 def _far(evidence: EvidenceSet, tensor: WeightProfile, activation: str) -> Finding:
     effect = "units are off for every ordinary input" if activation == "relu" else f"{activation} is flat there"
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.INITIALISATION,
         severity=weighed(evidence.training, "default-init"),
         confidence=0.8,
@@ -75,7 +74,6 @@ def _imbalanced(head: Head) -> Iterator[Finding]:
     else:
         return
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.INITIALISATION,
         severity=Severity.LOW,
         confidence=0.6,

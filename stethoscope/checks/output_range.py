@@ -58,7 +58,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             else "Leave the activation out, or scale the targets into its range."
         )
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.PREPROCESSING if pixels else Fault.ACTIVATION,
             severity=weighed(severity, evidence, failing=severity),
             confidence=0.95 if missed.ceiling < MEDIUM_CEILING else 0.75,
@@ -98,7 +97,6 @@ def _softmax(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Findin
     ):
         return None
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ACTIVATION,
         severity=weighed(Severity.HIGH, evidence),
         confidence=0.9,
@@ -114,7 +112,6 @@ def _softmax(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Findin
 
 def _dead(head: Head, target: TargetProfile) -> Finding:
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ACTIVATION,
         severity=Severity.HIGH,
         confidence=0.7,

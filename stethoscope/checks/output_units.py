@@ -50,7 +50,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         loss = fitting.loss if head.task != "regression" else (head.loss or fitting.loss)
         activation = fitting.activation if head.task != "regression" else (head.activation or "linear")
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.ARCHITECTURE,
             severity=severity,
             confidence=confidence,

@@ -51,7 +51,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     free = not any(layer.type.startswith(_REGULARISING) for layer in layers)
     clear = train >= GOOD_SKILL and train - held >= _LARGE_GAP and free and (rows is None or rows >= _LEAST_ROWS)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.REGULARISATION,
         severity=Severity.MEDIUM if clear else Severity.LOW,
         confidence=0.5 if clear else 0.35,
@@ -91,7 +90,6 @@ def _of_log(evidence: EvidenceSet, curve: CurveEvidence) -> Iterator[Finding]:
     free = not any(layer.type.startswith(_REGULARISING) for layer in layers)
     since = f" They part at {curve.unit} {at:,.0f}." if at is not None else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.REGULARISATION,
         severity=Severity.MEDIUM if clear and free else Severity.LOW,
         confidence=0.55 if clear else 0.35,

@@ -52,7 +52,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     at = one.val_steps[turn.index]
     cost = f" and {one.metric_name or 'the score'} lost {harm:.2f}" if harm and harm > 0.005 else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.EPOCHS,
         severity=Severity.MEDIUM if harmed and not few else Severity.LOW,
         confidence=0.6 if harmed else 0.4,
@@ -81,7 +80,6 @@ def _of_log(logged: CurveEvidence) -> Iterator[Finding]:
     at = one.val_steps[turn.index]
     cost = f" and {one.metric_name or 'the score'} lost {harm:.2f}" if harm and harm > 0.005 else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.EPOCHS,
         severity=Severity.MEDIUM if harmed else Severity.LOW,
         confidence=0.6 if harmed else 0.4,

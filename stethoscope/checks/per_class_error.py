@@ -47,7 +47,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     plural = "Classes" if len(lost) > 1 else "Class"
     weights = tuple(round(sum(counts) / (len(known) * count), 4) if count else 1.0 for count in counts)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.DATA,
         severity=Severity.MEDIUM if common else Severity.LOW,
         confidence=0.5,

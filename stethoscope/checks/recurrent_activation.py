@@ -77,7 +77,6 @@ def _finding(evidence: EvidenceSet, layer: Layer, kind: str, setting: str, was: 
         else "its units share a total of 1 at every step"
     )
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ACTIVATION,
         severity=severity,
         confidence=0.9 if broke else 0.6,

@@ -73,7 +73,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             )
         own = name if len(data.inputs) > 1 else ""
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.PREPROCESSING,
             severity=severity,
             confidence=confidence,

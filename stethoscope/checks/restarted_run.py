@@ -44,7 +44,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         else f"The loss goes on at {worst.after:.3g} where it was {worst.before:.3g}."
     )
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.EPOCHS,
         severity=Severity.MEDIUM if anew else Severity.LOW,
         confidence=0.8 if anew else 0.6,

@@ -85,7 +85,6 @@ def _finding(
         because = f" Its inputs reach {max(abs(profile.minimum or 0.0), abs(profile.maximum or 0.0)):,.4g}."
     others = [path for path in found if path != worst]
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.PREPROCESSING if large else Fault.INITIALISATION,
         severity=severity,
         confidence=confidence,

@@ -30,7 +30,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     measured = first.max_abs_diff is not None
     where = next((test.layer for test in failed if test.layer), "model")
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.DEPLOYMENT,
         severity=Severity.HIGH if measured else Severity.MEDIUM,
         confidence=0.95 if measured else 0.6,

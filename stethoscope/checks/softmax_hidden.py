@@ -53,7 +53,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
     names = listed([layer.path for layer, _ in found])
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ACTIVATION,
         severity=weighed(evidence.training, "relu-hidden"),
         confidence=0.8,

@@ -35,7 +35,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         elif head.task == "binary":
             wanted = " Yes or no with one unit needs sigmoid."
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.ACTIVATION,
             severity=Severity.CRITICAL,
             confidence=1.0,

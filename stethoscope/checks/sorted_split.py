@@ -71,7 +71,6 @@ def _split(evidence: EvidenceSet, name: str, target: TargetProfile, share: float
             )
         )
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.VALIDATION,
             severity=Severity.HIGH,
             confidence=0.95,
@@ -95,7 +94,6 @@ def _split(evidence: EvidenceSet, name: str, target: TargetProfile, share: float
     apart = blocks or _gap(evidence.training) >= _APART
     what = "by class" if blocks else f"by {name} (rank correlation {target.order_correlation:.3f})"
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.VALIDATION,
         severity=Severity.HIGH if apart else Severity.MEDIUM,
         confidence=0.9 if blocks else 0.85 if apart else 0.6,
@@ -114,7 +112,6 @@ def _unshuffled(evidence: EvidenceSet, name: str, target: TargetProfile) -> Find
     harmed = training is not None and training.complete and training.skill < 0.5
     equality = target.neighbour_equality or 0.0
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.DATA,
         severity=Severity.HIGH if harmed else Severity.MEDIUM,
         confidence=0.9 if harmed else 0.75,

@@ -115,7 +115,6 @@ def _finding(
         f"x, {other.name} = prepare(x), prepare({other.name})"
     )
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.LABELS if labels else Fault.PREPROCESSING,
         severity=severity,
         confidence=confidence,

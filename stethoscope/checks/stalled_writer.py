@@ -71,7 +71,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     found = holes or pauses
     more = f" ({len(found)} such gaps)" if len(found) > 1 else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.SPEED,
         severity=Severity.MEDIUM,
         confidence=0.7,
@@ -140,7 +139,6 @@ def _ended(curve: CurveEvidence) -> Iterator[Finding]:
         return
     at = min(last, other)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.SPEED,
         severity=Severity.MEDIUM,
         confidence=0.6,

@@ -61,7 +61,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if unreached and found is not unreached:
         ends = f" No gradient at all reaches {listed([one.layer for one in unreached])}.{ends}"
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE if dead else Fault.INITIALISATION if saturated else Fault.ARCHITECTURE,
         severity=Severity.HIGH if nothing else Severity.LOW,
         confidence=0.8 if nothing else 0.5,

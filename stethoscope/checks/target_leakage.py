@@ -40,7 +40,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         copy = _is_copy(data, input_name, column, target)
         how = "is a copy of the label" if copy else "alone tells the label without error"
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.DATA,
             severity=Severity.MEDIUM if copy else Severity.LOW,
             confidence=0.7 if copy else 0.4,

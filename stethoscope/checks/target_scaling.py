@@ -59,7 +59,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             *found.evidence,
         )
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.PREPROCESSING,
             severity=found.severity,
             confidence=found.confidence,

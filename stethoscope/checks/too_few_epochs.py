@@ -29,7 +29,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     remedy, epochs = verdict.remedy, max(1, round(verdict.remedy.trial.value))
     asked = training.epochs_asked or 0
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.EPOCHS,
         severity=verdict.severity,
         confidence=verdict.confidence,

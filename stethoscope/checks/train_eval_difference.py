@@ -32,7 +32,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         return
     if test.passed is False:
         yield Finding(
-            check_id=CHECK.id,
             fault=Fault.DETERMINISM,
             severity=Severity.MEDIUM,
             confidence=0.6,
@@ -56,7 +55,6 @@ def _statistics(test: BehaviourTest) -> Iterator[Finding]:
     shift, ratio = _number(first, "mean_shift"), _number(first, "variance_ratio")
     far = shift > 4 * _SHIFT or ratio > 16 * _RATIO
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.PREPROCESSING,
         severity=Severity.HIGH if far else Severity.MEDIUM,
         confidence=0.7,

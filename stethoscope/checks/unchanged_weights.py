@@ -41,7 +41,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     names = ", ".join(layer.path for layer in still[:4]) + (" …" if len(still) > 4 else "")
     fault, reason = _reason(still)
     yield Finding(
-        check_id=CHECK.id,
         fault=fault,
         severity=Severity.LOW if skill >= GOOD_SKILL else Severity.MEDIUM,
         confidence=0.6,

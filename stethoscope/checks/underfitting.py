@@ -66,7 +66,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     form = "It has no hidden layer, so it can only weigh its inputs" if shallow else "It has too few units"
     head = next((one.units_layer for one in evidence.heads if one.units_layer), "")
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=severity,
         confidence=0.7 if shallow else 0.5,
@@ -96,7 +95,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
     at = shape.points[len(shape.points) // 2][0]
     beside = "" if held is None else f", {held:.2f} on validation rows,"
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=Severity.MEDIUM,
         confidence=0.5,
@@ -131,7 +129,6 @@ def _by_loss(curve: CurveEvidence, shape: LogShape) -> Iterator[Finding]:
     if not _FELL <= gone < _LITTLE or apart:
         return
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=Severity.MEDIUM if held else Severity.LOW,
         confidence=0.4,

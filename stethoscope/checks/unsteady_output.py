@@ -29,7 +29,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     layer = evidence.connections.layers.get(test.layer)
     left_on = layer is not None and (layer.type.startswith(_LEFT_ON) or layer.type.startswith("Random"))
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.DETERMINISM,
         severity=Severity.HIGH if left_on or test is stateful else Severity.MEDIUM,
         confidence=0.9 if left_on else 0.6,

@@ -48,7 +48,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     usual = usual_rate(training.optimizer) or 1e-3
     rate = usual if training.learning_rate is None or small else min(usual, training.learning_rate / 100)
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.LEARNING_RATE,
         severity=severity,
         confidence=0.8 if small else 0.6,

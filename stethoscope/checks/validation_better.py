@@ -47,7 +47,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     name = curve.metric_name if shape.score_pairs else "loss"
     pairs = shape.score_pairs or shape.loss_pairs
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.VALIDATION,
         severity=Severity.MEDIUM if clear else Severity.LOW,
         confidence=0.55 if clear else 0.4,

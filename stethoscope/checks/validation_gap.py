@@ -60,7 +60,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         picture = losses_of(curve)
     first = shape.loss_pairs[0].step if shape.loss_pairs else curve.steps[0]
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.PREPROCESSING,
         severity=Severity.MEDIUM,
         confidence=0.7 if by_score is not None and ratio is not None else 0.55,

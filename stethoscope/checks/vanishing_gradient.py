@@ -58,7 +58,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if remedy is not None:
         how += f" With ReLU there the skill is {remedy.after:.2f} instead of {remedy.before:.2f}."
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ACTIVATION,
         severity=severity,
         confidence=confidence,

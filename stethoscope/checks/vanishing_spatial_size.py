@@ -128,7 +128,6 @@ def _finding(
             f"{len(pools)} poolings come before it: use fewer, so that patterns keep a place."
         )
     return Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=severity,
         confidence=0.95 if empty else 0.7,

@@ -64,7 +64,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     code = _CODE.get(best.model, "").replace("Classifier", "Regressor" if regression else "Classifier")
     snippet = f"{code}\n\nprint(Model().fit(x_train, y_train).score(x_test, y_test))" if code else ""
     yield Finding(
-        check_id=CHECK.id,
         fault=Fault.ARCHITECTURE,
         severity=severity,
         confidence=0.6,

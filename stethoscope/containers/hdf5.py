@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
@@ -179,11 +179,6 @@ def attribute(subject: str, thing: Any, name: str) -> Any:
     if declared > limits.MAX_CONFIG_BYTES or items > _MAX_ATTRIBUTE_ITEMS:
         raise TooLarge(f"{subject}: HDF5 attribute {name!r} declares {declared:,} bytes. Save the model again.")
     return _plain(thing.attrs[name])
-
-
-def attributes(subject: str, thing: Any) -> Mapping[str, Any]:
-    """All attributes of a group or file, each within the bounds of `attribute`."""
-    return {name: attribute(subject, thing, name) for name in thing.attrs}
 
 
 def _plain(value: Any) -> Any:

@@ -111,8 +111,3 @@ def saw(steps: Sequence[float], values: Sequence[float]) -> Saw | None:
             gaps = np.diff(rises)
             return Saw(len(rises), float(np.median(gaps)), height, tuple(at[rises[:50]].tolist()))
     return None
-
-
-def is_finite(values: Sequence[float]) -> bool:
-    """Whether there are values and all are numbers."""
-    return bool(values) and all(map(math.isfinite, values))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from stethoscope.types import Shape
-
 TargetKind = Literal[
     "binary",  # two values, one column
     "classes",  # integers 0 … K−1 (or any few integers), one column
@@ -111,4 +109,3 @@ class DataEvidence:
     others: dict[str, ArrayProfile] = field(default_factory=dict)
     binding_problem: str = ""
     rows: int = 0
-    declared_input_shapes: dict[str, Shape | None] = field(default_factory=dict)

@@ -140,16 +140,6 @@ def _filters(operation: Operation, threads: int) -> int:
     return operation.inputs[1].size_bytes if len(operation.inputs) > 1 else 0
 
 
-def _columns(operation: Operation, threads: int) -> int:
-    """The gradient of a convolution, which is what a transposed convolution runs: columns of one image for each thread."""
-    if len(operation.inputs) < 3:
-        return 0
-    filters, given = operation.inputs[1], operation.inputs[2]
-    images = max(1, given.shape[0])
-    columns = math.prod(given.shape[1:-1]) * math.prod(filters.shape[:-1]) * 4
-    return min(images, threads) * columns
-
-
 _WORKSPACE: Mapping[str, Callable[[Operation, int], int]] = {
     "Einsum": _einsum,
     "Conv2D": _filters,

@@ -61,23 +61,6 @@ def with_precision(runner: Runner, precision: str) -> Runner:
     return changed
 
 
-def policies(runner: Runner) -> dict[str, str]:
-    """The dtype policy of every layer of a Keras model by the layer's name, nested ones included.
-
-    Inputs and models inside a model compute nothing themselves and are left out.
-    """
-    live = runner.can(LiveModel)
-    if isinstance(live, Refusal):
-        return {}
-    found = {}
-    for layer in live.model._flatten_layers(include_self=False):
-        if type(layer).__name__ == "InputLayer" or isinstance(layer, live.keras.Model):
-            continue
-        policy = getattr(layer, "dtype_policy", None)
-        found[layer.name] = str(getattr(policy, "name", policy))
-    return found
-
-
 def largest_difference(before: Feed, after: Feed) -> dict[str, float | None]:
     """max |before − after| for each output of numbers that both have; None where one is not finite."""
     found: dict[str, float | None] = {}

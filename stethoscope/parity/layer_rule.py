@@ -47,13 +47,3 @@ def axes_of(settings: Settings, rank: int, usual: Any = -1) -> tuple[int, ...]:
     told = settings.get("axis", usual)
     told = tuple(told) if isinstance(told, list | tuple) else (told,)
     return tuple(int(one) % rank for one in told)
-
-
-def channels_last(settings: Settings) -> None:
-    """Refuses what is laid out otherwise.
-
-    Raises:
-        KeyError: "data_format" is "channels_first".
-    """
-    if settings.get("data_format") == "channels_first":
-        raise KeyError("data_format")

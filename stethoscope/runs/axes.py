@@ -35,11 +35,6 @@ class Axis:
     low: float
     high: float
 
-    @property
-    def missing_at(self) -> float | None:
-        """The place of runs without a value, where there are any."""
-        return next((place for place, text in self.ticks if text == MISSING), None)
-
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number; truth values are names."""

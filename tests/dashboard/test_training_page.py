@@ -113,7 +113,7 @@ def test_a_folder_is_followed_only_where_the_operator_allows_it(app, tmp_path, m
 def test_findings_mark_their_steps_and_equal_ones_are_said_once():
     span = Span("a", "loss", 3, 5, "here")
     found = tuple(
-        Finding("x", Fault.NUMERICAL, Severity.HIGH, 0.9, "", "m", title="NaN", run=run, marks=(span,)) for run in "abc"
+        Finding(Fault.NUMERICAL, Severity.HIGH, 0.9, "", "m", title="NaN", run=run, marks=(span,)) for run in "abc"
     )
     marks = training_parts.marks(found)
     assert [(mark.run, mark.at, mark.until, mark.severity) for mark in marks] == [("a", 3, 5, "high")] * 3

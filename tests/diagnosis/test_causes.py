@@ -18,7 +18,7 @@ def check(check_id: str, explains: tuple[str, ...] = (), symptom: bool = False, 
 
 
 def finding(check_id: str, severity: Severity, confidence: float = 0.8, where: str = "") -> Finding:
-    return Finding(check_id, Fault.ACTIVATION, severity, confidence, where, f"{check_id} happened")
+    return Finding(Fault.ACTIVATION, severity, confidence, where, f"{check_id} happened", check_id)
 
 
 KNOWN = {

@@ -6,7 +6,7 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.findings import Fault, Finding, Severity
 from stethoscope.types import Architecture, Status
 
-FINDING = Finding("x", Fault.LOSS, Severity.HIGH, 0.9, "loss", "The loss is wrong.")
+FINDING = Finding(Fault.LOSS, Severity.HIGH, 0.9, "loss", "The loss is wrong.")
 MODEL = Architecture("keras", "", 0, 0, (), (), ())
 
 

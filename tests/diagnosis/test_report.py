@@ -86,7 +86,7 @@ def test_sarif_names_rule_level_and_place():
 
 
 def test_a_fix_that_does_not_help_demotes_its_finding():
-    doubtful = Finding("x", Fault.LOSS, Severity.HIGH, 0.7, "loss", "m")
+    doubtful = Finding(Fault.LOSS, Severity.HIGH, 0.7, "loss", "m")
     assert judged(doubtful, Proof("helps", "")).severity is Severity.HIGH
     assert judged(doubtful, Proof("no_difference", "")).severity is Severity.MEDIUM
     assert judged(doubtful, Proof("worse", "")).severity is Severity.LOW

@@ -71,7 +71,7 @@ def test_only_the_chosen_checks_run_and_only_what_they_need(engine):
 
 def test_a_check_that_breaks_is_failed_and_the_others_stand(engine, monkeypatch):
     def breaks(_evidence):
-        yield Finding("breaks", Fault.DATA, Severity.LOW, 0.5, "", "Found before it broke.")
+        yield Finding(Fault.DATA, Severity.LOW, 0.5, "", "Found before it broke.")
         raise IndexError("list index out of range")
 
     known = {**all_checks(), "breaks": Check("breaks", "Breaks", frozenset({Evidence.ARCHITECTURE}), breaks)}

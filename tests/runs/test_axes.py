@@ -34,7 +34,6 @@ def test_what_is_no_number_has_a_place_of_its_own():
     assert places[MISSING] < places[NOT_A_NUMBER] < places["−∞"] < 1
     assert places["∞"] > 2
     assert axis.position.tolist() == [1, 2, places[NOT_A_NUMBER], places[MISSING], places["∞"], places["−∞"]]
-    assert axis.missing_at == places[MISSING]
 
 
 def test_nan_lies_at_the_bad_end():

@@ -12,8 +12,6 @@ from typing import Any
 from stethoscope.data.dataset import Box, Mark, Points, Polygon
 from stethoscope.data.images.mark_checks import finite
 
-_SLACK = 0.01
-"""Beyond 0 … 1 that rounding explains."""
 _WILD = 2.0
 """Fractions beyond this are pixels."""
 

@@ -29,11 +29,6 @@ def layer_output_shapes(class_name: str, config: Config, inputs: Shapes) -> Shap
         return [None]
 
 
-def is_known(class_name: str) -> bool:
-    """Whether there is a rule for this class."""
-    return class_name in _RULES
-
-
 def _same(config: Config, inputs: Shapes) -> Shapes:
     return [inputs[0]]
 
