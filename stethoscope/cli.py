@@ -200,7 +200,7 @@ def plan(
         int, typer.Option(min=0, help="For text generation: positions whose keys and values are kept.")
     ] = 0,
     recompute: Annotated[
-        bool, typer.Option("--recompute/--no-recompute", help="Allow plans that compute activations twice.")
+        bool, typer.Option("--recompute/--no-recompute", help="Show what computing activations twice would need.")
     ] = True,
     really_run: Annotated[
         bool,

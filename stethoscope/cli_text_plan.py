@@ -71,7 +71,7 @@ def _model(console: Console, one: Mapping[str, Any]) -> None:
         sizes = [human_bytes(item["bytes_per_device"][part]) for part in _PARTS]
         fits = "[green]yes[/]" if item["fits"] else "[red]no[/]"
         if not item["available"]:
-            fits = "[dim]not in TensorFlow[/]"
+            fits += " [dim](not in TensorFlow)[/]"
         table.add_row(item["kind"], str(item["devices"]), fits, *sizes, f"{item['relative_cost']:.2f}")
     console.print(table)
     console.print("bytes on the fullest device; cost is device time over that of computing alone", style="dim")

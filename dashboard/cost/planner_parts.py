@@ -68,7 +68,7 @@ def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
                 help="For inputs whose length is open",
             )  # fmt: skip
     with st.popover("More"):
-        recompute = st.toggle("May recompute activations", value=True, key="recompute", bind="query-params")
+        recompute = st.toggle("With recomputed activations", value=True, key="recompute", bind="query-params")
     try:
         asked = Settings(
             device(own if chosen == OWN else chosen), int(count), training, optimizer, precision, int(batch), recompute
@@ -129,7 +129,7 @@ def _line(kind: str, plans: Sequence[Plan]) -> str:
     plan = next(plan for plan in plans if plan.kind == kind)
     fits = "fits" if plan.fits else "does not fit"
     if not plan.available:
-        fits = "not in TensorFlow"
+        fits += " (not in TensorFlow)"
     return f"{name(kind)}: {words.plural(plan.devices, 'device')}, {words.size(plan.bytes_per_device.total)} each, {fits}, cost {plan.cost.relative:.2f}"
 
 
@@ -155,7 +155,10 @@ def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
         text=f"usable {words.size(usable_bytes)}{' →' if far else ''}", font={"color": figures.LIMIT},
     )  # fmt: skip
     figure.update_yaxes(
-        tickvals=list(range(len(shown))), ticktext=[escape.figure(name(plan.kind), 60) for plan in shown]
+        tickvals=list(range(len(shown))),
+        ticktext=[
+            escape.figure(name(plan.kind) + ("" if plan.available else " (not in TensorFlow)"), 60) for plan in shown
+        ],
     )
     figure.update_xaxes(title_text=f"Memory of the fullest device ({unit})")
     return figure.update_layout(

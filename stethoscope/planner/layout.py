@@ -18,11 +18,12 @@ class Layout:
     zero: int = 0
     """ZeRO stage over the data-parallel devices, 0 … 3; more than 0 is arithmetic only."""
     recompute: Recompute = "none"
+    """What is computed again in the backward pass instead of kept; anything is arithmetic only."""
 
     @property
     def available(self) -> bool:
-        """Whether TensorFlow or Keras can divide devices in this way."""
-        return self.pipeline == 1 and not self.zero
+        """Whether TensorFlow or Keras can do it."""
+        return self.pipeline == 1 and not self.zero and self.recompute == "none"
 
     @property
     def devices(self) -> int:

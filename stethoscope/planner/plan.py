@@ -19,6 +19,10 @@ from stethoscope.types import Architecture
 _DEGREES = (*range(2, 17), 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
 _POWERS = (2, 4, 8, 16, 32, 64, 128)
 _MOST_DEVICES = 65_536
+NO_PROGRAM = (
+    "Not available in TensorFlow: what it computes again draws other dropout masks than the first time, and Keras computes "
+    "again layer by layer, which keeps the input of each."
+)
 _MOST_TENSOR = 64
 """Beyond a few dozen devices tensor parallelism is never used: every layer would wait for all of them."""
 
@@ -55,7 +59,7 @@ class Settings:
     batch_size: int = 32
     """Samples in one step over all devices together."""
     recompute: bool = True
-    """Whether plans that compute activations again may be proposed."""
+    """Whether what computing activations again would need is shown."""
     cached_tokens: int = 0
     """For text generation: positions per sample whose keys and values are kept."""
 
@@ -71,8 +75,8 @@ def plan(
 
     Among those that fit, what TensorFlow or Keras cannot run comes last.
 
-    Within a kind it is the cheapest that fits, else the one that needs least; recomputation is added only where the plan
-    does not fit without. Bytes are those of the fullest device.
+    Within a kind it is the cheapest that fits, else the one that needs least; recomputation is a line of its own where the
+    kind fits with it only. Bytes are those of the fullest device.
 
     Args:
         architecture: what `describe` gives, or what `model_shape` made of it.
@@ -89,18 +93,22 @@ def plan(
         else model_shape(architecture, sequence_length=sequence_length, image_size=image_size)
     )
     work = workload(shape, settings)
-    families: dict[str, list[tuple[Estimate, Cost]]] = {}
+    families: dict[tuple[str, bool], list[tuple[Estimate, Cost]]] = {}
     divisions = {1: Division(work, 1)}
     for layout in _layouts(work, settings):
-        if any(_fits(needs, settings) for needs, _ in families.get(layout.family, ()) if _same(needs.layout, layout)):
+        known = families.setdefault((layout.family, not layout.available), [])
+        whole = families.get((layout.family, False), []) + known
+        if any(_fits(needs, settings) for needs, _ in whole if _same(needs.layout, layout)):
             continue
         if layout.tensor not in divisions:
             divisions[layout.tensor] = Division(work, layout.tensor)
         if layout.tensor > 1 and not divisions[layout.tensor].split.how:
             continue
         needs = estimate(work, layout, divisions[layout.tensor])
-        families.setdefault(layout.family, []).append((needs, cost(work, needs)))
-    plans = [_chosen(work, settings, candidates) for candidates in families.values()]
+        known.append((needs, cost(work, needs)))
+    plans = [_chosen(work, settings, candidates) for candidates in families.values() if candidates]
+    wanting = {item.layout.family for item in plans if item.available and not item.fits}
+    plans = [item for item in plans if item.available or (item.fits and item.layout.family in wanting)]
     plans += [_arithmetic(settings, row) for row in elsewhere(work, settings.devices, divisions[1])]
     return tuple(sorted(plans, key=_order))
 
@@ -168,6 +176,8 @@ def _order(plan: Plan) -> tuple[bool, bool, float, int, str]:
 
 def _notes(work: Workload, settings: Settings, needs: Estimate) -> Iterator[str]:
     layout = needs.layout
+    if not layout.available:
+        yield NO_PROGRAM
     if layout.devices < settings.devices:
         yield f"Uses {layout.devices} of {settings.devices} devices."
     if layout.data > work.batch_size:

@@ -66,7 +66,7 @@ def strategy_codes(
     layout = plan.layout
     if not plan.available:
         return ()
-    body = _Body(settings, model_file, loss, recompute=layout.recompute != "none", live=shape.live)
+    body = _Body(settings, model_file, loss, live=shape.live)
     if layout.tensor > 1:
         return (_model_parallel(plan, settings, shape, body),)
     if layout.data > 1:
@@ -74,6 +74,8 @@ def strategy_codes(
         if settings.device.is_tpu:
             return _tpu(body), jax
         mirrored, workers = _mirrored(layout.data, body), _multi_worker(layout.data, body)
+        if not settings.training:
+            return mirrored, jax
         return (workers, jax) if layout.data > DEVICES_PER_HOST else (mirrored, workers, jax)
     return (_one_device(settings, body),)
 
@@ -81,16 +83,14 @@ def strategy_codes(
 class _Body:
     """What is done with the model, whatever the strategy."""
 
-    def __init__(self, settings: Settings, model_file: str, loss: str, recompute: bool, *, live: bool) -> None:
-        self.settings, self.recompute = settings, recompute
+    def __init__(self, settings: Settings, model_file: str, loss: str, *, live: bool) -> None:
+        self.settings = settings
         self.loss = json.dumps(loss or "YOUR_LOSS")
         self.policy = _policy(settings.precision)
         if not live:
             self.make = "build_model()  # your own function: strategies and layouts take a Keras model, not this file"
-        elif self.policy or recompute:
-            self.make = (
-                "build_model()  # your own function: a loaded file keeps the policy and layers it was saved with"
-            )
+        elif self.policy:
+            self.make = "build_model()  # your own function: a loaded file keeps the policy it was saved with"
         else:
             self.make = f"keras.models.load_model({json.dumps(model_file)})"
         self.before = f'keras.config.set_dtype_policy("{self.policy}")\n' if self.policy else ""
@@ -98,11 +98,6 @@ class _Body:
     def make_lines(self, indent: str) -> str:
         """The model made (and compiled), as lines indented by `indent`."""
         lines = [f"model = {self.make}"]
-        if self.recompute:
-            lines = [
-                'with keras.RematScope(mode="full"):  # computes activations again in the backward pass',
-                f"    {lines[0]}",
-            ]
         if self.settings.training:
             name = _optimizer_class(self.settings.optimizer)
             lines.append(f"model.compile(optimizer=keras.optimizers.{name}, loss={self.loss})")
@@ -143,8 +138,11 @@ def _one_device(settings: Settings, body: _Body) -> StrategyCode:
 
 
 def _mirrored(devices: int, body: _Body) -> StrategyCode:
-    names = ", ".join(f'"/GPU:{number}"' for number in range(devices))
-    note = f"batch_size is divided among {devices} replicas; the learning rate may want to grow with a larger batch."
+    here = min(devices, DEVICES_PER_HOST)
+    names = ", ".join(f'"/GPU:{number}"' for number in range(here))
+    note = f"batch_size is divided among {here} replicas; the learning rate may want to grow with a larger batch."
+    if here < devices:
+        note = f"On each of {-(-devices // here)} machines, with its own rows: Keras predicts within one machine only."
     strategy = f"strategy = tf.distribute.MirroredStrategy([{names}])\n"
     return StrategyCode("MirroredStrategy", _scoped(body, strategy), "TensorFlow", note)
 

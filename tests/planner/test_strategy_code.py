@@ -124,6 +124,9 @@ def test_devices_decide_the_strategy():
     assert '"/GPU:3"' in first_code("data", devices=4)[0].code
     assert first_code("data", devices=16)[0].title == "MultiWorkerMirroredStrategy"
     assert "TF_CONFIG" in first_code("data", devices=16)[0].code
+    predicting = first_code("data", devices=16, training=False)
+    assert [code.title for code in predicting] == ["MirroredStrategy", "keras.distribution.DataParallel"]
+    assert "2 machines" in predicting[0].note
     assert first_code("data", devices=8, device="tpu-v3")[0].title == "TPUStrategy"
     assert "initialize_tpu_system" in first_code("data", devices=8, device="tpu-v3")[0].code
     assert {code.title for code in first_code("data", devices=4)} >= {"keras.distribution.DataParallel"}
@@ -143,13 +146,13 @@ def test_what_tensorflow_has_not_is_said():
     assert "JAX backend only" in first_code("tensor", devices=4)[0].note
 
 
-def test_recomputation_uses_a_remat_scope():
+def test_recomputation_has_no_program():
     shape = model_shape(transformer(blocks=12, hidden=64, heads=8, sequence=256))
     roomy = plan(shape, Settings(device("1TB"), batch_size=64))[0].bytes_per_device.total
     asked = Settings(device(str(int(roomy * 0.2))), batch_size=64)
-    code = strategy_codes(plan(shape, asked)[0], asked, shape)[0].code
-    assert 'with keras.RematScope(mode="full")' in code
-    assert "build_model()" in code
+    first = plan(shape, asked)[0]
+    assert first.kind == "single+recompute"
+    assert strategy_codes(first, asked, shape) == ()
 
 
 def test_other_formats_are_not_loaded_as_keras():
