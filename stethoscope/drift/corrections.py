@@ -18,15 +18,3 @@ def holm(p_values: Sequence[float]) -> npt.NDArray[np.float64]:
     adjusted = np.empty_like(p)
     adjusted[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     return np.minimum(adjusted, 1.0)
-
-
-def benjamini_hochberg(p_values: Sequence[float]) -> npt.NDArray[np.float64]:
-    """q-values: calling drifted all that are at or below q keeps the share of false ones among them at q.
-
-    Source: Benjamini and Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57 (1995).
-    """
-    p = np.asarray(p_values, np.float64)
-    order = np.argsort(p, kind="stable")[::-1]
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum.accumulate(p[order] * len(p) / np.arange(len(p), 0, -1))
-    return np.minimum(adjusted, 1.0)

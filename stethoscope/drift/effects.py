@@ -1,4 +1,4 @@
-"""How large a drift is, apart from how sure: PSI, Wasserstein, Jensen–Shannon, and words for them."""
+"""How large a drift is, apart from how sure: PSI, Wasserstein, and words for them."""
 
 from __future__ import annotations
 
@@ -47,25 +47,15 @@ def wasserstein(reference: Numbers, current: Numbers) -> float:
 
     NaN where the values are too large for a standard deviation.
     """
+    from scipy.stats import wasserstein_distance
+
     with np.errstate(all="ignore"):
         spread = float(reference.std()) or float(np.concatenate([reference, current]).std())
     if not math.isfinite(spread):
         return math.nan
     if not spread:
         return 0.0
-    values = np.sort(np.concatenate([reference, current]))
-    steps = np.diff(values)
-    below = [np.searchsorted(np.sort(side), values[:-1], side="right") / len(side) for side in (reference, current)]
-    return float((np.abs(below[0] - below[1]) * steps).sum() / spread)
-
-
-def jensen_shannon(reference: Counts, current: Counts) -> float:
-    """Jensen–Shannon distance (base 2) of two mixes: 0 the same, 1 nothing in common."""
-    p, q = reference / max(1, reference.sum()), current / max(1, current.sum())
-    middle = (p + q) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        parts = [np.where(side > 0, side * np.log2(side / middle), 0.0).sum() for side in (p, q)]
-    return float(np.sqrt(max(0.0, sum(parts) / 2)))
+    return float(wasserstein_distance(reference, current) / spread)
 
 
 def in_words(above_chance: float) -> str:

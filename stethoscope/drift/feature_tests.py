@@ -12,8 +12,7 @@ import numpy.typing as npt
 from stethoscope.data_study.numbers import BINS
 from stethoscope.drift import smallest_shift
 from stethoscope.drift.category_tests import same_mix
-from stethoscope.drift.corrections import benjamini_hochberg
-from stethoscope.drift.effects import decile_counts, in_words, jensen_shannon, psi, psi_by_chance, wasserstein
+from stethoscope.drift.effects import decile_counts, in_words, psi, psi_by_chance, wasserstein
 from stethoscope.drift.joint_correction import correct
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.rank_tests import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov
@@ -59,7 +58,7 @@ def _nothing() -> dict[str, Any]:
 def _number(feature: Feature, rows: dict[str, int]) -> Tested:
     reference, current = feature.reference, feature.current
     ordered = Ordered.of(reference, current)
-    ks = kolmogorov_smirnov(ordered)
+    ks = kolmogorov_smirnov(reference, current)
     bins = decile_counts(reference, current)
     details = (
         _nothing()
@@ -78,6 +77,8 @@ def _number(feature: Feature, rows: dict[str, int]) -> Tested:
 
 
 def _category(feature: Feature, rows: dict[str, int]) -> Tested:
+    from scipy.spatial.distance import jensenshannon
+
     names, place = np.unique(np.concatenate([feature.reference, feature.current]).astype(str), return_inverse=True)
     first = np.bincount(place[: len(feature.reference)], minlength=len(names))
     second = np.bincount(place[len(feature.reference) :], minlength=len(names))
@@ -91,7 +92,7 @@ def _category(feature: Feature, rows: dict[str, int]) -> Tested:
         | rows
         | {
             **_psi(first, second),
-            "jensen_shannon": jensen_shannon(first, second),
+            "jensen_shannon": float(jensenshannon(first, second, base=2)),
             "reference": {"distinct": int((first > 0).sum()), "top": str(names[first.argmax()])},
             "current": {"distinct": int((second > 0).sum()), "top": str(names[second.argmax()])},
             "histogram": {
@@ -126,11 +127,13 @@ def judged(
         weight: the share of it that the features have together; "p_adjusted" is to be compared with `alpha`.
         min_effect: see `DriftSettings`.
     """
+    from scipy.stats import false_discovery_control
+
     counted = [one for one in found if one.counted]
     p_values = [one.answer.p_value for one in counted]
     joint = correct([one.feature for one in counted], p_values)
     level = joint.level(alpha * weight)
-    q_values = benjamini_hochberg(p_values)
+    q_values = false_discovery_control(p_values)
     adjusted = dict(zip(map(id, counted), zip(joint.adjusted, q_values, strict=True), strict=True))
     made = []
     for one in found:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stethoscope.drift.category_tests import same_mix
-from stethoscope.drift.corrections import benjamini_hochberg, holm
-from stethoscope.drift.effects import jensen_shannon, psi, psi_by_chance, wasserstein
+from stethoscope.drift.corrections import holm
+from stethoscope.drift.effects import psi, psi_by_chance, wasserstein
 from stethoscope.drift.rank_tests import Ordered, anderson_darling, kolmogorov_smirnov
 from stethoscope.drift.weighted_chi_squares import tail
 from tests.frameworks import stats
@@ -18,12 +18,12 @@ def samples(seed, first=60, second=90, shift=0.3, digits=9):
     return generator.normal(size=first).round(digits), generator.normal(shift, 1, second).round(digits)
 
 
+@pytest.mark.parametrize(("rows", "method"), [(200, "exact"), (201, "asymp")])
 @pytest.mark.parametrize("digits", [9, 0])
-def test_kolmogorov_smirnov_is_scipys(digits):
-    first, second = samples(1, digits=digits)
-    mine, other = kolmogorov_smirnov(Ordered.of(first, second)), stats.ks_2samp(first, second, method="asymp")
-    assert mine.statistic == pytest.approx(other.statistic)
-    assert mine.p_value == pytest.approx(other.pvalue, rel=0.1)
+def test_kolmogorov_smirnov_is_exact_on_few_rows(rows, method, digits):
+    first, second = samples(1, 60, rows, digits=digits)
+    assert kolmogorov_smirnov(first, second).p_value == stats.ks_2samp(first, second, method=method).pvalue
+    assert kolmogorov_smirnov(first, second[:0]).p_value == 1.0
 
 
 @pytest.mark.parametrize("digits", [9, 1, 0])
@@ -77,11 +77,9 @@ def test_small_counts_are_permuted_and_rare_ones_joined():
     assert same_mix(np.array([5, 0]), np.array([7, 0])).p_value == 1.0
 
 
-def test_corrections_are_scipys():
-    p_values = np.random.default_rng(0).random(20) ** 2
-    np.testing.assert_allclose(benjamini_hochberg(p_values), stats.false_discovery_control(p_values))
+def test_holm_by_hand():
     np.testing.assert_allclose(holm([0.01, 0.04, 0.03]), [0.03, 0.06, 0.06])
-    assert not len(holm([])) and not len(benjamini_hochberg([]))
+    assert not len(holm([]))
 
 
 def test_effects():
@@ -89,8 +87,7 @@ def test_effects():
     assert wasserstein(first, second) == pytest.approx(stats.wasserstein_distance(first, second) / first.std())
     counts = np.array([40, 60]), np.array([60, 40])
     assert psi(*counts) == pytest.approx(2 * 0.2 * np.log(1.5))
-    assert psi(counts[0], counts[0]) == 0 and jensen_shannon(counts[0], counts[0]) == pytest.approx(0, abs=1e-7)
-    assert jensen_shannon(np.array([5, 0]), np.array([0, 9])) == pytest.approx(1)
+    assert psi(counts[0], counts[0]) == 0
 
 
 def test_psi_by_chance_is_what_chance_gives():
