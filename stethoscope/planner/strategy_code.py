@@ -73,10 +73,9 @@ def strategy_codes(
         jax = _data_parallel(layout.data, body)
         if settings.device.is_tpu:
             return _tpu(body), jax
-        mirrored, workers = _mirrored(layout.data, body), _multi_worker(layout.data, body)
-        if not settings.training:
-            return mirrored, jax
-        return (workers, jax) if layout.data > DEVICES_PER_HOST else (mirrored, workers, jax)
+        if settings.training and layout.data > DEVICES_PER_HOST:
+            return (jax,)
+        return _mirrored(layout.data, body), jax
     return (_one_device(settings, body),)
 
 
@@ -153,19 +152,6 @@ def _tpu(body: _Body) -> StrategyCode:
     return StrategyCode("TPUStrategy", _scoped(body, strategy), "TensorFlow", note)
 
 
-def _multi_worker(devices: int, body: _Body) -> StrategyCode:
-    hosts = max(2, -(-devices // DEVICES_PER_HOST))
-    workers = "".join(f'        "host{number}.example:12345",\n' for number in range(hosts))
-    before = (
-        "import json\nimport os\n\n# The same program on every machine; only the index differs. Set before TensorFlow is imported.\n"
-        'os.environ["TF_CONFIG"] = json.dumps({\n    "cluster": {"worker": [\n'
-        f'{workers}    ]}},\n    "task": {{"type": "worker", "index": 0}},\n}})\n\n'
-    )
-    strategy = "strategy = tf.distribute.MultiWorkerMirroredStrategy()\n"
-    note = f"For {devices} devices in {hosts} machines; each must be reachable at its address."
-    return StrategyCode("MultiWorkerMirroredStrategy", _scoped(body, strategy, before), "TensorFlow", note)
-
-
 _JAX = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # before Keras is imported\n\nimport keras\n\n'
 _JAX_NOTE = "keras.distribution works with the JAX backend only: in Keras 3.15 its TensorFlow side is a prototype."
 
@@ -176,7 +162,13 @@ def _data_parallel(devices: int, body: _Body) -> StrategyCode:
         "keras.distribution.set_distribution(keras.distribution.DataParallel(devices=devices))\n"
         f"{body.make_lines('')}{body.run}"
     )
-    return StrategyCode("keras.distribution.DataParallel", code, "Keras with the JAX backend", _JAX_NOTE)
+    note = _JAX_NOTE
+    if devices > DEVICES_PER_HOST:
+        note += (
+            " On several machines call keras.distribution.initialize() first. MultiWorkerMirroredStrategy does not train "
+            "Keras 3 models: fit cannot combine the first batch of its replicas."
+        )
+    return StrategyCode("keras.distribution.DataParallel", code, "Keras with the JAX backend", note)
 
 
 def _model_parallel(plan: Plan, settings: Settings, shape: ModelShape, body: _Body) -> StrategyCode:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -80,20 +78,3 @@ def test_a_program_runs_on_as_many_virtual_devices(folder, kind, devices, title,
     printed, _ = run.communicate(timeout=300)
     assert run.returncode == 0, printed[-2000:]
     assert f"replicas: {devices}" in printed
-
-
-def test_workers_of_several_machines_run_as_two_processes(folder):
-    code = program("data", 16, "MultiWorkerMirroredStrategy")
-    assert len(re.findall(r"host\d\.example:12345", code)) == 2
-    for number in range(2):
-        with socket.socket() as free:
-            free.bind(("localhost", 0))
-            code = code.replace(f"host{number}.example:12345", f"localhost:{free.getsockname()[1]}")
-    runs = [
-        start(folder, f"worker_{index}.py", DATA + code.replace('"index": 0', f'"index": {index}') + REPORT)
-        for index in range(2)
-    ]
-    for run in runs:
-        printed, _ = run.communicate(timeout=300)
-        assert run.returncode == 0, printed[-2000:]
-        assert "replicas: 2" in printed
