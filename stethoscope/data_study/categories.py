@@ -33,11 +33,6 @@ class CategoryStudy:
         """Whether every row has the same value."""
         return len(self._counts) == 1 and not self._missing and self._rows > 1
 
-    @property
-    def missing(self) -> int:
-        """Rows without a value."""
-        return self._missing
-
     def count(self, value: str) -> int:
         """Rows with this value."""
         return self._counts[value]

@@ -110,11 +110,6 @@ class EventReader:
         self._wanted = _CHUNK_BYTES
 
     @property
-    def position(self) -> int:
-        """Where the first byte is that was not understood yet."""
-        return self._position
-
-    @property
     def started_over(self) -> int:
         """How often the file was written anew, so that what had been read of it is void."""
         return self._started_over

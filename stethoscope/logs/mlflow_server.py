@@ -69,14 +69,6 @@ class MlflowServer:
                 found.append(Experiment(_text(item, "experiment_id"), _text(item, "name")))
         return tuple(sorted(found, key=lambda one: (one.name, one.id)))
 
-    def summaries(self, experiments: Sequence[Experiment]) -> tuple[RunLog, ...]:
-        """The runs of some experiments with the last point of each metric only: one question per 1,000 runs.
-
-        Raises:
-            NotFound, BadSetting, UnreadableFile, TooLarge: see `JsonServer`.
-        """
-        return as_logs(self._runs(experiments, self._deadline()), self.id)
-
     def read(self, experiments: Sequence[Experiment], ids: Collection[str] = ()) -> tuple[RunLog, ...]:
         """The runs of some experiments with every point, oldest first. See `whole_runs`."""
         return as_logs(self.whole_runs(experiments, ids), self.id)

@@ -27,11 +27,6 @@ class Share:
     share_bytes: int
     """What it may use: at least `needed_bytes` when all fit, in whole MiB."""
 
-    @property
-    def enough(self) -> bool:
-        """Whether the share holds the expected peak with its headroom."""
-        return self.share_bytes >= self.needed_bytes
-
 
 @dataclass(frozen=True)
 class Split:

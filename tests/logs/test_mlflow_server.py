@@ -123,13 +123,6 @@ def test_experiments_runs_and_histories(serve):
     assert server.asked[2][1]["experiment_ids"] == ["0", "1"]
 
 
-def test_summaries_cost_no_question_per_metric(serve):
-    url, _ = serve(do_GET=lambda handler: handler.answer({}, 500))
-    tracker = ask(url)
-    _, run = tracker.summaries(tracker.experiments())
-    assert (run.series["loss"].step.tolist(), math.isnan(run.series["loss"].value[0])) == ([4], True)
-
-
 def test_a_history_that_is_refused_leaves_the_last_point(serve):
     url, _ = serve(do_GET=lambda handler: handler.answer({}, 500))
     tracker = ask(url)
