@@ -281,7 +281,7 @@ HELD_BACK: tuple[Met, ...] = (
         "route",
         "joined in the other order",
         "swapped-channels layout",
-        "PINTO0309/onnx2tf",
+        "PINTO0309/PINTO_model_zoo#400",
         call=lambda _, call: lambda xs: call(list(xs)[::-1]),
     ),
     _met(
@@ -398,7 +398,7 @@ HELD_BACK: tuple[Met, ...] = (
         "norm2",
         "normalised over the wrong axis",
         "axis",
-        "facebookresearch/ConvNeXt LayerNorm",
+        "facebookresearch/ConvNeXt#136",
         call=lambda layer, _: (
             lambda x: (
                 (x - _tf().reduce_mean(x, (1, 2), keepdims=True))

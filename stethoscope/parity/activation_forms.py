@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,45 +23,56 @@ def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-np.clip(x, -60, 60)))
 
 
-FORMS: tuple[tuple[str, str, Callable[[Array], Array]], ...] = (
-    ("gelu-erf", "GELU with erf", lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2)))),
-    (
+@dataclass(frozen=True)
+class Form:
+    """A function of single values."""
+
+    name: str
+    title: str
+    function: Callable[[Array], Array]
+
+
+def leaky(slope: float) -> Callable[[Array], Array]:
+    """ReLU with a slope below zero."""
+    return lambda x: np.where(x > 0, x, slope * x)
+
+
+FORMS: tuple[Form, ...] = (
+    Form("gelu", "GELU with erf", lambda x: 0.5 * x * (1 + _erf(x / np.sqrt(2)))),
+    Form(
         "gelu-tanh",
         "GELU approximated with tanh",
         lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
     ),
-    ("gelu-sigmoid", "GELU approximated with a sigmoid", lambda x: x * _sigmoid(1.702 * x)),
-    ("relu", "ReLU", lambda x: np.maximum(x, 0)),
-    ("relu6", "ReLU6", lambda x: np.clip(x, 0, 6)),
-    ("leaky-0.01", "leaky ReLU with slope 0.01", lambda x: np.where(x > 0, x, 0.01 * x)),
-    ("leaky-0.2", "leaky ReLU with slope 0.2", lambda x: np.where(x > 0, x, 0.2 * x)),
-    ("leaky-0.3", "leaky ReLU with slope 0.3", lambda x: np.where(x > 0, x, 0.3 * x)),
-    ("elu", "ELU", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0)))),
-    ("silu", "SiLU", lambda x: x * _sigmoid(x)),
-    ("hard-silu", "hard SiLU", lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
-    ("sigmoid", "a sigmoid", _sigmoid),
-    ("hard-sigmoid", "a hard sigmoid", lambda x: np.clip(x / 6 + 0.5, 0, 1)),
-    ("hard-sigmoid-2", "a hard sigmoid with slope 0.2", lambda x: np.clip(0.2 * x + 0.5, 0, 1)),
-    ("tanh", "tanh", np.tanh),
-    ("softplus", "softplus", lambda x: np.logaddexp(0, x)),
-    (
+    Form("gelu-sigmoid", "GELU approximated with a sigmoid", lambda x: x * _sigmoid(1.702 * x)),
+    Form("relu", "ReLU", lambda x: np.maximum(x, 0)),
+    Form("relu6", "ReLU6", lambda x: np.clip(x, 0, 6)),
+    Form("elu", "ELU", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0)))),
+    Form("silu", "SiLU", lambda x: x * _sigmoid(x)),
+    Form("hard-silu", "hard SiLU", lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
+    Form("sigmoid", "a sigmoid", _sigmoid),
+    Form("hard-sigmoid", "a hard sigmoid", lambda x: np.clip(x / 6 + 0.5, 0, 1)),
+    Form("hard-sigmoid-2", "a hard sigmoid with slope 0.2", lambda x: np.clip(0.2 * x + 0.5, 0, 1)),
+    Form("tanh", "tanh", np.tanh),
+    Form("softplus", "softplus", lambda x: np.logaddexp(0, x)),
+    Form(
         "selu",
         "SELU",
         lambda x: 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(np.minimum(x, 0))),
     ),
-    ("softsign", "softsign", lambda x: x / (1 + np.abs(x))),
-    ("mish", "Mish", lambda x: x * np.tanh(np.logaddexp(0, x))),
-    ("exponential", "an exponential", lambda x: np.exp(np.minimum(x, 80))),
-    ("linear", "nothing (no activation)", lambda x: x),
+    Form("softsign", "softsign", lambda x: x / (1 + np.abs(x))),
+    Form("mish", "Mish", lambda x: x * np.tanh(np.logaddexp(0, x))),
+    Form("exponential", "an exponential", lambda x: np.exp(np.minimum(x, 80))),
+    Form("linear", "nothing (no activation)", lambda x: x),
 )
 
 
-_BY_NAME: dict[str, Callable[[Array], Array]] = {name: function for name, _, function in FORMS} | {
-    "gelu": FORMS[0][2],
-    "swish": {name: function for name, _, function in FORMS}["silu"],
-    "hard-swish": {name: function for name, _, function in FORMS}["hard-silu"],
-    "leakyrelu": {name: function for name, _, function in FORMS}["leaky-0.3"],
-    "leaky-relu": {name: function for name, _, function in FORMS}["leaky-0.2"],
+_BY_NAME: dict[str, Callable[[Array], Array]] = {form.name: form.function for form in FORMS}
+_BY_NAME |= {
+    "swish": _BY_NAME["silu"],
+    "hard-swish": _BY_NAME["hard-silu"],
+    "leakyrelu": leaky(0.3),
+    "leaky-relu": leaky(0.2),
 }
 _NOTHING = ("dropout", "identity", "activityregularization", "gaussiannoise", "linear")
 

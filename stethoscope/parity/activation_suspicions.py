@@ -1,4 +1,12 @@
-"""What may be wrong with an activation, as changes that can be tried."""
+"""What may be wrong with an activation, as changes that can be tried.
+
+An activation is lost, or another form of the same one is taken, where frameworks mean different functions by a name; slopes and alphas
+are left at another framework's default.
+
+Source: onnx/onnx-tensorflow#607 (lost), onnx/tensorflow-onnx#1280 (the bound of ReLU6), huggingface/candle#900 and
+ROCm/AMDMIGraphX#2542 (forms of GELU), PaddlePaddle/Paddle#44820 (slope of a hard sigmoid), jinyu121/DW2TF#2 (slope of leaky ReLU),
+llvm/torch-mlir#3583 (alpha of ELU), keras-team/keras#13543 (PReLU), onnx.ai/onnx/operators/onnx__Softmax (axis before opset 13).
+"""
 
 from __future__ import annotations
 
@@ -6,23 +14,33 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stethoscope.parity.activation_forms import FORMS
+from stethoscope.parity.activation_forms import FORMS, Form, leaky
 from stethoscope.parity.layer_rule import Weights
-from stethoscope.parity.suspicion import Suspicion
+from stethoscope.parity.suspicion import Estimate, Suspicion
 from stethoscope.types import Layer
 
-_ENDS = ("linear", "relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "silu", "softplus", "gelu")
-_ALONE = ("ReLU", "LeakyReLU", "ELU", "PReLU", "Softmax", "GELU", "Swish", "SiLU", "ThresholdedReLU", "Activation")
-_SLOPES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 1.0)
-_SETTINGS = {
-    "LeakyReLU": ("negative_slope", _SLOPES),
-    "ReLU": ("negative_slope", _SLOPES),
-    "ELU": ("alpha", (0.1, 0.2, 0.25, 0.3, 0.5, 0.75, 1.0, 1.5, 1.6732632, 2.0)),
-    "ThresholdedReLU": ("theta", (0.0, 0.01, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0)),
-}
+_ALONE = ("ReLU", "LeakyReLU", "ELU", "PReLU", "Softmax", "GELU", "Swish", "SiLU", "Activation")
+_ALIKE: tuple[tuple[str, ...], ...] = (
+    ("gelu", "gelu-tanh", "gelu-sigmoid"),
+    ("silu", "swish", "hard-silu", "hard-swish"),
+    ("sigmoid", "hard-sigmoid", "hard-sigmoid-2"),
+    ("relu", "relu6"),
+)
+"""What goes by one name in some framework, or is an approximation of it."""
+_LEFT_TO_THE_CALLER = ("relu", "sigmoid", "softmax", "tanh")
+"""What a file may leave out, or the other may add (answers before the softmax)."""
 
 
-def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion]:
+def stand_ins(told: object) -> tuple[str, ...]:
+    """What may stand in the place of an activation, by the names of Keras or of `FORMS`."""
+    name = str(told or "linear").lower().replace("_", "-")
+    if name == "linear":
+        return _LEFT_TO_THE_CALLER
+    alike = next((names for names in _ALIKE if name in names), ())
+    return ("linear", *(one for one in alike if one != name))
+
+
+def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion | Estimate]:
     """Everything that is tried for an activation, or for a layer that ends in one; nothing for other layers.
 
     Args:
@@ -30,20 +48,8 @@ def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion]
         weights: by short names.
     """
     kind = layer.type
-    told = str(layer.config.get("activation") or kind.lower())
-    name, values = _SETTINGS.get(kind, ("", ()))
-    for value in values:
-        if value != layer.config.get(name):
-            said = {"theta": "is zero below", "alpha": "has alpha"}.get(name, "has a slope below zero of")
-            yield Suspicion(
-                "activation",
-                "Another slope of the activation",
-                f"{said} {value:g}",
-                f"Give both the same {name}.",
-                {name: value},
-            )
     if kind == "ReLU":
-        for high in (1.0, 6.0, None):
+        for high in (6.0, None):
             if high != layer.config.get("max_value"):
                 yield Suspicion(
                     "activation",
@@ -52,8 +58,6 @@ def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion]
                     "Give both the same max_value.",
                     {"max_value": high},
                 )
-    if kind == "PReLU" and "alpha" in weights:
-        yield from _slopes(weights)
     if kind == "Softmax":
         for axis in range(1, len(layer.output_shape or ())):
             yield Suspicion(
@@ -64,30 +68,52 @@ def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion]
                 {"axis": axis},
             )
     if kind in _ALONE:
-        for form, title, _ in FORMS:
-            gelu = "gelu" in told and form.startswith("gelu")
-            yield Suspicion("gelu-form" if gelu else "activation", "Another form of GELU" if gelu else "Another activation", f"computes {title}",
-                            f"Set the same activation in both ({title}).", form=form)  # fmt: skip
+        yield from (_computes(form, layer) for form in FORMS)
+        yield from _slopes(layer, weights)
     elif "activation" in layer.config:
-        for end in _ENDS:
-            if end != told:
-                yield Suspicion(
-                    "activation",
-                    "Another activation",
-                    f"ends in {end} instead of {told}",
-                    "Set the same activation in both.",
-                    {"activation": end},
-                )
+        for end in stand_ins(layer.config.get("activation")):
+            yield Suspicion(
+                "activation",
+                "Another activation",
+                f"ends in {end} instead of {layer.config.get('activation')}",
+                "Set the same activation in both.",
+                {"activation": end},
+            )
 
 
-def _slopes(weights: Weights) -> Iterator[Suspicion]:
-    alpha = weights["alpha"]
-    advice = "Export again from the model whose weights are right."
-    for made, told in (
-        (0 * alpha, "has no slope below zero (is a ReLU)"),
-        (-alpha, "has its slopes with the opposite sign"),
-        (np.full_like(alpha, alpha.mean()), "has one slope for all channels, their mean"),
-        (alpha[..., ::-1], "has its slopes in reverse order"),
-        *((np.full_like(alpha, one), f"has a slope of {one:g} everywhere") for one in _SLOPES[1:]),
-    ):
-        yield Suspicion("activation", "Another slope of the activation", told, advice, weights={"alpha": made})
+def _computes(form: Form, layer: Layer) -> Suspicion:
+    gelu = "gelu" in str(layer.config.get("activation") or layer.type).lower() and form.name.startswith("gelu")
+    return Suspicion(
+        "gelu-form" if gelu else "activation",
+        "Another form of GELU" if gelu else "Another activation",
+        f"computes {form.title}",
+        f"Set the same activation in both ({form.title}).",
+        function=form.function,
+    )
+
+
+def _slopes(layer: Layer, weights: Weights) -> Iterator[Estimate]:
+    def slope(value: float) -> Suspicion:
+        learned = weights.get("alpha") if layer.type == "PReLU" else None
+        return Suspicion(
+            "activation",
+            "Another slope of the activation",
+            f"has a slope below zero of {value:.4g}" if value else "has no slope below zero (is a ReLU)",
+            "Give both the same negative_slope.",
+            weights={} if learned is None else {"alpha": np.full_like(learned, value)},
+            function=leaky(value) if learned is None else None,
+        )
+
+    def alpha(value: float) -> Suspicion:
+        return Suspicion(
+            "activation",
+            "Another slope of the activation",
+            f"has alpha {value:.4g}",
+            "Give both the same alpha.",
+            {"alpha": value},
+        )
+
+    own = float(layer.config.get("negative_slope") or 0.0)
+    yield Estimate(slope, (float(np.mean(weights["alpha"])) if "alpha" in weights else own,))
+    if layer.type == "ELU":
+        yield Estimate(alpha, (float(layer.config.get("alpha") or 1.0),))

@@ -58,7 +58,7 @@ def many_headed(inputs: Sequence[Array], weights: Weights, settings: Settings) -
     """Reads query, value and (else the value) key, each (rows, places, width).
 
     Settings that no config has: "causal", "order" (of what it reads), "mask_last" (the last of them is the mask),
-    "scale", "softmax_axis" ("keys", "queries", "heads"), "split" and "merge" ("unmoved": reshaped without moving the axis of the heads).
+    "scale", "softmax_axis" ("keys", "heads"), "split" and "merge" ("unmoved": reshaped without moving the axis of the heads).
 
     Raises:
         KeyError: weights are missing, or settings that are not known here.
@@ -80,7 +80,7 @@ def many_headed(inputs: Sequence[Array], weights: Weights, settings: Settings) -
         k, v = np.tile(k, (1, each, 1, 1)), np.tile(v, (1, each, 1, 1))
     elif each > 1:
         k, v = np.repeat(k, each, axis=1), np.repeat(v, each, axis=1)
-    scale = float(settings.get("scale") or 1 / np.sqrt(q.shape[-1]))
+    scale = float(settings.get("scale", 1 / np.sqrt(q.shape[-1])))
     scores = scale * (q @ k.swapaxes(-1, -2))  # (rows, heads, queries, keys)
     if mask is not None:
         scores = np.where((mask if mask.ndim == 4 else mask[:, None]) > 0, scores, _HIDDEN)
@@ -117,7 +117,7 @@ def simple(kind: str) -> Rule:
             if kind == "AdditiveAttention" or settings.get("score_mode") == "concat"
             else None
         )
-        scale = settings.get("scale") or weights.get("scale", np.ones(()))
+        scale = settings.get("scale", weights.get("scale", np.ones(())))
         if both is None:
             scores = scale * (query @ key.swapaxes(-1, -2))
         elif kind == "AdditiveAttention":
@@ -133,11 +133,7 @@ def _shares(scores: Array, settings: Settings) -> Array:
     """Softmax over the keys, with what a query may not see taken out before."""
     if settings.get("causal"):
         queries, keys = scores.shape[-2:]
-        allowed = np.arange(keys)[None] <= np.arange(queries)[:, None] + int(settings.get("ahead") or 0)
-        scores = np.where(allowed, scores, _HIDDEN)
-    if settings.get("backward"):
-        queries, keys = scores.shape[-2:]
-        scores = np.where(np.arange(keys)[None] >= np.arange(queries)[:, None], scores, _HIDDEN)
-    axis = {"keys": -1, "queries": -2, "heads": 1}[settings.get("softmax_axis", "keys")]
+        scores = np.where(np.arange(keys)[None] <= np.arange(queries)[:, None], scores, _HIDDEN)
+    axis = 1 if settings.get("softmax_axis") == "heads" else -1
     made = np.exp(scores - scores.max(axis=axis, keepdims=True))
     return np.asarray(made / made.sum(axis=axis, keepdims=True))

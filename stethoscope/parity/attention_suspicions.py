@@ -1,4 +1,10 @@
-"""What may be wrong with a layer of attention, as changes that can be tried."""
+"""What may be wrong with a layer of attention, as changes that can be tried.
+
+Source: keras-team/keras#23038 (the causal mask dropped), delzac/cntkx#10 and FrancescoSaverioZuppichini/ViT#1 (the scale),
+amdegroot/ssd.pytorch#114 (a softmax without an axis takes the first but the rows, of scores the heads), keras.io/api/layers/attention_layers
+(query, value, key: PyTorch has query, key, value), reczoo/FuxiCTR#30 and jsbaan/transformer-from-scratch#6 (heads reshaped, not moved),
+onnx/onnx#7274 (keys tiled, not repeated).
+"""
 
 from __future__ import annotations
 
@@ -9,57 +15,45 @@ import numpy as np
 from stethoscope.parity.attention import MANY_HEADED, ROLES, SIMPLE
 from stethoscope.parity.attention_weight_suspicions import HEADS_ADVICE, attention_weight_suspicions
 from stethoscope.parity.layer_rule import Settings, Weights
-from stethoscope.parity.suspicion import Suspicion
+from stethoscope.parity.suspicion import Estimate, Suspicion
 from stethoscope.types import Layer
 
 
-def attention_suspicions(
-    layer: Layer, weights: Weights, worst: tuple[int, ...], known: Settings
-) -> Iterator[Suspicion]:
+def attention_suspicions(layer: Layer, weights: Weights, known: Settings) -> Iterator[Suspicion | Estimate]:
     """Everything that is tried for a layer of attention; nothing for other layers.
 
     Args:
         layer: of the group.
         weights: by the names of `attention_weight`.
-        worst: channels that differ most.
         known: what the call was found to be told, one of `call_settings`.
     """
-    if layer.type in (*MANY_HEADED, *SIMPLE):
-        yield from _masks(known)
-        yield from _scales(layer, weights)
-        yield from _axes(layer)
-        yield from _inputs(known)
-    if layer.type in MANY_HEADED and all(f"{role}_kernel" in weights for role in ROLES):
+    if layer.type not in (*MANY_HEADED, *SIMPLE):
+        return
+    many = layer.type in MANY_HEADED and all(f"{role}_kernel" in weights for role in ROLES)
+    yield from _masks(known)
+    yield from _inputs(known)
+    if many:
+        yield Suspicion(
+            "softmax-axis",
+            "The softmax goes over another axis",
+            "takes its softmax over the heads",
+            "Take the softmax over the keys (the last axis of the scores).",
+            {"softmax_axis": "heads"},
+        )
         yield from _head_axes(weights)
-        yield from attention_weight_suspicions(weights, worst)
+        yield from attention_weight_suspicions(weights)
+    yield _scale(weights)
 
 
 def _masks(known: Settings) -> Iterator[Suspicion]:
     advice = "Give both the same mask (use_causal_mask in Keras)."
-    if known.get("causal"):
-        yield Suspicion(
-            "mask",
-            "The causal mask is missing",
-            "lets each place look at those after it too",
-            advice,
-            {"causal": False},
-        )
-        yield Suspicion(
-            "mask", "Another mask", "lets each place look at those before it, not at itself", advice, {"ahead": -1}
-        )
-        yield Suspicion("mask", "Another mask", "lets each place look one place ahead", advice, {"ahead": 1})
-        turned = {"causal": False, "backward": True}
-    else:
-        yield Suspicion(
-            "mask",
-            "A causal mask was added",
-            "lets each place look at itself and those before it only",
-            advice,
-            {"causal": True},
-        )
-        turned = {"backward": True}
+    causal = bool(known.get("causal"))
     yield Suspicion(
-        "mask", "The mask is turned around", "lets each place look at itself and those after it only", advice, turned
+        "mask",
+        "The causal mask is missing" if causal else "A causal mask was added",
+        f"lets each place look at {'those after it too' if causal else 'itself and those before it only'}",
+        advice,
+        {"causal": not causal},
     )
     if known.get("mask_last"):
         yield Suspicion(
@@ -71,58 +65,21 @@ def _masks(known: Settings) -> Iterator[Suspicion]:
         )
 
 
-def _scales(layer: Layer, weights: Weights) -> Iterator[Suspicion]:
+def _scale(weights: Weights) -> Estimate:
     kernel = weights.get("query_kernel")
-    if kernel is None:
-        wide = int((layer.output_shape or (1,))[-1] or 1)
-        own = float(np.mean(weights.get("scale", 1.0)))
-        sizes = {"the width": wide}
-    else:
-        own = kernel.shape[2] ** -0.5
-        sizes = {
-            "the width of all heads": kernel.shape[1] * kernel.shape[2],
-            "the width of a value": weights["value_kernel"].shape[2] if "value_kernel" in weights else 1,
-            "the width of what it reads": kernel.shape[0],
-            "the number of heads": kernel.shape[1],
-        }
-        yield _scale("divides its scores by the width of a head, not by its root", 1 / kernel.shape[2], own)
-        yield _scale("multiplies its scores by the root of the width of a head", kernel.shape[2] ** 0.5, own)
-        yield _scale("scales its scores by the root of the width twice", own * own, own)
-    if abs(own - 1) > 1e-6:
-        yield _scale("does not scale its scores", 1.0, own)
-    for said, size in sizes.items():
-        if size > 0 and abs(size**-0.5 - own) > 1e-6:
-            yield _scale(f"divides its scores by the root of {said} ({size})", size**-0.5, own)
+    own = float(np.mean(weights.get("scale", 1.0))) if kernel is None else float(kernel.shape[2] ** -0.5)
 
-
-def _scale(told: str, scale: float, own: float) -> Suspicion:
-    title = "The scale of attention is missing" if scale == 1 else "Another scale of attention"
-    return Suspicion(
-        "attention-scale",
-        title,
-        told,
-        f"Multiply the scores by {own:.4g} in both, before the softmax.",
-        {"scale": scale},
-    )
-
-
-def _axes(layer: Layer) -> Iterator[Suspicion]:
-    advice = "Take the softmax over the keys (the last axis of the scores)."
-    yield Suspicion(
-        "softmax-axis",
-        "The softmax goes over another axis",
-        "takes its softmax over the queries",
-        advice,
-        {"softmax_axis": "queries"},
-    )
-    if layer.type in MANY_HEADED:
-        yield Suspicion(
-            "softmax-axis",
-            "The softmax goes over another axis",
-            "takes its softmax over the heads",
-            advice,
-            {"softmax_axis": "heads"},
+    def scaled(scale: float) -> Suspicion:
+        unscaled = abs(scale - 1) < 1e-3 < abs(own - 1)
+        return Suspicion(
+            "attention-scale",
+            "The scale of attention is missing" if unscaled else "Another scale of attention",
+            "does not scale its scores" if unscaled else f"multiplies its scores by {scale:.4g}, not by {own:.4g}",
+            f"Multiply the scores by {own:.4g} in both, before the softmax.",
+            {"scale": scale},
         )
+
+    return Estimate(scaled, (own, 1.0, own * own))
 
 
 def _inputs(known: Settings) -> Iterator[Suspicion]:
@@ -132,8 +89,13 @@ def _inputs(known: Settings) -> Iterator[Suspicion]:
         for other in range(one + 1, min(len(order), 3)):
             moved = list(order)
             moved[one], moved[other] = moved[other], moved[one]
-            yield Suspicion("exchanged-inputs", "Inputs are exchanged", f"is given the {names[other]} as {names[one]} and the {names[one]} as {names[other]}",
-                            "Call both with query, value and key in the same order.", {"order": tuple(moved)})  # fmt: skip
+            yield Suspicion(
+                "exchanged-inputs",
+                "Inputs are exchanged",
+                f"is given the {names[other]} as {names[one]} and the {names[one]} as {names[other]}",
+                "Call both with query, value and key in the same order.",
+                {"order": tuple(moved)},
+            )
 
 
 def _head_axes(weights: Weights) -> Iterator[Suspicion]:

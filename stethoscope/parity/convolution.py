@@ -41,13 +41,11 @@ def _windows(x: Array, kernel: Sequence[int], settings: Settings, fill: float = 
 
 
 def convolution(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
-    """Kernel (*size, inputs of a group, outputs); "groups_interleaved": groups of every how-many-th channel, not neighbours."""
+    """Kernel (*size, inputs of a group, outputs)."""
     kernel, x = weights["kernel"], inputs[0]
     rank, groups = kernel.ndim - 2, int(settings.get("groups") or 1)
     if groups * kernel.shape[-2] != x.shape[-1]:
         raise KeyError("groups")
-    if settings.get("groups_interleaved"):
-        x = x[..., np.arange(x.shape[-1]).reshape(-1, groups).T.ravel()]
     views = _windows(x, kernel.shape[:rank], settings)
     moved = np.moveaxis(views, rank + 1, -1)  # (rows, *out, *kernel, channels)
     parts = []
@@ -111,14 +109,14 @@ def transposed(inputs: Sequence[Array], weights: Weights, settings: Settings) ->
 
 
 def pooling(kind: str) -> Rule:
-    """Of "max" or "average"; the setting "as" stands for the kind, "count_include_pad" counts padded places in a mean."""
+    """Of "max" or "average"; "count_include_pad" counts padded places in a mean."""
 
     def apply(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
         x = inputs[0]
         size = sizes(settings.get("pool_size") or 2, x.ndim - 2)
         asked = {**settings, "strides": settings.get("strides") or size, "dilation_rate": 1}
         axes = tuple(range(-len(size), 0))
-        if (settings.get("as") or kind) == "max":
+        if kind == "max":
             found: Array = _windows(x, size, asked, -np.inf).max(axis=axes)
             return found
         total = _windows(x, size, asked).sum(axis=axes)
@@ -130,11 +128,11 @@ def pooling(kind: str) -> Rule:
 
 
 def global_pooling(kind: str) -> Rule:
-    """Over all places; the setting "as" ("max", "average", "sum") stands for the kind."""
-    functions: dict[str, Any] = {"max": np.max, "average": np.mean, "sum": np.sum}
+    """Of "max" or "average", over all places."""
+    function: Any = {"max": np.max, "average": np.mean}[kind]
 
     def apply(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
         axes, keep = tuple(range(1, inputs[0].ndim - 1)), bool(settings.get("keepdims"))
-        return np.asarray(functions[str(settings.get("as") or kind)](inputs[0], axis=axes, keepdims=keep))
+        return np.asarray(function(inputs[0], axis=axes, keepdims=keep))
 
     return apply

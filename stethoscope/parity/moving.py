@@ -11,7 +11,7 @@ import numpy as np
 from stethoscope.parity.layer_rule import Array, Rule, Settings, Weights
 
 
-def _ends(told: Any, rank: int) -> list[tuple[int, int]]:
+def ends(told: Any, rank: int) -> list[tuple[int, int]]:
     """ "padding" or "cropping" as (before, after) of each axis."""
     if rank == 1 and isinstance(told, list | tuple) and not isinstance(told[0], list | tuple):
         told = [told]
@@ -20,20 +20,15 @@ def _ends(told: Any, rank: int) -> list[tuple[int, int]]:
 
 
 def padded(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
-    """ZeroPadding; "fill": the number, or numpy's name of a way ("edge", "reflect")."""
-    ends, fill = _ends(settings["padding"], inputs[0].ndim - 2), settings.get("fill", 0.0)
-    whole = ((0, 0), *ends, (0, 0))
-    if isinstance(fill, str):
-        way: Any = fill
-        return np.asarray(np.pad(inputs[0], whole, mode=way))
-    return np.pad(inputs[0], whole, constant_values=float(fill))
+    """ZeroPadding."""
+    return np.pad(inputs[0], ((0, 0), *ends(settings["padding"], inputs[0].ndim - 2), (0, 0)))
 
 
 def cropped(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
     """Cropping."""
     x = inputs[0]
-    ends = _ends(settings["cropping"], x.ndim - 2)
-    return x[(slice(None), *(slice(before, x.shape[1 + at] - after) for at, (before, after) in enumerate(ends)))]
+    cut = ends(settings["cropping"], x.ndim - 2)
+    return x[(slice(None), *(slice(before, x.shape[1 + at] - after) for at, (before, after) in enumerate(cut)))]
 
 
 def rescaled(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
@@ -78,10 +73,10 @@ def repeated(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> 
 
 
 def looked_up(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
-    """Embedding; "shift" is added to each index, "times" scales what is found."""
+    """Embedding; "shift" is added to each index."""
     table = weights["embeddings"]
     places = np.clip(np.rint(inputs[0]).astype(int) + int(settings.get("shift") or 0), 0, len(table) - 1)
-    return np.asarray(table[places] * float(settings.get("times", 1.0)))
+    return np.asarray(table[places])
 
 
 def joined(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
@@ -101,18 +96,12 @@ MERGES: dict[str, Callable[[Sequence[Array]], Array]] = {
 
 
 def merging(kind: str) -> Rule:
-    """Of one of `MERGES`; "as" stands for the kind, "reversed" reads the last first, "without" leaves one out."""
-
-    def apply(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
-        gone = settings.get("without")
-        arrays = [one for place, one in enumerate(inputs) if place != gone]
-        return np.asarray(MERGES[str(settings.get("as") or kind)](arrays[::-1] if settings.get("reversed") else arrays))
-
-    return apply
+    """Of one of `MERGES`."""
+    return lambda inputs, _weights, _settings: np.asarray(MERGES[kind](inputs))
 
 
 def dotted(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
-    """Dot: sums over one axis of both; "divided": by its length's root."""
+    """Dot: sums over one axis of both."""
     first, second = inputs
     told = settings["axes"]
     one, other = (
@@ -124,8 +113,6 @@ def dotted(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Ar
             array / np.sqrt(np.maximum(np.square(array).sum(axis=axis, keepdims=True), 1e-12))
             for array, axis in ((first, one), (second, other))
         )
-    if settings.get("divided"):
-        first = first / np.sqrt(first.shape[one])
     first, second = np.moveaxis(first, one, -1), np.moveaxis(second, other, -1)
     made = first.reshape(len(first), -1, first.shape[-1]) @ second.reshape(len(second), -1, second.shape[-1]).swapaxes(
         1, 2

@@ -55,17 +55,15 @@ def layer_normal(inputs: Sequence[Array], weights: Weights, settings: Settings) 
 
 
 def group_normal(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
-    """Over all places and the channels of a group; "interleaved": of every how-many-th channel, "each_place": places apart."""
+    """Over all places and the channels of a group."""
     x = inputs[0]
     (axis,) = axes_of(settings, x.ndim)
     moved = np.moveaxis(x, axis, -1)
     wide = moved.shape[-1]
     groups = int(settings.get("groups") or 32)
     groups = wide if groups == -1 else groups
-    cut = (wide // groups, groups) if settings.get("interleaved") else (groups, wide // groups)
-    parts = moved.reshape(*moved.shape[:-1], *cut)
-    within = parts.ndim - 2 if settings.get("interleaved") else parts.ndim - 1
-    axes = (within,) if settings.get("each_place") else (*range(1, parts.ndim - 2), within)
+    parts = moved.reshape(*moved.shape[:-1], groups, wide // groups)
+    axes = (*range(1, parts.ndim - 2), parts.ndim - 1)
     mean, variance = parts.mean(axis=axes, keepdims=True), parts.var(axis=axes, keepdims=True)
     count = int(np.prod([parts.shape[one] for one in axes]))
     made = _divided(parts - mean, variance, settings, count).reshape(moved.shape)
@@ -73,13 +71,9 @@ def group_normal(inputs: Sequence[Array], weights: Weights, settings: Settings) 
 
 
 def unit_normal(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
-    """To length 1 over the axes; "length": "l2", "l1" or "max"."""
+    """To length 1 over the axes."""
     x, axes = inputs[0], axes_of(settings, inputs[0].ndim)
-    kind = settings.get("length", "l2")
-    if kind == "l2":
-        return np.asarray(x / np.sqrt(np.maximum(np.square(x).sum(axis=axes, keepdims=True), 1e-12)))
-    size = np.abs(x).sum(axis=axes, keepdims=True) if kind == "l1" else np.abs(x).max(axis=axes, keepdims=True)
-    return np.asarray(x / np.maximum(size, 1e-12))
+    return np.asarray(x / np.sqrt(np.maximum(np.square(x).sum(axis=axes, keepdims=True), 1e-12)))
 
 
 def rms_normal(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
@@ -92,7 +86,7 @@ def rms_normal(inputs: Sequence[Array], weights: Weights, settings: Settings) ->
 
 
 def featurewise(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
-    """Normalization: with a mean and a variance that were adapted; "nothing", "only" ("mean", "variance"), "by_variance"."""
+    """Normalization: with a mean and a variance that were adapted; "nothing": left out."""
     x = inputs[0]
     axes = () if settings.get("axis", -1) is None else axes_of(settings, x.ndim)
     mean, variance = (
@@ -104,10 +98,7 @@ def featurewise(inputs: Sequence[Array], weights: Weights, settings: Settings) -
         )
         for name in ("mean", "variance")
     )
-    spread = np.maximum(variance if settings.get("by_variance") else np.sqrt(variance), 1e-7)
-    only = settings.get("only")
+    spread = np.maximum(np.sqrt(variance), 1e-7)
     if settings.get("nothing"):
         return x
-    if bool(settings.get("invert")) != bool(settings.get("turned_around")):
-        return np.asarray(mean + x * spread)
-    return np.asarray((x - (0 if only == "variance" else mean)) / (1 if only == "mean" else spread))
+    return np.asarray(mean + x * spread if settings.get("invert") else (x - mean) / spread)

@@ -66,7 +66,7 @@ def bidirectional(inputs: Sequence[Array], weights: Weights, settings: Settings)
         halves.append(found[:, ::-1] if place and told["config"].get("return_sequences") else found)
     mode = settings.get("merge_mode", "concat")
     if mode == "concat":
-        return np.concatenate(halves[::-1] if settings.get("other_half_first") else halves, axis=-1)
+        return np.concatenate(halves, axis=-1)
     if mode in ("sum", "ave"):
         return np.asarray((halves[0] + halves[1]) / (2 if mode == "ave" else 1))
     raise KeyError(str(mode))

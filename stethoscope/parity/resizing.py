@@ -15,12 +15,10 @@ _STEPS = 1024
 
 
 def enlarged(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
-    """UpSampling1D, 2D and 3D; "tiled": the whole is repeated, not each place."""
+    """UpSampling1D, 2D and 3D."""
     x = inputs[0]
     rank = x.ndim - 2
     factor = sizes(settings.get("size") or 2, rank)
-    if settings.get("tiled"):
-        return np.tile(x, (1, *factor, 1))
     return _resized(x, [x.shape[1 + at] * factor[at] for at in range(rank)], settings, "nearest")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy.typing as npt
@@ -52,74 +53,112 @@ def tried_inputs(
 ) -> dict[str, Any] | None:
     """The change of the input with which the second model answers as the first does; None where none of the usual ones does.
 
+    A change counts only where the answers tell it from a slightly other one: saturated answers (a softmax that is sure of itself) are
+    right with any large factor.
+
     Returns:
         {"id", "title", "sentence", "fix", "confidence", "explains"}.
     """
     pictures = {name: array for name, array in feed.items() if array.dtype.kind == "f" and array.ndim >= 2}
-    if not pictures or not outputs:
-        return None
     compared = [(one["a"], one["b"]) for one in outputs if left[one["a"]].dtype.kind == "f"]
-    before = _apart(second, turns.feed(feed), left, compared)
-    if not compared or before is None or before == 0:
+    if not pictures or not compared:
         return None
-    best: tuple[float, str, str] | None = None
-    for key, said, change in _CHANGES:
-        if not all(_applies(key, array) for array in pictures.values()):
+    tried = _Tried(second, turns, feed, pictures, left, compared)
+    before = tried.apart(None)
+    if before is None or before == 0:
+        return None
+    best: tuple[float, Change] | None = None
+    for change in _CHANGES:
+        if not all(change.applies(array) for array in pictures.values()):
             continue
-        changed = feed | {name: change(array).astype(array.dtype) for name, array in pictures.items()}
-        try:
-            apart = _apart(second, turns.feed(changed), left, compared)
-        except StethoscopeError:
-            continue
+        apart = tried.apart(change.apply)
         if apart is not None and apart <= _EXPLAINED * before and (best is None or apart < best[0]):
-            best = (apart, key, said)
-    if best is None:
+            best = (apart, change)
+    if best is None or not tried.is_sure(best[1].apply, best[0]):
         return None
     explains = 1 - best[0] / before
     return {
-        "id": best[1],
+        "id": best[1].key,
         "cause_id": "preprocessing",
         "title": "Preprocessing inside or outside the model",
-        "sentence": f"Given {best[2]}, the second model answers as the first does ({explains:.1%} of the difference is gone).",
-        "fix": f"Feed the second model {best[2]}, or put that step into both.",
+        "sentence": f"Given {best[1].said}, the second model answers as the first does ({explains:.1%} of the difference is gone).",
+        "fix": f"Feed the second model {best[1].said}, or put that step into both.",
         "confidence": 0.98,
         "explains": explains,
     }
 
 
-def _apart(second: Side, feed: Feed, left: Feed, compared: Sequence[tuple[str, str]]) -> float | None:
-    found = second.outputs(feed)
-    total = 0.0
-    for a, b in compared:
-        if b not in found:
+_Apply = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+_NUDGE, _UNSURE = 0.02, 0.1
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """The second model on changed rows."""
+
+    second: Side
+    turns: Turns
+    feed: Feed
+    pictures: Feed
+    left: Feed
+    compared: Sequence[tuple[str, str]]
+
+    def answers(self, apply: _Apply | None) -> list[npt.NDArray[Any]] | None:
+        """Its outputs as the first's lie, in the order of `compared`; None where it refuses the rows, or the shapes are others."""
+        changed = {} if apply is None else {n: apply(array).astype(array.dtype) for n, array in self.pictures.items()}
+        try:
+            found = self.second.outputs(self.turns.feed({**self.feed, **changed}))
+        except StethoscopeError:
+            if apply is None:
+                raise
             return None
-        turned_one = orient(left[a], found[b])
-        if turned_one is None:
+        made = [orient(self.left[a], found[b]) if b in found else None for a, b in self.compared]
+        return [one[1] for one in made if one is not None] if None not in made else None
+
+    def apart(self, apply: _Apply | None) -> float | None:
+        """How far they are from the first's; None where they cannot be compared."""
+        found = self.answers(apply)
+        if found is None:
             return None
-        off = array_difference(left[a], turned_one[1]).nrmse
-        if not math.isfinite(off):
-            return None
-        total += off
-    return total
+        off = [array_difference(self.left[a], one).nrmse for (a, _), one in zip(self.compared, found, strict=True)]
+        return sum(off) if math.isfinite(sum(off)) else None
+
+    def is_sure(self, apply: _Apply, apart: float) -> bool:
+        """Whether the standard error of a factor before the change is small: what is left, against what the factor does.
+
+        Source: Seber and Wild, Nonlinear Regression, 1989, 2.1.2.
+        """
+        at, beside = self.answers(apply), self.answers(lambda x: apply(x) * (1 + _NUDGE))
+        if at is None or beside is None:
+            return False
+        moved = sum(array_difference(a, b).nrmse for a, b in zip(at, beside, strict=True)) / _NUDGE
+        return apart <= _UNSURE * moved
 
 
-def _applies(key: str, array: npt.NDArray[Any]) -> bool:
-    if key == "channels":
-        return array.ndim == 4 and array.shape[-1] == 3
-    if key == "channels-first":
-        return array.ndim == 4 and array.shape[1] == 3
-    return True
+@dataclass(frozen=True)
+class Change:
+    """A step of preprocessing that one of two models may lack."""
+
+    key: str
+    said: str
+    apply: _Apply
+    channel_axis: int | None = None
+    """Where three channels must lie; None for whatever rows."""
+
+    def applies(self, array: npt.NDArray[Any]) -> bool:
+        """Whether rows can be so changed."""
+        return self.channel_axis is None or (array.ndim == 4 and array.shape[self.channel_axis] == 3)
 
 
-_CHANGES: tuple[tuple[str, str, Any], ...] = (
-    ("channels", "its channels in reverse order (BGR for RGB)", lambda x: x[..., ::-1]),
-    ("channels-first", "its channels in reverse order (BGR for RGB)", lambda x: x[:, ::-1]),
-    ("divided", "its input divided by 255", lambda x: x / 255),
-    ("times", "its input times 255", lambda x: x * 255),
-    ("to-plus-minus", "its input divided by 127.5, less 1", lambda x: x / 127.5 - 1),
-    ("from-plus-minus", "its input plus 1, times 127.5", lambda x: (x + 1) * 127.5),
-    ("doubled", "twice its input, less 1", lambda x: 2 * x - 1),
-    ("halved", "its input plus 1, divided by 2", lambda x: (x + 1) / 2),
-    ("negative", "its input with the sign turned", lambda x: -x),
-    ("inverted", "1 less its input", lambda x: 1 - x),
+_REVERSED = "its channels in reverse order (BGR for RGB)"
+_CHANGES: tuple[Change, ...] = (
+    Change("channels", _REVERSED, lambda x: x[..., ::-1], -1),
+    Change("channels-first", _REVERSED, lambda x: x[:, ::-1], 1),
+    Change("divided", "its input divided by 255", lambda x: x / 255),
+    Change("times", "its input times 255", lambda x: x * 255),
+    Change("to-plus-minus", "its input divided by 127.5, less 1", lambda x: x / 127.5 - 1),
+    Change("from-plus-minus", "its input plus 1, times 127.5", lambda x: (x + 1) * 127.5),
+    Change("doubled", "twice its input, less 1", lambda x: 2 * x - 1),
+    Change("halved", "its input plus 1, divided by 2", lambda x: (x + 1) / 2),
 )
+"""Source: keras.applications preprocess_input (0 to 255, 0 to 1 and -1 to 1, RGB and BGR), and from each of them to each other."""

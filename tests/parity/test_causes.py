@@ -46,6 +46,8 @@ def test_values():
     assert told(A * 1.5, "Mul") == "scale"
     positive = np.maximum(A, 0)
     assert told(np.where(A > 0, A, 0.2 * A), "Activation", positive, inputs=(A,)) == "activation"
+    sloped = guesses(case(np.where(A > 0, A, 0.137 * A), "Activation", positive, inputs=(A,)))[0]
+    assert "slope 0.137" in sloped.sentence
     dropped = np.where(np.random.default_rng(1).random(A.shape) < 0.3, 0, A / 0.7)
     assert told(dropped, "Dropout") == "training-mode"
     assert told(A + 0.1, "Dropout", again=A + 0.3) == "training-mode"
@@ -69,11 +71,11 @@ def test_a_setting_that_differs_is_named_first():
     ("change", "cause"),
     [
         (lambda k: k.transpose(1, 0, 2, 3), "transposed-kernel"),
-        (lambda k: k[::-1], "flipped-kernel"),
+        (lambda k: k[::-1, ::-1], "flipped-kernel"),
         (lambda k: k[..., [1, 0, 2, 3]], "swapped-channels"),
         (lambda k: np.where(np.arange(4) == 1, 0, k), "zeroed-channel"),
         (lambda k: 1.3 * k, "scaled-weights"),
-        (lambda k: -k, "sign"),
+        (lambda k: -k, "scaled-weights"),
         (lambda k: k + 0.5, "weights"),
         (lambda k: k.transpose(3, 2, 0, 1) * 1.3, "scaled-weights"),
     ],
@@ -118,6 +120,8 @@ def test_dropout_that_only_an_operator_of_the_second_model_shows():
 
 def test_another_scale_of_the_input_is_no_epsilon():
     assert told(2 * A - 1, "Rescaling") == "preprocessing"
+    assert told(A * np.array([1.1, 0.9, 1.05, 1.2, 0.8]) + 0.1, "Normalization") == "preprocessing"
+    assert told(2 * A[..., :1] - 1, "Rescaling", A[..., :1]) == "preprocessing"
     assert told(2 * A - 1, "BatchNormalization") == "epsilon"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from stethoscope.formats.keras_model.keras_layer_config import readable_config
 from stethoscope.parity.recompute import computed
+from stethoscope.parity.suspicion import Estimate
 from stethoscope.parity.suspicions import suspicions
 from stethoscope.types import Layer
 from tests.frameworks import layers as L
@@ -179,9 +180,7 @@ def test_every_suspicion_about_a_layer_can_be_tried():
         weights = {one.name: random.standard_normal(one.shape) for one in layer.weights}
         described = Layer("layer", type(layer).__name__, None, 0, 0, "float32", ("x",), layer.get_config())
         x = random.standard_normal((2, *shape))
-        found = [
-            computed(described, [x], {**weights, **one.weights}, one.settings)
-            for one in suspicions(described, weights, (3, 1, 0))
-        ]
-        assert len(found) > 10
+        tried = [one.of(0.5) if isinstance(one, Estimate) else one for one in suspicions(described, weights)]
+        found = [computed(described, [x], {**weights, **one.weights}, one.settings) for one in tried]
+        assert len(found) >= 5
         assert sum(one is not None for one in found) > 0.8 * len(found)

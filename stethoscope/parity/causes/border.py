@@ -1,4 +1,7 @@
-"""Only the border of pictures or sequences differs, or all of it is shifted: another padding."""
+"""Only the border of pictures or sequences differs, or all of it is shifted: another padding.
+
+Source: taehoonlee/tensornets#25 (strides), keras-team/keras#22876 (transposed convolutions), pytorch/pytorch#13934 (means).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Nothing in the numbers tells: what usually differs in a layer of this kind."""
+"""Nothing in the numbers tells: what usually differs in a layer of this kind.
+
+Source: the modules of `suspicions`, for each kind.
+"""
 
 from __future__ import annotations
 

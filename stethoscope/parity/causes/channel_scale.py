@@ -1,4 +1,7 @@
-"""Each channel is scaled and moved by its own numbers: BatchNormalization with another epsilon or other statistics."""
+"""Each channel is scaled and moved by its own numbers: BatchNormalization with another epsilon or other statistics.
+
+Source: gzuidhof/nn-transfer#3 (epsilon), onnx/tensorflow-onnx#1610 (statistics), onnx/keras-onnx#98 (bias), keras.applications preprocess_input (input).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ class ChannelScale:
 
     def weigh(self, case: Case) -> Guess | None:
         """By a straight line through each channel; what its slopes are like tells epsilon from statistics of the batch."""
-        if case.a.ndim < 2 or case.a.shape[case.channel_axis] < 2:
+        prepares = case.layer.type in ("Rescaling", "Normalization")
+        if case.a.ndim < 2 or (case.a.shape[case.channel_axis] < 2 and not prepares):
             return None
         a, b = case.channels
         if len(a) < 4:
@@ -30,16 +34,14 @@ class ChannelScale:
             return None
         owner = normal or case.of_type("normalization", "norm", "scale", "mul", "conv", "dense") or case.layer
         spread = float(np.std(slopes[used])) if used.any() else 0.0
-        even = float(np.std(offsets[used])) < 1e-3 * case.rms
         alike = spread < 1e-4 and float(np.max(np.abs(offsets[used]))) < 1e-3 * case.rms
-        scaling = case.of_type("rescaling", "normalization") if normal is None else None
-        if spread < 1e-4 and even and scaling is not None and scaling is case.layer:
+        if prepares:
             return Guess(
                 "preprocessing",
                 "Another scale of the input",
-                f"The second model's {case.layer.path!r} is the first's times {float(np.mean(slopes[used])):.6g}, plus {float(np.mean(offsets[used])):.6g}.",
+                f"The second model's {case.layer.path!r} is the first's times {_range(slopes[used])}, plus {_range(offsets[used])}.",
                 0.9,
-                scaling.path,
+                case.layer.path,
                 "Give both the same scale and offset of the input.",
             )
         if alike and abs(float(np.mean(slopes[used])) - 1) > 1e-6:
@@ -76,6 +78,13 @@ class ChannelScale:
             owner.path,
             "Give both the same epsilon.",
         )
+
+
+def _range(values: Array) -> str:
+    """One number where all are alike, else the least and the largest."""
+    low, high = float(values.min()), float(values.max())
+    alike = high - low <= 1e-4 * max(abs(low), abs(high), 1e-12)
+    return f"{(low + high) / 2:.6g}" if alike else f"{low:.4g} to {high:.4g} by channel"
 
 
 def _lines(a: Array, b: Array) -> tuple[Array, Array, float, Any]:

@@ -1,4 +1,7 @@
-"""Values of the second model end at a bound that those of the first go beyond."""
+"""Values of the second model end at a bound that those of the first go beyond.
+
+Source: ai.google.dev/edge/litert/models/post_training_quantization (representative data), onnx/tensorflow-onnx#1280 (the bound of ReLU6).
+"""
 
 from __future__ import annotations
 

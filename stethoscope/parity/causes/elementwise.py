@@ -1,10 +1,13 @@
-"""Every value is another function of what went in: another activation, or another form of it."""
+"""Every value is another function of what went in: another activation, or another form of it.
+
+Source: onnx/onnx-tensorflow#607 (lost), huggingface/candle#900 (forms of GELU), PaddlePaddle/Paddle#44820 (hard sigmoids), jinyu121/DW2TF#2 (slopes).
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.parity.activation_forms import FORMS
+from stethoscope.parity.activation_forms import FORMS, Form, leaky
 from stethoscope.parity.causes.case import Array, Case, Guess
 
 _BINS = 512
@@ -39,18 +42,18 @@ class Elementwise:
         read = [case.answers[path] for path in case.layer.inputs if path in case.answers]
         x = next((one for one in read or case.inputs if one.shape == case.a.shape), None)
         if x is not None and kind is case.layer:
-            for name, title, function in FORMS:
-                left = float(np.sqrt(np.mean(np.square(function(x) - case.b)))) / case.rms
-                same = float(np.sqrt(np.mean(np.square(function(x) - case.a)))) / case.rms
+            for form in (*FORMS, _sloped(x, case.b)):
+                left = float(np.sqrt(np.mean(np.square(form.function(x) - case.b)))) / case.rms
+                same = float(np.sqrt(np.mean(np.square(form.function(x) - case.a)))) / case.rms
                 if left < 1e-5 < same:
-                    gelu = name.startswith("gelu")
+                    gelu = form.name.startswith("gelu")
                     return Guess(
                         "gelu-form" if gelu else self.id,
                         "Another form of GELU" if gelu else self.title,
-                        f"The second model's {case.layer.path!r} computes {title}; the first does not.",
+                        f"The second model's {case.layer.path!r} computes {form.title}; the first does not.",
                         0.95,
                         case.layer.path,
-                        f"Set the same form in both ({title}).",
+                        f"Set the same form in both ({form.title}).",
                     )
         if "gelu" in told or (kind is not None and "gelu" in kind.type.lower()):
             far = float(np.max(np.abs(case.a - case.b)))
@@ -66,6 +69,14 @@ class Elementwise:
                 (kind or case.layer).path, "Set the same activation in both.",
             )  # fmt: skip
         return None
+
+
+def _sloped(x: Array, b: Array) -> Form:
+    """ReLU with the slope below zero that least squares give."""
+    below = np.where(x < 0, x, 0.0)
+    squares = float(np.sum(below * below))
+    slope = float(np.sum(below * b)) / squares if squares else 0.0
+    return Form("leaky", f"leaky ReLU with slope {slope:.4g}", leaky(slope))
 
 
 def _is_function(a: Array, b: Array) -> bool:

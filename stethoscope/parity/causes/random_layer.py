@@ -1,4 +1,7 @@
-"""The second model answers otherwise when it is asked again."""
+"""The second model answers otherwise when it is asked again.
+
+Source: Dobiasd/frugally-deep#284 (training=True is kept in the file).
+"""
 
 from __future__ import annotations
 

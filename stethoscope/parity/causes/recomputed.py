@@ -1,4 +1,10 @@
-"""The group's layers computed anew, each changed in the ways in which layers differ, until one gives what the second model answers."""
+"""The group's layers computed anew, each changed in the ways in which layers are known to differ, until one gives what the second answers.
+
+Numbers (factors, slopes, epsilon, the scale of attention) are found by least squares, and named only where they leave next to nothing
+of the difference and the data tell them from what the layer has.
+
+Source: beside each change, in the modules of `suspicions`.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +12,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from stethoscope.parity.activation_forms import named_function
 from stethoscope.parity.attention import MANY_HEADED, SIMPLE, attention_weight, call_settings
 from stethoscope.parity.causes.case import Array, Case, Guess
 from stethoscope.parity.layer_rule import Settings
+from stethoscope.parity.least_squares import Fitted, fitted
 from stethoscope.parity.recompute import computed
 from stethoscope.parity.recurrent import BACKWARD
-from stethoscope.parity.suspicion import Suspicion
+from stethoscope.parity.suspicion import Estimate, Suspicion
 from stethoscope.parity.suspicions import suspicions
 from stethoscope.types import Layer
 
 _TRUE = 1e-6
 """Share of squares up to which layers computed here are those of the model: else nothing can be concluded."""
 _GOOD = 0.02
+_EXACT = 1e-9
+"""Share of squares below which one explanation is as good as another."""
 _MOST = 4 << 20
 """Values of the answer; fewer rows are looked at where there are more."""
 _MOST_PAIRS = 1 << 18
@@ -36,19 +44,14 @@ class Recomputed:
         chain = _Chain.of(case)
         if chain is None:
             return None
-        channels = np.abs(case.a - case.b).reshape(-1, case.a.shape[-1]).max(axis=0)
-        worst = tuple(int(one) for one in np.argsort(-channels)[:4])
         best: tuple[float, Suspicion, Layer] | None = None
         for layer in chain.layers:
             if not chain.is_known(layer):
                 continue
-            for one in suspicions(layer, chain.weights.get(layer.path, {}), worst, chain.told[layer.path]):
-                made = chain.answer(layer.path, one)
-                if made is None or made.shape != chain.b.shape:
-                    continue
-                left = float(np.sum(np.square(made - chain.b))) / chain.gap
-                if best is None or left < best[0] * 0.5:
-                    best = (left, one, layer)
+            for one in suspicions(layer, chain.weights.get(layer.path, {}), chain.told[layer.path]):
+                tried = _estimated(chain, layer, one) if isinstance(one, Estimate) else _tried(chain, layer, one)
+                if tried is not None and (best is None or tried[0] < best[0] * 0.5):
+                    best = (*tried, layer)
         if best is None or best[0] > _GOOD:
             return None
         left, one, layer = best
@@ -60,6 +63,28 @@ class Recomputed:
             layer.path,
             one.fix,
         )
+
+
+def _tried(chain: _Chain, layer: Layer, suspicion: Suspicion) -> tuple[float, Suspicion] | None:
+    """(the share of the difference that is left, the suspicion)."""
+    made = chain.answer(layer.path, suspicion)
+    if made is None or made.shape != chain.b.shape:
+        return None
+    return max(_EXACT, float(np.sum(np.square(made - chain.b))) / chain.gap), suspicion
+
+
+def _estimated(chain: _Chain, layer: Layer, estimate: Estimate) -> tuple[float, Suspicion] | None:
+    """As `_tried`, for the number that explains most; None where none does, or the number may as well be what it is."""
+    best: Fitted | None = None
+    for start in estimate.starts:
+        found = fitted(lambda value: chain.answer(layer.path, estimate.of(value)), chain.b, start, low=estimate.low)
+        if found is not None and (best is None or found.squares < best.squares):
+            best = found
+        if best is not None and best.squares <= _GOOD * chain.gap:
+            break
+    if best is None or not best.differs_from(estimate.starts[0]):
+        return None
+    return max(_EXACT, best.squares / chain.gap), estimate.of(best.value)
 
 
 class _Chain:
@@ -127,9 +152,8 @@ class _Chain:
         told = self.told[layer.path]
         if suspicion is None:
             return computed(layer, inputs, weights, told)
-        if suspicion.form:
-            function = named_function(suspicion.form)
-            return None if function is None else function(inputs[0])
+        if suspicion.function is not None:
+            return suspicion.function(inputs[0])
         return computed(layer, inputs, {**weights, **suspicion.weights}, {**told, **suspicion.settings})
 
     def _told(self, layer: Layer) -> Settings:

@@ -1,4 +1,7 @@
-"""A layer that makes pictures larger or smaller answers other pixels."""
+"""A layer that makes pictures larger or smaller answers other pixels.
+
+Source: pytorch/pytorch#10604, NVIDIA/TensorRT#273 (half-pixel centres, aligned corners).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The difference is that of rounded numbers: quantised activations or weights, half precision."""
+"""The difference is that of rounded numbers: quantised activations or weights, half precision.
+
+Source: arXiv:1712.05877 (quantised arithmetic).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A setting that the two files give differently: what it does is known by its name."""
+"""A setting that the two files give differently: what it does is known by its name.
+
+Source: the two files.
+"""
 
 from __future__ import annotations
 

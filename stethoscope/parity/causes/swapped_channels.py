@@ -1,4 +1,7 @@
-"""The same channels in another order."""
+"""The same channels in another order.
+
+Source: keras.applications preprocess_input (BGR), onnx/onnx-tensorflow#306 (multiplier), PINTO0309/PINTO_model_zoo#400 (parts joined).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The same values at other places: transposed, flipped."""
+"""The same values at other places: transposed, or steps of time in reverse order.
+
+Source: tensorflow/tensorflow#40345 (the steps of a backward layer), discuss.tensorflow.org/t/12658 (channels first and last).
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,10 @@ class Turned:
     """See the module's docstring."""
 
     id = "layout"
-    title = "Axes are swapped or flipped"
+    title = "Axes are swapped or read backwards"
 
     def weigh(self, case: Case) -> Guess | None:
-        """Sure where swapping or flipping axes of the first gives the second."""
+        """Sure where swapping axes of the first, or reading one backwards, gives the second."""
         if case.a.ndim < 3:
             return None
         for one, other in itertools.combinations(range(1, case.a.ndim), 2):

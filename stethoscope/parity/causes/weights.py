@@ -1,4 +1,8 @@
-"""The weights themselves differ: how they do tells what happened to them."""
+"""The weights themselves differ: how they do tells what happened to them.
+
+Source: ArtemBoyarintsev/MachineLearningTools (transposed), keras.utils.convert_all_kernels_in_model (flipped), Blaizzy/mlx-vlm#986 (a factor),
+onnx/keras-onnx#98 (a bias twice), arXiv:1806.08342 (channels that one scale for all rounds to zero), keras.io/api/optimizers use_ema (others).
+"""
 
 from __future__ import annotations
 
@@ -72,16 +76,12 @@ def _of(pair: WeightPair, folded: bool, *, quantised: bool) -> Guess | None:
             f"is the same with channels {moved[0]} and {moved[1]} of axis {axis} exchanged.",
             0.95,
         )
-    if a.ndim >= 2 and (flipped := _flipped(a, b)) is not None:
-        return guess(
-            "flipped-kernel", "The kernel is flipped", f"is the same read backwards along axis {flipped}.", 0.95
-        )
+    if _flipped(a, b):
+        return guess("flipped-kernel", "The kernel is flipped", "is the same read backwards.", 0.95)
     if folded and a.ndim >= 2 and (within := _moved_within_channels(a, b)):
         return guess(*within, 0.85)
     scale = float((a * b).sum() / (a * a).sum()) if a.any() and a.size > 1 else 0.0
     if np.linalg.norm(b - scale * a) <= 1e-4 * size and abs(scale - 1) > 1e-3 and scale:
-        if abs(scale + 1) < 1e-4:
-            return guess("sign", "The sign is turned", "has the opposite sign.", 0.95)
         if _is_bias(pair):
             return guess("bias", "Another bias", f"is the same times {scale:.4g}.", 0.93)
         return guess("scaled-weights", "The weights are scaled", f"is the same times {scale:.4g}.", 0.93)
@@ -113,11 +113,12 @@ def _moved_within_channels(a: Array, b: Array) -> tuple[str, str, str] | None:
             "transposed-kernel", "The kernel is transposed",
             f"is the same with axes {swapped[0]} and {swapped[1]} swapped, but for a factor of each channel.",
         )  # fmt: skip
-    if (flipped := _flipped(left, right)) is not None:
+    if _flipped(left, right):
         return (
-            "flipped-kernel", "The kernel is flipped",
-            f"is the same read backwards along axis {flipped}, but for a factor of each channel.",
-        )  # fmt: skip
+            "flipped-kernel",
+            "The kernel is flipped",
+            "is the same read backwards, but for a factor of each channel.",
+        )
     return None
 
 
@@ -192,14 +193,10 @@ def _permuted(a: Array, b: Array) -> tuple[int, tuple[int, int]] | None:
     return None
 
 
-def _flipped(a: Array, b: Array) -> int | None:
-    size = np.linalg.norm(a)
-    for axis in range(a.ndim):
-        if a.shape[axis] > 1 and np.linalg.norm(np.flip(a, axis) - b) <= 1e-4 * size:
-            return axis
-    if a.ndim >= 4 and np.linalg.norm(np.flip(a, (0, 1)) - b) <= 1e-4 * size:
-        return 0
-    return None
+def _flipped(a: Array, b: Array) -> bool:
+    """Whether all axes of places are read backwards, as a true convolution does."""
+    places = tuple(range(a.ndim - 2))
+    return bool(places) and bool(np.linalg.norm(np.flip(a, places) - b) <= 1e-4 * np.linalg.norm(a))
 
 
 CAUSE = Weights()

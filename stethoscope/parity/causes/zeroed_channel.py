@@ -1,4 +1,7 @@
-"""Channels that are constant in the second model while they vary in the first, the others the same."""
+"""Channels that are constant in the second model while they vary in the first, the others the same.
+
+Source: arXiv:1806.08342 (kernels of small channels that one scale for all rounds to zero).
+"""
 
 from __future__ import annotations
 
