@@ -59,9 +59,9 @@ def _written_out(b: Builder, x: Any, name: str, wrong: str) -> Any:
     )
     scale = {"unscaled": 1.0, "whole width": WIDTH**-0.5, "width of a head": 1 / size}.get(wrong, size**-0.5)
     scores = scale * ops.einsum("aqhd,akhd->ahqk", q, k)
-    allowed = np.tril(np.ones((places, places), np.float32), -1 if wrong == "not itself" else 0)
+    allowed = np.tril(np.ones((places, places), np.float32))
     scores = scores + (allowed - 1) * 1e9
-    shares = ops.softmax(scores, axis={"softmax over queries": -2, "softmax over heads": 1}.get(wrong, -1))
+    shares = ops.softmax(scores, axis=1 if wrong == "softmax over heads" else -1)
     mixed = ops.einsum("ahqk,akhd->ahqd", shares, v)
     shape = (-1, places, HEADS, size)
     mixed = ops.reshape(mixed, shape) if wrong == "heads joined unmoved" else ops.transpose(mixed, (0, 2, 1, 3))
@@ -111,21 +111,7 @@ def heads_cut_otherwise(values: list[np.ndarray], _: np.random.Generator) -> lis
     return [*(_cut_otherwise(value) for value in values[:6]), *values[6:]]
 
 
-def head_gone(values: list[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
-    """Zeros for one head where the heads are joined."""
-    kernel = values[6].copy()
-    kernel[int(random.integers(len(kernel)))] = 0
-    return [*values[:6], kernel, *values[7:]]
-
-
 def groups_interleaved(values: list[np.ndarray], _: np.random.Generator) -> list[np.ndarray]:
     """Query heads share keys with every second, not with their neighbour: as if the keys were tiled, not repeated."""
     order = [0, 2, 1, 3]
     return [values[0][:, order], values[1][order], *values[2:6], values[6][order], *values[7:]]
-
-
-def row_gone(values: list[np.ndarray], random: np.random.Generator) -> list[np.ndarray]:
-    """Zeros for one word."""
-    table = values[0].copy()
-    table[int(random.integers(len(table)))] = 0
-    return [table]

@@ -32,11 +32,11 @@ def signal(b: Builder) -> Any:
     x = made(b, x, "elu", "ELU", alpha=0.7)
     x = made(b, x, "grow", "Conv1DTranspose", 12, 3, strides=2, padding="same")
     x = made(b, x, "prelu", "PReLU", shared_axes=[1], alpha_initializer="ones")
-    x = _longer(b, x)
+    x = made(b, x, "longer", "UpSampling1D", 2)
     x = made(b, x, "cut", "Cropping1D", cropping=(3, 1))
     x = made(b, x, "both_axes", "LayerNormalization", axis=[1, 2], center=False, scale=False)
     y = b.dense(x, 12, "other")
-    gap = b.layers.Subtract(name="gap")([x, y][:: -1 if b.told("gap").get("reverse") else 1])
+    gap = b.layers.Subtract(name="gap")([x, y])
     most = made(b, [x, gap], "most", "Maximum")
     mean = made(b, [most, y], "mean", "Average")
     unit = made(b, mean, "unit", "UnitNormalization")
@@ -47,12 +47,6 @@ def signal(b: Builder) -> Any:
     x = _again(b, x)
     x = b.layers.Flatten(name="flat")(b.dense(x, 6, "hidden", activation="tanh"))
     return b.keras.Model(series, b.dense(x, 4, "answer"), name="signal")
-
-
-def _longer(b: Builder, x: Any) -> Any:
-    if b.told("longer").get("tiled"):
-        return b.layers.Concatenate(axis=1, name="longer")([x, x])
-    return b.layers.UpSampling1D(2, name="longer")(x)
 
 
 def _cut_up(b: Builder, x: Any) -> Any:
