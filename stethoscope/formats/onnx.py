@@ -122,9 +122,14 @@ class Onnx(Format):
     def as_keras_lies(self, values: npt.NDArray[Any], layer: Layer) -> npt.NDArray[Any]:
         """See `Format.as_keras_lies`.
 
-        Source: ONNX's operators Gemm, Conv, ConvTranspose.
+        Source: ONNX's operators Gemm, Conv, ConvTranspose, LSTM (gates i, o, f, c), GRU.
         """
         kind = layer.type.lower()
+        if kind in _GATES and values.ndim == 3 and values.shape[0] == 1:
+            order = list(_GATES[kind])
+            gates = values[0].reshape(len(order), -1, values.shape[-1])
+            sorted_gates: npt.NDArray[Any] = gates[order].reshape(-1, values.shape[-1])
+            return sorted_gates.T
         if kind == "gemm" and values.ndim == 2 and layer.config.get("transB"):
             return values.T
         if kind not in ("conv", "convtranspose") or values.ndim < 3:
@@ -132,6 +137,10 @@ class Onnx(Format):
         moved = values.transpose(*range(2, values.ndim), 1, 0)
         one_by_one = values.shape[1] == 1 and values.shape[0] > 1 and int(layer.config.get("group") or 1) > 1
         return moved.swapaxes(-1, -2) if one_by_one else moved
+
+
+_GATES = {"lstm": (0, 2, 3, 1), "gru": (0, 1, 2), "rnn": (0,)}
+"""Places of the gates of Keras among those of an operator."""
 
 
 def graph_inputs(graph: onnx.GraphProto) -> tuple[TensorSpec, ...]:

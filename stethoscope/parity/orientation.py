@@ -19,6 +19,10 @@ _ENOUGH = 4_096
 """Values by which orders are told apart before all are compared."""
 
 
+_LAYOUTS = {(0, 2, 3, 1): "channels first", (0, 3, 1, 2): "channels last", (0, 2, 1): "last two axes swapped"}
+"""Orders that formats have; where sizes are alike, they come before others."""
+
+
 @dataclass(frozen=True)
 class Orientation:
     """How to turn an array of the second model so that it lies as that of the first."""
@@ -35,9 +39,8 @@ class Orientation:
 
     def said(self) -> str:
         """In words, "" where nothing is turned."""
-        known = {(0, 2, 3, 1): "channels first", (0, 3, 1, 2): "channels last", (0, 2, 1): "last two axes swapped"}
         if self.order:
-            return known.get(self.order, f"axes {', '.join(map(str, self.order))}")
+            return _LAYOUTS.get(self.order, f"axes {', '.join(map(str, self.order))}")
         return "another shape" if self.reshaped else ""
 
     def apply(self, b: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
@@ -58,8 +61,9 @@ def candidates(a: tuple[int, ...], b: tuple[int, ...]) -> Iterator[Orientation]:
         yield Orientation(reshaped=True)
     if len(short_b) <= _MOST_AXES and sorted(short_a) == sorted(short_b):
         rest = range(1, len(short_b))
-        for order in itertools.permutations(rest):
-            full = (0, *order)
+        for full in sorted(
+            ((0, *order) for order in itertools.permutations(rest)), key=lambda one: one not in _LAYOUTS
+        ):
             if full != tuple(range(len(short_b))) and tuple(short_b[axis] for axis in full) == short_a:
                 yield Orientation(full)
     if a != b and short_a != short_b and a[:1] == b[:1] and (len(short_a) <= 2 or len(short_b) <= 2):

@@ -24,6 +24,8 @@ BACKWARD = "backward_"
 def recurrent(kind: str) -> Callable[[Sequence[Array], Weights, Settings], Array]:
     """The rule of a kind of layer ("LSTM", "GRU", "SimpleRNN"): of (rows, steps, channels), its weights and settings.
 
+    "turned": its answers in reverse order.
+
     Raises:
         KeyError: weights are missing, or settings that are not known here.
         ValueError: shapes do not go together.
@@ -40,6 +42,7 @@ def recurrent(kind: str) -> Callable[[Sequence[Array], Weights, Settings], Array
         for at in range(x.shape[1]):
             state = step(x[:, at], state)
             answers.append(state[0])
+        answers = answers[::-1] if settings.get("turned") else answers
         return np.stack(answers, axis=1) if settings.get("return_sequences") else answers[-1]
 
     return apply

@@ -56,6 +56,14 @@ def recurrent_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion |
             "Give both the same direction.",
             {"go_backwards": not layer.config.get("go_backwards")},
         )
+        if layer.config.get("return_sequences"):
+            yield Suspicion(
+                "direction",
+                "Another direction",
+                "answers its steps in reverse order",
+                "Reverse the steps of a backward layer in both or in none: Keras leaves them as it went, ONNX puts them in order.",
+                {"turned": True},
+            )
     for prefix in ("", BACKWARD):
         if f"{prefix}recurrent_kernel" in weights:
             yield from _of_weights(prefix, kind, weights)

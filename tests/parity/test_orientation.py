@@ -37,3 +37,7 @@ def test_axes_of_length_one_and_flattening_are_other_shapes():
 def test_other_sizes_have_no_orientation():
     assert orient(np.zeros((2, 3)), np.zeros((2, 4))) is None
     assert list(candidates((2, 3), (3, 2))) == []
+
+
+def test_the_orders_of_formats_come_before_others():
+    assert [one.said() for one in candidates((4, 8, 5, 8), (4, 8, 8, 5))][0] == "channels first"

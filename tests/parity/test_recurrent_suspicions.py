@@ -53,6 +53,7 @@ def test_settings_of_gru():
     assert told("GRU", right, right, recurrent_activation="hard_sigmoid").cause == "activation"
     assert told("GRU", right, right, reset_after=False).cause == "gate-order"
     assert told("GRU", right, right, go_backwards=True).cause == "direction"
+    assert told("GRU", right, right, turned=True).cause == "direction"
 
 
 def test_what_none_of_it_explains_is_not_called_sure():
