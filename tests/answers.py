@@ -49,7 +49,7 @@ class Recipe:
         return Job(self.kind, files, self.params, Budget(self.memory_bytes, self.timeout_s), self.worker)
 
 
-def _with_another_bias(path: Path) -> Path:
+def with_another_bias(path: Path) -> Path:
     """The exported digits model, the bias of its last convolution moved."""
     import onnx
     from onnx import numpy_helper
@@ -82,7 +82,7 @@ def _of_an_unknown_operator(path: Path) -> Path:
 _DIGITS = {"model": "digits_cnn.onnx", "data": "digits_sample.npz"}
 RECIPES: dict[str, Recipe] = {
     "activations": Recipe("activations", {"model": "wine_unscaled.keras"}, {"times": True, "rows": 8}, "tensorflow"),
-    "compare": Recipe("compare", {**_DIGITS, "other": _with_another_bias}, {"rows": 32}),
+    "compare": Recipe("compare", {**_DIGITS, "other": with_another_bias}, {"rows": 32}),
     "compare-quantised": Recipe("compare", {**_DIGITS, "other": "digits_cnn_int8.tflite"}, {"rows": 16}),
     "convert": Recipe("convert", {"model": "wine_unscaled.keras"}, {"target": "onnx"}, "tensorflow"),
     "convert-refused": Recipe("convert", {"model": _of_an_unknown_operator}, {"target": "onnx"}, "tensorflow"),

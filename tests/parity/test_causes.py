@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+
 import numpy as np
 
+from stethoscope import parity
+from stethoscope.parity import causes
 from stethoscope.parity.causes import all_causes, guesses
 from stethoscope.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.types import Layer
@@ -100,6 +105,18 @@ def test_every_cause_stays_silent_or_gives_a_share():
         guess = cause.weigh(case(A + 1e-9))
         assert guess is None or 0 <= guess.confidence <= 1
         assert cause.title
+
+
+def test_each_cause_and_each_suspicion_says_where_it_was_met():
+    named = [(causes, name) for name in modules_of(causes) if name != "case"]
+    named += [(parity, name) for name in modules_of(parity) if name.endswith("_suspicions")]
+    assert len(named) > 15
+    for package, name in named:
+        assert "Source:" in (importlib.import_module(f"{package.__name__}.{name}").__doc__ or ""), name
+
+
+def modules_of(package):
+    return [one.name for one in pkgutil.iter_modules(package.__path__)]
 
 
 def test_an_operator_inside_that_is_full():

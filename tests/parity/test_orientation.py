@@ -40,4 +40,4 @@ def test_other_sizes_have_no_orientation():
 
 
 def test_the_orders_of_formats_come_before_others():
-    assert [one.said() for one in candidates((4, 8, 5, 8), (4, 8, 8, 5))][0] == "channels first"
+    assert next(one.said() for one in candidates((4, 8, 5, 8), (4, 8, 8, 5))) == "channels first"

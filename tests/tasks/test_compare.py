@@ -8,6 +8,7 @@ import pytest
 from stethoscope.parity.comparison_jobs import Compared, comparison_job
 from stethoscope.parity.ways import parse_way
 from stethoscope.types import Budget, Job, ModelFile, Status
+from tests.answers import BUILT, with_another_bias
 from tests.deterministic import begin, save
 from tests.frameworks import keras
 from tests.frameworks import layers as L
@@ -115,6 +116,16 @@ def test_the_layer_and_the_cause_are_named(engine, folder, other, layer, cause):
     assert found["sentence"]
     assert found["fix"]
     assert result.value["worst_rows"]
+
+
+def test_a_large_factor_that_only_saturates_the_answers_is_no_preprocessing(engine, tmp_path):
+    files = {"model": BUILT / "digits_cnn.onnx", "data": BUILT / "digits_sample.npz"}
+    files["other"] = with_another_bias(tmp_path / "other.onnx")
+    job = Job("compare", {role: ModelFile.at(path) for role, path in files.items()}, {"rows": 32}, Budget(2 << 30, 120))
+    value = engine.wait(engine.submit(job), 200).value
+    assert value["verdict"] == "different"
+    assert value["preprocessing"] is None
+    assert value["first_divergence"]["cause_id"] == "bias"
 
 
 def test_models_of_other_questions_are_declined_with_the_shapes(engine, folder):
