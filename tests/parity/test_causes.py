@@ -48,6 +48,7 @@ def test_places():
 
 def test_values():
     assert told(np.clip(A, -0.5, 0.5), "Relu") == "clipped-range"
+    assert told(A * 0.01 + 9, "Relu") != "clipped-range"
     assert told(A * 1.5, "Mul") == "scale"
     positive = np.maximum(A, 0)
     assert told(np.where(A > 0, A, 0.2 * A), "Activation", positive, inputs=(A,)) == "activation"

@@ -25,7 +25,7 @@ class ClippedRange:
         low, high = case.value_range or (float(case.b.min()), float(case.b.max()))
         beyond = (case.a < low - 1e-6 * case.rms) | (case.a > high + 1e-6 * case.rms)
         share = float(beyond.mean())
-        if share < 1e-4 or high <= low:
+        if not 1e-4 <= share <= _MOST or high <= low:
             return None
         cut = np.clip(case.a, low, high)
         left = case.unexplained(cut)
@@ -77,6 +77,8 @@ class ClippedRange:
         )  # fmt: skip
 
 
+_MOST = 0.9
+"""Of the values, beyond the ends: where hardly any lies within, the second has another range, not the first's cut off."""
 _FULL = 0.03
 """A range that was found with rows like these ends where hardly a value is."""
 
