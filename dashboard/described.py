@@ -15,15 +15,18 @@ from stethoscope.types import Architecture, Status, UploadKind
 _SAMPLES = 4
 
 
-def architecture(view: View, *, say_if_partial: bool = False) -> Architecture | None:
+def architecture(view: View, state: JobState | None = None, *, say_if_partial: bool = False) -> Architecture | None:
     """The model's architecture; None after drawing why there is none (yet).
 
-    `say_if_partial`: also say when only the drawing is missing, which pages that draw nothing need not.
+    Args:
+        view: whose model.
+        state: of the job that describes it, where the page has looked at it already: it may have ended since.
+        say_if_partial: also say when only the drawing is missing, which pages that draw nothing need not.
     """
     if view.entry is None:
         nothing_chosen(view)
         return None
-    state = analysis.describe(view.entry)
+    state = state or analysis.describe(view.entry)
     if not state.done:
         progress.watch(state, subject=view.entry.name, may_cancel=view.mine or state.owner == view.owner)
         st.skeleton(height=220)

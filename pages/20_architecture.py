@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import choices, described, escape, render, session, words
+from dashboard import analysis, choices, described, escape, render, session, words
 from dashboard.architecture import (
     architecture_graph,
     architecture_layer,
@@ -91,10 +91,11 @@ def page() -> None:
     title, compare = st.columns([5, 2], vertical_alignment="center")
     with title:
         render.question("What is this model made of?")
-    if view.entry is not None and foreign_graph.only_drawn(view.entry):
-        foreign_graph.show(view.entry)
+    state = None if view.entry is None else analysis.describe(view.entry)
+    if view.entry is not None and state is not None and foreign_graph.only_drawn(view.entry, state):
+        foreign_graph.show(view.entry, state)
         return
-    architecture = described.architecture(view, say_if_partial=True)
+    architecture = described.architecture(view, state, say_if_partial=True)
     if view.entry is None or architecture is None:
         return
     with compare:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, escape, words
+from dashboard import escape, words
 from dashboard.architecture import graph_view
+from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry
 from stethoscope.types import Status
 
@@ -25,11 +26,11 @@ _SUFFIXES = {
 """What Netron opens, by the suffix that it tells a file by; "" where the suffix alone does not say. Source: netron/view.js."""
 
 
-def only_drawn(entry: Entry) -> bool:
+def only_drawn(entry: Entry, state: JobState) -> bool:
     """Whether we cannot read the file as a model, and the viewer may: refused files are not shown to it."""
     if entry.file.suffix not in _SUFFIXES or not 0 < entry.size_bytes <= _MOST_BYTES:
         return False
-    result = analysis.describe(entry).result
+    result = state.result
     return (
         result is not None
         and result.status is Status.FAILED
@@ -38,10 +39,9 @@ def only_drawn(entry: Entry) -> bool:
     )
 
 
-def show(entry: Entry) -> None:
+def show(entry: Entry, state: JobState) -> None:
     """The drawing, and why there is nothing but it."""
     kind = _SUFFIXES.get(entry.file.suffix)
-    state = analysis.describe(entry)
     with st.container(border=True):
         known_as = f", as {kind}," if kind else ""
         st.markdown(f"**Only drawn**{known_as} by the viewer Netron: nothing else here reads this file.")
