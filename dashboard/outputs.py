@@ -13,6 +13,7 @@ import streamlit as st
 
 from dashboard import escape, words
 from dashboard.routes.replies import base_path
+from stethoscope.tasks.predict import Output
 from stethoscope.types import JobResult
 
 IN_MEMORY_BYTES = 64 << 20
@@ -29,9 +30,9 @@ def load(path: Path) -> npt.NDArray[Any] | None:
         return None
 
 
-def downloads(result: JobResult, name: str, about: Mapping[str, Any]) -> None:
-    """Buttons for one output (.npy, CSV) and for all of them together (.npz)."""
-    path = result.files.get(str(about["path"]))
+def downloads(result: JobResult, name: str, arrays: Mapping[str, Output]) -> None:
+    """Buttons for one of the outputs (.npy, CSV) and for all of them together (.npz)."""
+    path = result.files.get(arrays[name].path)
     if path is None:
         return
     stem, size = escape.file_name(name, "output"), path.stat().st_size
@@ -52,11 +53,7 @@ def downloads(result: JobResult, name: str, about: Mapping[str, Any]) -> None:
             )
             if size // 4 <= CSV_VALUES:
                 st.download_button("CSV", lambda: as_csv(path), f"{stem}.csv", "text/csv", key="csv", on_click="ignore")
-        paths = {
-            key: result.files[str(item["path"])]
-            for key, item in result.value["outputs"].items()
-            if str(item["path"]) in result.files
-        }
+        paths = {key: result.files[output.path] for key, output in arrays.items() if output.path in result.files}
         if len(paths) > 1 and sum(item.stat().st_size for item in paths.values()) <= IN_MEMORY_BYTES:
             st.download_button(
                 "All as .npz", lambda: as_npz(paths), "outputs.npz", "application/zip", key="npz", on_click="ignore"

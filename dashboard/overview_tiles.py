@@ -10,10 +10,12 @@ from dashboard import analysis, escape, navigation, removal, render, rerun, sess
 from dashboard.behaviour import consistency_parts
 from dashboard.deployment import drift_kept
 from dashboard.session import View
+from stethoscope.codec import partial_of
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.service import diagnoses
 from stethoscope.findings import Severity
 from stethoscope.store import Entry, store
+from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture, Status
 
 _STEPS_IN_A_ROW = 4
@@ -178,5 +180,6 @@ def _prediction(entry: Entry) -> str:
         return f"Last run, {when}: out of memory, stopped at {words.size(result.peak_rss_bytes)}."
     if result.status is not Status.OK:
         return f"Last run, {when}: it could not finish."
-    each = words.duration(float(result.value["time_per_sample_s"]))
+    known = partial_of(result, Prediction)
+    each = words.duration(known.time_per_sample_s or 0.0) if known else "—"
     return f"Last run, {when}: peak memory {words.size(result.peak_rss_bytes)}, {each} per sample."

@@ -7,11 +7,12 @@ from typing import Any
 
 from stethoscope.preprocessing.preparation import Preparation, variable
 from stethoscope.tasks import dummy
+from stethoscope.tasks.inputs import FedInput
 from stethoscope.types import Architecture, TensorSpec
 
 
 def lines(
-    architecture: Architecture, settings: Mapping[str, Any], data_name: str | None, given: Mapping[str, Any]
+    architecture: Architecture, settings: Mapping[str, Any], data_name: str | None, given: Mapping[str, FedInput]
 ) -> list[str]:
     """Lines that bind `inputs`, an array by input name. Every name is a Python literal."""
     if data_name is not None:
@@ -22,10 +23,10 @@ def lines(
     made = ["inputs = {"]
     drawn = dummy.draws(architecture, architecture.inputs)
     for place, (spec, draw) in enumerate(zip(architecture.inputs, drawn, strict=True)):
-        about = given.get(spec.name) or {}
-        shape = about.get("shape") or _shape(spec, settings)
+        fed = given.get(spec.name)
+        shape = fed.shape if fed and fed.shape else _shape(spec, settings)
         random = f"np.random.default_rng([{int(settings['seed'])}, {place}])"
-        made.append(f"    {spec.name!r}: {draw.code(tuple(int(size) for size in shape), random)},")
+        made.append(f"    {spec.name!r}: {draw.code(tuple(shape), random)},")
     return [*made, "}"]
 
 

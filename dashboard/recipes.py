@@ -8,9 +8,12 @@ from typing import Any
 
 from dashboard import recipe_inputs
 from dashboard.data import data_use
+from stethoscope.codec import partial_of
 from stethoscope.formats import format_of
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.inputs import FedInput
+from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture
 
 MIB = 1 << 20
@@ -21,7 +24,7 @@ def predict_code(
     architecture: Architecture,
     settings: Mapping[str, Any],
     data_name: str | None,
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, FedInput] | None = None,
 ) -> str:
     """Python that repeats a prediction: same seed, same samples, same batches, without the memory limit.
 
@@ -29,7 +32,7 @@ def predict_code(
         name: The model's file name; always printed as a Python literal.
         settings: "samples", "batch_size", "seed"; "preparation" and "data_options" of the data.
         data_name: The file with the data, or None for random input.
-        given: What the run fed, {name: {"shape", "dtype"}}, when it got that far.
+        given: What the run fed, when it got that far.
     """
     program = format_of(architecture).program(name, architecture)
     lines = [
@@ -54,10 +57,10 @@ def predict_code(
 
 def of_run(name: str, architecture: Architecture, state: JobState, limit_bytes: int) -> tuple[str, str]:
     """The run that is shown, as Python and as a command: from what it did, not from what the settings are now."""
-    value = state.result.value if state.result else {}
-    used = {"samples": 32, "batch_size": 32, "seed": 0, **state.params, **(value.get("settings") or {})}
-    given = value.get("input") or {}
-    sources = {str(item.get("source")) for item in given.values()} - {"dummy", "None"}
+    known = partial_of(state.result, Prediction) if state.result else None
+    used = {"samples": 32, "batch_size": 32, "seed": 0, **state.params, **(vars(known.settings) if known else {})}
+    given = known.input if known else {}
+    sources = {fed.source for fed in given.values()} - {"dummy"}
     data = next(iter(sources), None)
     options = {
         "data": data,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard import escape, words
+from stethoscope.tasks.predict import Output
 from stethoscope.types import TensorSpec
 
 Columns = dict[str, list[Any]]
@@ -52,25 +53,20 @@ def tensors(specs: Sequence[TensorSpec]) -> Columns:
     }
 
 
-def outputs(values: Mapping[str, Mapping[str, Any]]) -> Columns:
+def outputs(arrays: Mapping[str, Output]) -> Columns:
     """One row per predicted output: name, shape, type."""
     return {
-        "Output": [escape.clip(name) for name in values],
-        "Shape": [words.shape(item["shape"]) for item in values.values()],
-        "Type": [escape.clip(item["dtype"]) for item in values.values()],
+        "Output": [escape.clip(name) for name in arrays],
+        "Shape": [words.shape(output.shape) for output in arrays.values()],
+        "Type": [escape.clip(output.dtype) for output in arrays.values()],
     }
 
 
-def preview(rows: Any, limit: int = 64) -> Columns:
-    """The first rows of one output: a row per sample, a column per element (at most `limit`), as text."""
-
-    def flat(value: Any) -> list[Any]:
-        return [item for part in value for item in flat(part)] if isinstance(value, list) else [value]
-
-    cells = [flat(row)[:limit] for row in rows]
-    columns: Columns = {"Sample": list(range(len(cells)))}
-    for place in range(max((len(row) for row in cells), default=0)):
-        columns[str(place)] = [_cell(row[place]) if place < len(row) else "" for row in cells]
+def preview(rows: Sequence[Sequence[Any]]) -> Columns:
+    """The first rows of one output: a row per sample, a column per element, as text."""
+    columns: Columns = {"Sample": list(range(len(rows)))}
+    for place in range(max((len(row) for row in rows), default=0)):
+        columns[str(place)] = [_cell(row[place]) if place < len(row) else "" for row in rows]
     return columns
 
 

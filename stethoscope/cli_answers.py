@@ -10,8 +10,9 @@ from typing import Any
 
 import typer
 
-from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.codec import SCHEMA_VERSION, partial_of, plain
 from stethoscope.errors import StethoscopeError, UnsafeFile
+from stethoscope.memory.shortage_report import shortage_of
 from stethoscope.types import JobResult, Status
 
 
@@ -26,10 +27,22 @@ def summary(result: JobResult) -> dict[str, Any]:
     }
 
 
+def known(result: JobResult, kind: type[object]) -> dict[str, Any]:
+    """What a job answered, or knew when it ended, as JSON; with the report of a shortage of memory under "oom"."""
+    answer, shortage = partial_of(result, kind), shortage_of(result)
+    value: dict[str, Any] = {} if answer is None else plain(answer)
+    return value if shortage is None else value | {"oom": plain(shortage)}
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Prints an answer as one JSON object."""
+    sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+
+
 def print_answer(value: Mapping[str, Any], as_json: bool, what: str) -> None:
     """Prints an answer as one JSON object, or for people with the function of `cli_text` named `what`."""
     if as_json:
-        sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+        print_json(value)
     else:
         from stethoscope import cli_text
 
@@ -43,6 +56,12 @@ def value_or_exit(result: JobResult, as_json: bool) -> Mapping[str, Any]:
             sys.stdout.write(json.dumps(summary(result)) + "\n")
         exit_for(result)
     return result.value
+
+
+def worst(results: Mapping[str, JobResult]) -> JobResult:
+    """The job that says how a command of several ended: the first that did not end well, else the first."""
+    ended = list(results.values())
+    return next((result for result in ended if result.status is not Status.OK), ended[0])
 
 
 def exit_for(result: JobResult) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.cli_answers import exit_for, failing_well, known, print_json, summary
 from stethoscope.cli_options import (
     AllocatorOption,
     CallOption,
@@ -26,9 +26,10 @@ from stethoscope.cli_options import (
     XlaOption,
 )
 from stethoscope.cli_settings import refusal, run_settings
-from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.codec import SCHEMA_VERSION, partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.predict import Prediction
 from stethoscope.types import JobResult, Status
 
 
@@ -79,13 +80,18 @@ def predict(
         refused = refusal(model, settings)
         if refused is not None:
             if as_json:
-                print_answer(_refused(refused, settings), as_json, "prediction")
+                print_json(_refused(refused, settings))
             raise BadSetting(refused["reason"])
         params = {"settings": settings.to_json(), "samples": samples, "seed": seed, "trusted": trust}
         params |= cli_run.data_params(prepare, target)
         budget = cli_run.budget(memory_limit, timeout)
         result, folder = cli_run.model_job("predict", model, data, params, budget, out)
-        print_answer(_answer(result, folder, {"seed": seed, **settings.to_json()}), as_json, "prediction")
+        if as_json:
+            print_json(_answer(result, folder, {"seed": seed, **settings.to_json()}))
+        else:
+            from stethoscope.cli_text import prediction
+
+            prediction(result, partial_of(result, Prediction), folder)
         exit_for(result)
 
 
@@ -105,16 +111,15 @@ def _refused(refused: Mapping[str, Any], settings: RunSettings) -> dict[str, Any
 
 
 def _answer(result: JobResult, folder: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
-    own = ("outputs", "settings", "predicted_peak_bytes")
     value: dict[str, Any] = {
         **summary(result),
         "peak_rss_bytes": result.peak_rss_bytes,
-        "predicted_peak_bytes": result.value.get("predicted_peak_bytes"),
+        "predicted_peak_bytes": None,
         "wall_s": result.wall_s,
-        "settings": result.value.get("settings", dict(asked)),
+        "settings": dict(asked),
         "outputs": {},
-        **{key: item for key, item in result.value.items() if key not in own},
+        **known(result, Prediction),
     }
-    for name, output in dict(result.value.get("outputs", {})).items():
-        value["outputs"][name] = {**output, "path": str(folder / Path(output["path"]).name)}
+    for output in value["outputs"].values():
+        output["path"] = str(folder / Path(output["path"]).name)
     return value

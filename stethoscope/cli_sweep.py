@@ -9,7 +9,7 @@ import typer
 
 from stethoscope import cli_run
 from stethoscope.cli_advice import advised, known_kinds
-from stethoscope.cli_answers import exit_for, exit_for_status, failing_well, print_answer, summary
+from stethoscope.cli_answers import exit_for, exit_for_status, failing_well, known, print_json, summary, worst
 from stethoscope.cli_options import (
     AllocatorOption,
     CallOption,
@@ -29,6 +29,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.lab.checked_sweep import as_checked
 from stethoscope.memory.alternatives import KINDS
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.sweep import SweepUnderWay, Swept
 from stethoscope.types import JobResult, Status
 
 
@@ -98,9 +99,9 @@ def sweep(
         if estimate_only:
             from stethoscope import cli_estimate
 
-            guess, ended = cli_estimate.estimated(model, chosen, rows, lengths, budget, trust=trust)
-            print_answer(guess, as_json, "sweep") if as_json else cli_estimate.show(guess)
-            exit_for(ended)
+            guesses = cli_estimate.estimated(model, chosen, rows, lengths, budget, trust=trust)
+            print_json(cli_estimate.answer(guesses)) if as_json else cli_estimate.show(guesses)
+            exit_for(worst(guesses))
             return
         with cli_run.interruptible() as stopped:
             for settings in chosen:
@@ -117,7 +118,6 @@ def sweep(
                 results[settings.call] = as_checked(result)
                 if result.status is Status.CANCELLED or stopped():
                     break
-        value = answer(results)
         advice = None
         if advise and worst(results).status in (Status.OK, Status.OUT_OF_MEMORY):
             advice = advised(
@@ -132,13 +132,12 @@ def sweep(
                 memory_limit=memory_limit,
                 timeout_s=timeout,
             )
-            value["advice"] = advice.to_json()
         if as_json:
-            print_answer(value, as_json, "sweep")
+            print_json(answer(results) | ({} if advice is None else {"advice": advice.to_json()}))
         else:
             from stethoscope import cli_text_sweep
 
-            cli_text_sweep.sweep(value)
+            cli_text_sweep.sweep(results, None if advice is None else advice.to_json())
         exit_for(worst(results))
         if advice is not None:
             exit_for_status(advice.status, advice.reason)
@@ -158,27 +157,24 @@ def numbers(text: str, option: str) -> list[int]:
 
 def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
     """One object from the jobs of all call styles: `points` of all, and the `largest_batch` of the first."""
-    values = [dict(result.value) for result in results.values()]
-    points = [point for value in values for point in value.get("points", [])]
-    largest = next((value["largest_batch"] for value in values if value.get("largest_batch")), None)
+    calls = {call: known(result, kind_of(result)) for call, result in results.items()}
     return {
         **summary(worst(results)),
-        "points": points,
-        "largest_batch": largest,
+        "points": [point for value in calls.values() for point in value.pop("points", ())],
+        "largest_batch": next((value["largest_batch"] for value in calls.values() if value.get("largest_batch")), None),
         "calls": [
             {
+                **summary(results[call]),
+                "wall_s": results[call].wall_s,
+                "peak_rss_bytes": results[call].peak_rss_bytes,
+                **value,
                 "call": call,
-                **summary(result),
-                "wall_s": result.wall_s,
-                "peak_rss_bytes": result.peak_rss_bytes,
-                **{key: item for key, item in result.value.items() if key not in ("points", "call")},
             }
-            for call, result in results.items()
+            for call, value in calls.items()
         ],
     }
 
 
-def worst(results: Mapping[str, JobResult]) -> JobResult:
-    """The job that says how the command ended: the first that did not end well, else the first."""
-    ended = list(results.values())
-    return next((result for result in ended if result.status is not Status.OK), ended[0])
+def kind_of(result: JobResult) -> type[Swept]:
+    """What there is of a sweep."""
+    return Swept if result.status is Status.OK else SweepUnderWay

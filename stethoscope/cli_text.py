@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.memory.shortage_report import shortage_of
 from stethoscope.sizes import human_bytes
+from stethoscope.tasks.predict import Prediction
+from stethoscope.types import JobResult, Status
 
 _SHOWN_LAYERS = 200
 _GROUPS = {
@@ -53,27 +57,26 @@ def description(value: Mapping[str, Any]) -> None:
         console.print(f"[yellow]cannot run here[/]  {escape(value['runnable'])}")
 
 
-def prediction(value: Mapping[str, Any]) -> None:
-    """Prints the answer of `predict`."""
+def prediction(result: JobResult, known: Prediction | None, folder: Path) -> None:
+    """Prints the answer of `predict`: what is `known`, whose outputs lie in `folder`."""
     console = Console(highlight=False)
-    settings = value["settings"]
-    if value["status"] != "ok":
-        console.print(f"[red]{value['status'].replace('_', ' ')}[/] in phase {escape(value['phase'])}")
-        _print_oom(console, value)
+    if result.status is not Status.OK or known is None:
+        console.print(f"[red]{result.status.value.replace('_', ' ')}[/] in phase {escape(result.phase)}")
+        _print_shortage(console, result)
         return
-    predicted = value["predicted_peak_bytes"]
+    settings, predicted = known.settings, known.predicted_peak_bytes
     foretold = f", predicted {human_bytes(predicted)}" if predicted is not None else ""
-    console.print(f"{settings['samples']:,} rows in batches of {settings['batch_size']:,}: {value['wall_s']:.3g} s")
-    console.print(
-        f"peak memory {human_bytes(value['peak_rss_bytes'])}{foretold}, limit {human_bytes(settings['memory_limit_bytes'])}"
-    )
-    for sentence in value.get("configured", []):
+    limit = human_bytes(settings.memory_limit_bytes or 0)
+    console.print(f"{settings.samples:,} rows in batches of {settings.batch_size:,}: {result.wall_s:.3g} s")
+    console.print(f"peak memory {human_bytes(result.peak_rss_bytes)}{foretold}, limit {limit}")
+    for sentence in known.configured:
         console.print(escape(sentence))
-    for name, change in (value.get("precision_difference") or {}).items():
+    for name, change in known.precision_difference.items():
         moved = "to values that are not finite" if change is None else f"by at most {change:.2g}"
-        console.print(f"{settings['precision']} moved {escape(name)} {moved} (first row)")
-    for name, output in value["outputs"].items():
-        console.print(f"{escape(name)}  {shape(output['shape'])}  {output['dtype']}  {escape(output['path'])}")
+        console.print(f"{settings.precision} moved {escape(name)} {moved} (first row)")
+    for name, output in known.outputs.items():
+        path = folder / Path(output.path).name
+        console.print(f"{escape(name)}  {shape(output.shape)}  {output.dtype}  {escape(str(path))}")
 
 
 def consistency(value: Mapping[str, Any]) -> None:
@@ -134,28 +137,28 @@ def shape(sizes: Sequence[int | None] | None) -> str:
     return f"({inner},)" if len(sizes) == 1 else f"({inner})"
 
 
-def _print_oom(console: Console, value: Mapping[str, Any]) -> None:
-    oom = value.get("oom") or {}
-    if value["status"] not in ("out_of_memory", "crashed") or not oom:
+def _print_shortage(console: Console, result: JobResult) -> None:
+    report = shortage_of(result)
+    if report is None or result.status not in (Status.OUT_OF_MEMORY, Status.CRASHED):
         return
-    limit = f" of {human_bytes(oom['limit_bytes'])}" if oom.get("limit_bytes") else ""
-    console.print(f"peak {human_bytes(value['peak_rss_bytes'])}{limit}")
-    if oom.get("tensor_shape") or oom.get("operator"):
-        what = "tensor" if oom.get("tensor_from") == "error" else "largest tensor expected"
-        dimensions = shape(oom["tensor_shape"]) if oom.get("tensor_shape") else ""
-        console.print(f"{what} {dimensions} {escape(oom.get('operator') or '')}".rstrip())
-    host = oom.get("host")
+    limit = f" of {human_bytes(report.limit_bytes)}" if report.limit_bytes else ""
+    console.print(f"peak {human_bytes(result.peak_rss_bytes)}{limit}")
+    if report.tensor_shape or report.operator:
+        what = "tensor" if report.tensor_from == "error" else "largest tensor expected"
+        dimensions = shape(report.tensor_shape) if report.tensor_shape else ""
+        console.print(f"{what} {dimensions} {escape(report.operator)}".rstrip())
+    host = report.host
     if host:
         console.print(
-            f"memory of the machine: this job {human_bytes(host['this_job_bytes'])}, {host['other_jobs']} other jobs "
-            f"{human_bytes(host['other_jobs_bytes'])}, other programs {human_bytes(host['rest_bytes'])}, "
-            f"available {human_bytes(host['available_bytes'])}"
+            f"memory of the machine: this job {human_bytes(host.this_job_bytes)}, {host.other_jobs} other jobs "
+            f"{human_bytes(host.other_jobs_bytes)}, other programs {human_bytes(host.rest_bytes)}, "
+            f"available {human_bytes(host.available_bytes)}"
         )
-    estimate = oom.get("largest_batch_estimate")
-    if estimate:
-        console.print(f"what would fit: a batch of {estimate['low']:,} to {estimate['high']:,} (estimated)")
-    if oom.get("advice"):
-        console.print(f"what to do: {escape(oom['advice'])}", soft_wrap=True)
+    fits = report.largest_batch_estimate
+    if fits:
+        console.print(f"what would fit: a batch of {fits.low:,} to {fits.high:,} (estimated)")
+    if report.advice:
+        console.print(f"what to do: {escape(report.advice)}", soft_wrap=True)
 
 
 def conversion(value: Mapping[str, Any]) -> None:

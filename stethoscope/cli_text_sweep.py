@@ -9,49 +9,60 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.codec import partial_of
+from stethoscope.memory.points import Point
 from stethoscope.sizes import human_bytes
+from stethoscope.tasks.sweep import Swept
+from stethoscope.types import JobResult, Status
 
 
-def sweep(value: Mapping[str, Any]) -> None:
-    """Prints a row for each point, then for each call style the knee and the largest batch."""
+def sweep(results: Mapping[str, JobResult], advice: Mapping[str, Any] | None = None) -> None:
+    """Prints a row for each point, then for each call style the knee and the largest batch.
+
+    Args:
+        results: of the jobs, by call style.
+        advice: what would lower the peak, as JSON.
+    """
     console = Console(highlight=False)
-    if value["points"]:
+    sweeps = {call: partial_of(result, Swept) for call, result in results.items()}
+    points = [point for swept in sweeps.values() if swept for point in swept.points]
+    if points:
         table = Table("call", "batch", "size", "predicted", "measured", "off by", "ms a sample", "")
-        for point in value["points"]:
+        for point in points:
             table.add_row(*_row(point))
         console.print(table)
-    for call in value["calls"]:
-        name = escape(str(call["call"]))
-        if call["status"] != "ok":
-            console.print(
-                f"{name}: [red]{call['status'].replace('_', ' ')}[/]  {escape(call['reason'])}", soft_wrap=True
-            )
-        knee = (call.get("knee") or {}).get("batch_size")
-        if knee:
-            console.print(f"{name}: larger batches than {knee:,} save little time")
-        for found in call.get("largest_batches", []):
-            at = "" if found["size"] is None else f" at size {found['size']:,}"
-            budget = human_bytes(found["budget_bytes"])
-            console.print(f"{name}: largest batch within {budget}{at}: {found['low']:,} to {found['high']:,}")
-        for point in call.get("checks", []):
-            console.print(f"{name}: checked batch {point['batch_size']:,}: {point['status'].replace('_', ' ')}")
-    if value.get("advice"):
+    for call, result in results.items():
+        name, swept = escape(call), sweeps[call]
+        if result.status is not Status.OK:
+            status = result.status.value.replace("_", " ")
+            console.print(f"{name}: [red]{status}[/]  {escape(result.reason)}", soft_wrap=True)
+        if swept is None:
+            continue
+        if swept.knee.batch_size:
+            console.print(f"{name}: larger batches than {swept.knee.batch_size:,} save little time")
+        for largest in swept.largest_batches:
+            at = "" if largest.size is None else f" at size {largest.size:,}"
+            budget = human_bytes(largest.budget_bytes)
+            console.print(f"{name}: largest batch within {budget}{at}: {largest.low:,} to {largest.high:,}")
+        for point in swept.checks:
+            console.print(f"{name}: checked batch {point.batch_size:,}: {point.status.value.replace('_', ' ')}")
+    if advice:
         from stethoscope.cli_text_endurance import lowering
 
-        lowering(value["advice"])
+        lowering(advice)
 
 
-def _row(point: Mapping[str, Any]) -> tuple[str, ...]:
-    off, time_s = point["error_fraction"], point["time_per_sample_s"]
+def _row(point: Point) -> tuple[str, ...]:
+    off, time_s = point.error_fraction, point.time_per_sample_s
     return (
-        escape(str(point["call"])),
-        f"{point['batch_size']:,}",
-        "" if point["size"] is None else f"{point['size']:,}",
-        _size(point["predicted_peak_bytes"]),
-        _size(point["measured_peak_bytes"]),
-        "" if off is None or point["calibration"] else f"{off:+.1%}",
+        escape(point.call),
+        f"{point.batch_size:,}",
+        "" if point.size is None else f"{point.size:,}",
+        _size(point.predicted_peak_bytes),
+        _size(point.measured_peak_bytes),
+        "" if off is None or point.calibration else f"{off:+.1%}",
         "" if time_s is None else f"{1000 * time_s:.3g}",
-        "" if point["status"] == "ok" else escape(point["reason"]),
+        "" if point.status is Status.OK else escape(point.reason),
     )
 
 

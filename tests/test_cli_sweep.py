@@ -10,25 +10,26 @@ import pytest
 
 from stethoscope.cli_sweep import answer, numbers
 from stethoscope.cli_text_sweep import sweep
+from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.lab.checked_sweep import as_checked
-from stethoscope.memory.points import Point
+from stethoscope.memory.points import LargestBatch, LargestBatchAt, Point
+from stethoscope.memory.shortage_report import ShortageReport
+from stethoscope.tasks.sweep import Knee, Otherwise, RunningBatch, Swept
 from stethoscope.types import JobResult, Status
 from tests.models import hungry_onnx
 from tests.terminal import on_terminal, workers_of
 
 
 def result(call: str, status: Status = Status.OK, reason: str = "") -> JobResult:
-    point = Point(8, call, 100 << 20, 110 << 20, 0.001).to_json()
-    value = {
-        "call": call,
-        "points": [point],
-        "checks": [],
-        "knee": {"batch_size": 8},
-        "largest_batch": {"budget_bytes": 1 << 30, "low": 60, "high": 70},
-        "largest_batches": [{"size": None, "budget_bytes": 1 << 30, "low": 60, "high": 70}],
-    }
-    return JobResult(status, value, reason, "sweep", 110 << 20, 1.0)
+    swept = Swept(
+        call,
+        points=(Point(8, call, 100 << 20).measured(110 << 20, time_per_sample_s=0.001),),
+        knee=Knee(8),
+        largest_batch=LargestBatch(60, 70, 1 << 30),
+        largest_batches=(LargestBatchAt(60, 70, 1 << 30, None),),
+    )
+    return JobResult(status, plain(swept), reason, "sweep", 110 << 20, 1.0)
 
 
 def test_numbers_are_read_in_order():
@@ -53,7 +54,7 @@ def test_a_style_that_failed_decides_how_the_command_ends():
 
 
 def test_people_see_a_row_for_each_point(capsys):
-    sweep(answer({"function": result("function")}))
+    sweep({"function": result("function")})
     shown = capsys.readouterr().out
     assert "function" in shown
     assert "-9.1%" in shown
@@ -63,11 +64,10 @@ def test_people_see_a_row_for_each_point(capsys):
 def checked(status: Status, mechanism: str = "limit", *, above: bool = True, last: bool = True) -> JobResult:
     """A job whose process ended while a batch was checked."""
     ended = result("function", status, "It ended.")
-    entry = Point(71, "function", 1 << 30, status=Status.OUT_OF_MEMORY, reason="Memory ran out.").to_json()
-    before = {"largest_batch": {"budget_bytes": 1 << 30, "low": 1, "high": 70}, "largest_batches": []}
-    running = {"batch_size": 71, "size": None, "above": above, "last": last, "otherwise": before}
-    value = {**ended.value, "checks": [entry], "running": running, "oom": {"mechanism": mechanism}}
-    return replace(ended, value=value, phase="check")
+    entry = Point(71, "function", 1 << 30, status=Status.OUT_OF_MEMORY, reason="Memory ran out.")
+    running = RunningBatch(71, None, above, last, Otherwise(LargestBatch(1, 70, 1 << 30)))
+    known = {"checks": [entry], "running": running, "oom": ShortageReport(mechanism=mechanism)}
+    return replace(ended, value={**ended.value, **plain(known)}, phase="check")
 
 
 def test_a_check_that_was_expected_to_run_out_is_an_answer():
@@ -90,10 +90,11 @@ def test_a_check_that_was_expected_to_run_out_is_an_answer():
 )
 def test_a_process_that_ended_while_checking_otherwise_is_no_answer(ended, status, check, low):
     """Below, where it was said to fit; with checks left; for another reason, which says nothing about the batch."""
-    found = as_checked(ended)
-    assert found.status is status
-    assert found.value["checks"][-1]["status"] == check
-    assert found.value["largest_batch"]["low"] == low
+    result = as_checked(ended)
+    swept = answer_of(result, Swept)
+    assert result.status is status
+    assert swept.checks[-1].status == check
+    assert swept.largest_batch.low == low
 
 
 def test_a_worker_killed_while_checking_is_not_an_answer(tmp_path):

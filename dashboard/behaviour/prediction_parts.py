@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from dashboard import cards, escape, figures, outputs, render, tables, words
+from stethoscope.codec import partial_of
 from stethoscope.jobs import engine, shortage
 from stethoscope.jobs.state import JobState
+from stethoscope.memory.points import BatchInterval
+from stethoscope.memory.shortage_report import ShortageReport, shortage_of
+from stethoscope.tasks.predict import Output, Prediction
 from stethoscope.types import JobResult, Status
 
 
@@ -19,48 +22,48 @@ def answer(state: JobState, code: str, command: str) -> None:
     result = state.result
     if result is None:
         return
+    known = partial_of(result, Prediction)
     if result.status is Status.OUT_OF_MEMORY:
         out_of_memory(state, result)
     elif result.status is not Status.OK:
         render.ending(state)
-    else:
-        _outputs(state, result)
+    elif known is not None:
+        _outputs(state, result, known)
     if result.status in (Status.OK, Status.OUT_OF_MEMORY):
-        _how(result, code, command)
+        _how(known, code, command)
 
 
-def _limit(state: JobState, result: JobResult) -> int:
-    told = result.value.get("settings", {}).get("memory_limit_bytes")
-    return int(told or (result.value.get("oom") or {}).get("limit_bytes") or 0)
+def _limit(result: JobResult) -> int:
+    """The run's memory limit in bytes; 0 where it is not known."""
+    known, shortage = partial_of(result, Prediction), shortage_of(result)
+    limit = known.settings.memory_limit_bytes if known else None
+    return limit or (shortage.limit_bytes if shortage else 0)
 
 
-def _memory(state: JobState, result: JobResult) -> None:
-    limit = _limit(state, result)
+def _memory(result: JobResult, known: Prediction | None) -> None:
+    limit = _limit(result)
     if limit:
         st.markdown(f"**Memory**, {words.share(result.peak_rss_bytes, limit)} of the limit used")
-        figure = figures.memory(result.peak_rss_bytes, result.value.get("predicted_peak_bytes"), limit)
+        figure = figures.memory(result.peak_rss_bytes, known.predicted_peak_bytes if known else None, limit)
         st.plotly_chart(figure, config=figures.CONFIG, key="memory", alt="Peak memory against the limit")
 
 
-def _outputs(state: JobState, result: JobResult) -> None:
-    value = result.value
-    settings: Mapping[str, Any] = value["settings"]
-    samples, batch = int(settings["samples"]), int(settings["batch_size"])
-    found: Mapping[str, Mapping[str, Any]] = value["outputs"]
+def _outputs(state: JobState, result: JobResult, made: Prediction) -> None:
+    samples, batch = made.settings.samples, made.settings.batch_size
     render.verdict(
         "good",
         "Done",
-        f"{words.plural(samples, 'sample')} predicted in {words.plural(int(value.get('batches') or 1), 'batch', 'batches')}.",
+        f"{words.plural(samples, 'sample')} predicted in {words.plural(made.batches or 1, 'batch', 'batches')}.",
     )
-    random = all(item.get("source") == "dummy" for item in (value.get("input") or {}).values())
+    random = all(fed.source == "dummy" for fed in made.input.values())
     if random and samples < int(state.params.get("samples") or 0):
         st.caption(f"Fewer than asked for: the model only takes batches of {words.count(batch)}.")
     cards.facts(
         [
-            ("Peak memory", words.size(result.peak_rss_bytes), _against(result)),
+            ("Peak memory", words.size(result.peak_rss_bytes), _against(result, made.predicted_peak_bytes)),
             (
                 "Time per sample",
-                words.duration(float(value["time_per_sample_s"])),
+                words.duration(made.time_per_sample_s or 0.0),
                 f"in batches of {words.count(batch)}",
             ),
             (
@@ -68,40 +71,39 @@ def _outputs(state: JobState, result: JobResult) -> None:
                 words.duration(result.wall_s),
                 "with loading" + (", kept from an earlier run" if state.cached else ""),
             ),
-            ("Outputs", words.count(len(found)), _shape(found)),
+            ("Outputs", words.count(len(made.outputs)), _shape(made.outputs)),
         ]
     )
     halves = st.grid(2, min_column_width=360, gap=("small", "medium"))
     left, right = halves.cell(), halves.cell()
     with right:
-        _memory(state, result)
+        _memory(result, made)
     with left:
-        name = _which(found)
+        name = _which(made.outputs)
         if name is not None:
-            _picture(result, name, found[name])
+            _picture(result, name, made.outputs[name])
     if name is not None:
-        _rows(result, name, found[name])
+        _rows(result, name, made)
 
 
-def _shape(found: Mapping[str, Mapping[str, Any]]) -> str:
+def _shape(arrays: Mapping[str, Output]) -> str:
     """The only output's shape and type; nothing where a table shows them all."""
-    if len(found) != 1:
+    if len(arrays) != 1:
         return ""
-    (about,) = found.values()
-    return f"{words.shape(about['shape'])}, {escape.markdown(about['dtype'])}"
+    (output,) = arrays.values()
+    return f"{words.shape(output.shape)}, {escape.markdown(output.dtype)}"
 
 
-def _which(found: Mapping[str, Mapping[str, Any]]) -> str | None:
+def _which(arrays: Mapping[str, Output]) -> str | None:
     """The output to show; several are listed with their shapes first."""
-    names = list(found)
+    names = list(arrays)
     if len(names) == 1:
         return names[0]
-    st.dataframe(tables.outputs(found), hide_index=True, height="content" if len(found) <= 6 else 250)
+    st.dataframe(tables.outputs(arrays), hide_index=True, height="content" if len(arrays) <= 6 else 250)
     return st.selectbox("Output", names, key="output", format_func=escape.clip)
 
 
-def _against(result: JobResult) -> str:
-    predicted = result.value.get("predicted_peak_bytes")
+def _against(result: JobResult, predicted: int | None) -> str:
     if not predicted:
         return ""
     change = 100 * (result.peak_rss_bytes - predicted) / predicted
@@ -109,8 +111,8 @@ def _against(result: JobResult) -> str:
     return f"predicted {words.size(predicted)} ({sign}{abs(change):.0f} %)"
 
 
-def _picture(result: JobResult, name: str, about: Mapping[str, Any]) -> None:
-    path = result.files.get(str(about["path"]))
+def _picture(result: JobResult, name: str, output: Output) -> None:
+    path = result.files.get(output.path)
     array = outputs.load(path) if path is not None else None
     st.markdown(f"**What it returned**, output {escape.code(name)}")
     if array is not None and array.ndim and array.shape[0] and array.dtype.kind in "fiub":
@@ -136,41 +138,38 @@ def _picture(result: JobResult, name: str, about: Mapping[str, Any]) -> None:
         st.caption("These values are not numbers; the table below shows the first of them.")
 
 
-def _rows(result: JobResult, name: str, about: Mapping[str, Any]) -> None:
-    rows = (result.value.get("preview") or {}).get(name)
+def _rows(result: JobResult, name: str, made: Prediction) -> None:
+    rows = made.preview.get(name)
     if rows:
-        st.caption(
-            f"First {words.plural(len(rows), 'row')}, first {words.plural(len(rows[0]) if isinstance(rows[0], list) else 1, 'value')}"
-        )
+        st.caption(f"First {words.plural(len(rows), 'row')}, first {words.plural(len(rows[0]), 'value')}")
         st.dataframe(tables.preview(rows), hide_index=True)
-    outputs.downloads(result, name, about)
+    outputs.downloads(result, name, made.outputs)
 
 
 def out_of_memory(state: JobState, result: JobResult) -> None:
     """The report card: peak, phase, tensor, and what would fit."""
-    oom: Mapping[str, Any] = result.value.get("oom") or {}
-    limit = _limit(state, result)
-    batch = int(oom.get("batch_size") or state.params.get("batch_size") or 0)
-    estimate = _estimate(oom, batch)
-    smaller = any(item.get("setting") == "batch_size" for item in oom.get("change") or ()) or "change" not in oom
-    offer = next_batch(batch, int(estimate.get("low") or 0), _failed_batches(state, limit)) if smaller else 0
+    report = shortage_of(result) or ShortageReport()
+    limit = _limit(result)
+    batch = report.batch_size or int(state.params.get("batch_size") or 0)
+    estimate = _estimate(report, batch)
+    smaller = any(change.setting == "batch_size" for change in report.change)
+    offer = next_batch(batch, estimate.low if estimate else 0, _failed_batches(state, limit)) if smaller else 0
     with st.container(border=True):
-        render.verdict("bad", "Out of memory", what_ran_out(oom, result.phase, batch, limit))
-        st.markdown(escape.sentences(_without_refuted_advice(result.reason, oom, estimate)))
-        shape = oom.get("tensor_shape")
+        render.verdict("bad", "Out of memory", what_ran_out(report, result.phase, batch, limit))
+        st.markdown(escape.sentences(_without_refuted_advice(result.reason, report, estimate)))
         cards.facts(
             [
                 ("Peak memory", words.size(result.peak_rss_bytes), "when it was stopped"),
                 ("Phase", escape.markdown(result.phase or "unknown"), f"after {words.duration(result.wall_s)}"),
                 (
-                    "Largest tensor expected" if oom.get("tensor_from") == "expected" else "Tensor that did not fit",
-                    words.shape(shape) if shape else "not known",
-                    escape.markdown(str(oom.get("operator") or ""), 80),
+                    "Largest tensor expected" if report.tensor_from == "expected" else "Tensor that did not fit",
+                    words.shape(report.tensor_shape) if report.tensor_shape else "not known",
+                    escape.markdown(report.operator, 80),
                 ),
                 ("What would fit", *_fits(estimate, batch)),
             ]
         )
-        _memory(state, result)
+        _memory(result, partial_of(result, Prediction))
         if offer:
             st.button(
                 f"Run again with batch size {words.count(offer)}",
@@ -186,11 +185,11 @@ def out_of_memory(state: JobState, result: JobResult) -> None:
         st.caption("Only the contained process ended; the app and other runs did not notice.")
 
 
-def what_ran_out(oom: Mapping[str, Any], phase: str, batch: int, limit: int) -> str:
+def what_ran_out(report: ShortageReport, phase: str, batch: int, limit: int) -> str:
     """In a sentence, whose memory ran out and in doing what; the limit in bytes, 0 when it is not known."""
-    if oom.get("mechanism") == "host":
+    if report.mechanism == "host":
         return "The machine itself ran out of memory; this run was within its limit, but held the most."
-    if oom.get("mechanism") == "kill":
+    if report.mechanism == "kill":
         return "The process was ended from outside, as happens when the machine runs out of memory."
     of = f" of {words.size(limit)}" if limit else ""
     if phase in shortage.LOADING:
@@ -202,27 +201,28 @@ def what_ran_out(oom: Mapping[str, Any], phase: str, batch: int, limit: int) -> 
     return f"A batch of {words.count(batch)} needs more than the limit{of}."
 
 
-def _estimate(oom: Mapping[str, Any], batch: int) -> Mapping[str, Any]:
-    """The estimate of the largest batch; empty when this very run has refuted it."""
-    found: Mapping[str, Any] = oom.get("largest_batch_estimate") or {}
-    return found if int(found.get("low") or 0) < batch else {}
+def _estimate(report: ShortageReport, batch: int) -> BatchInterval | None:
+    """The estimate of the largest batch; None when this very run has refuted it."""
+    fits = report.largest_batch_estimate
+    return fits if fits and fits.low < batch else None
 
 
-def _without_refuted_advice(reason: str, oom: Mapping[str, Any], estimate: Mapping[str, Any]) -> str:
-    refuted = oom.get("largest_batch_estimate") if not estimate else None
-    return reason.replace(f" A batch of {int(refuted['low']):,} is estimated to fit.", "") if refuted else reason
+def _without_refuted_advice(reason: str, report: ShortageReport, estimate: BatchInterval | None) -> str:
+    refuted = None if estimate else report.largest_batch_estimate
+    return reason.replace(f" A batch of {refuted.low:,} is estimated to fit.", "") if refuted else reason
 
 
 def _failed_batches(state: JobState, limit: int) -> set[int]:
     """Batches of this model that ran out of memory at this limit or a higher one."""
-    found = set()
+    failed = set()
     for other in engine().jobs(entry_id=state.entry_id):
         result = other.result
         if other.kind == "predict" and result is not None and result.status is Status.OUT_OF_MEMORY:
-            batch = (result.value.get("oom") or {}).get("batch_size") or other.params.get("batch_size")
-            if batch and _limit(other, result) >= limit:
-                found.add(int(batch))
-    return found
+            report = shortage_of(result)
+            batch = (report and report.batch_size) or other.params.get("batch_size")
+            if batch and _limit(result) >= limit:
+                failed.add(int(batch))
+    return failed
 
 
 def next_batch(batch: int, fits: int, failed: Collection[int]) -> int:
@@ -232,10 +232,10 @@ def next_batch(batch: int, fits: int, failed: Collection[int]) -> int:
     return min(offer, least // 2) if offer >= least else offer
 
 
-def _fits(estimate: Mapping[str, Any], batch: int) -> tuple[str, str]:
-    if not estimate.get("high"):
+def _fits(estimate: BatchInterval | None, batch: int) -> tuple[str, str]:
+    if not estimate or not estimate.high:
         return "not known", f"less than {words.count(batch)}, which was tried" if batch > 1 else "not even one row"
-    low, high = int(estimate["low"]), min(int(estimate["high"]), max(1, batch - 1))
+    low, high = estimate.low, min(estimate.high, max(1, batch - 1))
     if not low:
         return "no whole row", "estimated from small batches"
     span = f"batch {words.count(low)}" if low == high else f"{words.count(low)} to {words.count(high)}"
@@ -247,11 +247,11 @@ def _smaller(batch: int) -> None:
     st.session_state["_run_now"] = True
 
 
-def _how(result: JobResult, code: str, command: str) -> None:
+def _how(known: Prediction | None, code: str, command: str) -> None:
     with st.expander("How this was done, and how to do it yourself"):
         given = ", ".join(
-            f"{escape.code(name)} {words.shape(item['shape'])} {escape.markdown(item['dtype'])} ({escape.markdown(item.get('source') or '')})"
-            for name, item in (result.value.get("input") or {}).items()
+            f"{escape.code(name)} {words.shape(fed.shape)} {escape.markdown(fed.dtype)} ({escape.markdown(fed.source)})"
+            for name, fed in (known.input if known else {}).items()
         )
         st.markdown(
             f"The model was opened in a contained process of its own. Input: {given or 'not recorded'}. Small batches were measured first to predict "

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
+from stethoscope.memory.estimate import Estimate, Moment, Part
+from stethoscope.memory.points import Point
 
-PARTS: Mapping[str, tuple[str, str]] = {
+PARTS: Mapping[Part, tuple[str, str]] = {
     "weights": ("weights", figures.ORANGE),
     "live": ("alive together", figures.BLUE),
     "workspace": ("workspace", figures.PURPLE),
@@ -20,13 +21,13 @@ PARTS: Mapping[str, tuple[str, str]] = {
 """What each part is called, and its colour."""
 
 
-def parts(estimates: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, Any]] = ()) -> go.Figure:
+def parts(estimates: Sequence[Estimate], points: Sequence[Point] = ()) -> go.Figure:
     """A stacked bar for each estimate, and a mark where a run of that batch was measured."""
     figure = figures.base(320, barmode="stack")
-    unit, divisor = _unit([int(one["peak_bytes"]) for one in estimates])
+    unit, divisor = _unit([one.peak_bytes for one in estimates])
     names = [_name(one) for one in estimates]
     for part, (title, colour) in PARTS.items():
-        sizes = [int(one[f"{part}_bytes"]) for one in estimates]
+        sizes = [one.parts()[part] for one in estimates]
         if any(sizes):
             figure.add_bar(
                 x=names, y=[size / divisor for size in sizes], name=title, marker_color=colour,
@@ -34,11 +35,11 @@ def parts(estimates: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, 
                 hovertemplate=f"%{{x}}<br>{title}: %{{customdata}}<extra></extra>",
             )  # fmt: skip
     measured = {
-        (point["batch_size"], point["call"], point.get("size")): int(point["measured_peak_bytes"])
+        (point.batch_size, point.call, point.size): point.measured_peak_bytes
         for point in points
-        if point.get("measured_peak_bytes")
+        if point.measured_peak_bytes
     }
-    known = [(_name(one), measured.get((one["batch_size"], one["call"], one.get("size")))) for one in estimates]
+    known = [(_name(one), measured.get((one.batch_size, one.call, one.size))) for one in estimates]
     found = [(name, size) for name, size in known if size is not None]
     if found:
         figure.add_scatter(
@@ -53,19 +54,19 @@ def parts(estimates: Sequence[Mapping[str, Any]], points: Sequence[Mapping[str, 
     )
 
 
-def timeline(one: Mapping[str, Any]) -> go.Figure:
+def timeline(estimate: Estimate) -> go.Figure:
     """The bytes alive while each operation runs; the peak is marked with its layer."""
-    moments: Sequence[Mapping[str, Any]] = one.get("timeline") or ()
+    moments = estimate.timeline
     figure = figures.base(280)
     if not moments:
         return figure
-    sizes = [int(moment["live_bytes"]) for moment in moments]
+    sizes = [moment.live_bytes for moment in moments]
     unit, divisor = _unit(sizes)
     figure.add_scatter(
         x=list(range(len(moments))), y=[size / divisor for size in sizes], mode="lines", fill="tozeroy",
         line={"color": figures.BLUE, "shape": "hv"},
         customdata=[
-            [escape.figure(_where(moment), 60), words.size(moment["live_bytes"]), _alive(moment)] for moment in moments
+            [escape.figure(_where(moment), 60), words.size(moment.live_bytes), _alive(moment)] for moment in moments
         ],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]} alive%{customdata[2]}<extra></extra>",
     )  # fmt: skip
@@ -86,17 +87,17 @@ def timeline(one: Mapping[str, Any]) -> go.Figure:
     return figure
 
 
-def _where(moment: Mapping[str, Any]) -> str:
-    return str(moment["layer"] or moment["operation"])
+def _where(moment: Moment) -> str:
+    return moment.layer or moment.operation
 
 
-def _alive(moment: Mapping[str, Any]) -> str:
-    return "".join(f"<br>{escape.figure(str(name), 40)}: {words.size(size)}" for name, size in moment["largest"])
+def _alive(moment: Moment) -> str:
+    return "".join(f"<br>{escape.figure(name, 40)}: {words.size(size)}" for name, size in moment.largest)
 
 
-def _name(one: Mapping[str, Any]) -> str:
-    size = "" if one.get("size") is None else f" × {words.count(int(one['size']))}"
-    return f"{words.count(int(one['batch_size']))}{size}"
+def _name(estimate: Estimate) -> str:
+    size = "" if estimate.size is None else f" × {words.count(estimate.size)}"
+    return f"{words.count(estimate.batch_size)}{size}"
 
 
 def _unit(sizes: Sequence[int]) -> tuple[str, int]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import cards, escape, figures, render, run_panel, runs, session, words
 from dashboard.cost import estimate_figures
+from stethoscope.codec import partial_of
+from stethoscope.memory.estimate import Estimate
+from stethoscope.memory.points import Point
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.estimate import EstimatedPeaks
+from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Architecture, Job, Status
 
 _OUTSIDE = {"load": "while loading", "collect": "while copying the outputs"}
@@ -48,18 +52,16 @@ def section(
     assert state.result is not None
     if state.result.status is not Status.OK:
         render.ending(state)
-    value = state.result.value
-    if value.get("cannot"):
-        st.info(escape.sentences(str(value["cannot"])))
-    if value.get("estimates"):
-        swept = run_panel.finished("sweep", view)
-        points = () if swept is None or swept.result is None else swept.result.value.get("points") or ()
-        answer(value["estimates"], architecture, points)
+    made = partial_of(state.result, EstimatedPeaks)
+    if made is not None and made.cannot:
+        st.info(escape.sentences(made.cannot))
+    if made is not None and made.estimates:
+        last = run_panel.finished("sweep", view)
+        swept = partial_of(last.result, Swept) if last is not None and last.result is not None else None
+        answer(made.estimates, architecture, swept.points if swept else ())
 
 
-def answer(
-    estimates: Sequence[Mapping[str, Any]], architecture: Architecture, points: Sequence[Mapping[str, Any]]
-) -> None:
+def answer(estimates: Sequence[Estimate], architecture: Architecture, points: Sequence[Point]) -> None:
     """The parts of each estimate beside the measured `points`, then one batch's memory over the order it runs in."""
     st.plotly_chart(
         estimate_figures.parts(estimates, points), config=figures.CONFIG, key="estimate-parts",
@@ -77,40 +79,39 @@ def answer(
         estimate_figures.timeline(chosen), config=figures.CONFIG, key="estimate-timeline",
         alt="Bytes alive over the order in which the model's operations run",
     )  # fmt: skip
-    layer = str(chosen.get("layer") or "")
-    if any(known.path == layer for known in architecture.layers):
-        render.go_to("architecture", f"{escape.clip(layer, 40)} →", layer=layer)
-    alive = chosen.get("alive") or ()
+    if any(known.path == chosen.layer for known in architecture.layers):
+        render.go_to("architecture", f"{escape.clip(chosen.layer, 40)} →", layer=chosen.layer)
+    alive = chosen.alive
     st.dataframe(
         {
-            "Alive at the peak": [escape.clip(str(item["layer"] or item["name"]), 80) for item in alive],
-            "Shape": [words.shape(item["shape"]) for item in alive],
-            "Type": [str(item["dtype"]) for item in alive],
-            "Size": [words.size(item["size_bytes"]) for item in alive],
+            "Alive at the peak": [escape.clip(tensor.layer or tensor.name, 80) for tensor in alive],
+            "Shape": [words.shape(tensor.shape) for tensor in alive],
+            "Type": [tensor.dtype for tensor in alive],
+            "Size": [words.size(tensor.size_bytes) for tensor in alive],
         },
         hide_index=True,
     )
-    for note in chosen.get("notes") or ():
-        st.caption(escape.sentences(str(note)))
+    for note in chosen.notes:
+        st.caption(escape.sentences(note))
     st.caption(
         "Nothing was run: the graph was traced for each batch size, and what is alive together was added up over the order of its "
         "operations. What the framework itself needs is a measured constant."
     )
 
 
-def _facts(one: Mapping[str, Any]) -> None:
-    outside = _OUTSIDE.get(str(one["phase"]))
-    where = outside or str(one.get("layer") or one.get("at") or "")
-    largest = max(estimate_figures.PARTS, key=lambda part: int(one[f"{part}_bytes"]))
+def _facts(estimate: Estimate) -> None:
+    outside = _OUTSIDE.get(estimate.phase)
+    where = outside or estimate.layer or estimate.at
+    largest, size_bytes = max(estimate.parts().items(), key=lambda part: part[1])
     cards.facts(
         [
-            ("Estimated peak", words.size(one["peak_bytes"]), _named(one)),
+            ("Estimated peak", words.size(estimate.peak_bytes), _named(estimate)),
             ("Where", escape.clip(where, 40), "when the peak is" if outside else "the layer that runs at the peak"),
-            ("Most of it", estimate_figures.PARTS[largest][0], words.share(one[f"{largest}_bytes"], one["peak_bytes"])),
+            ("Most of it", estimate_figures.PARTS[largest][0], words.share(size_bytes, estimate.peak_bytes)),
         ]
     )
 
 
-def _named(one: Mapping[str, Any]) -> str:
-    size = "" if one.get("size") is None else f", size {words.count(int(one['size']))}"
-    return f"batch {words.count(int(one['batch_size']))}{size}"
+def _named(estimate: Estimate) -> str:
+    size = "" if estimate.size is None else f", size {words.count(estimate.size)}"
+    return f"batch {words.count(estimate.batch_size)}{size}"

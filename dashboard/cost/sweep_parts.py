@@ -9,9 +9,12 @@ import streamlit as st
 
 from dashboard import cards, escape, figures, recipes, render, words
 from dashboard.cost import sweep_figures
+from stethoscope.codec import partial_of
 from stethoscope.jobs.state import JobState
 from stethoscope.lab.checked_sweep import as_checked
 from stethoscope.memory.call_styles import TITLES
+from stethoscope.memory.points import Point
+from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Status
 
 _MOST_LARGEST = 4
@@ -23,25 +26,27 @@ def answer(state: JobState, name: str) -> None:
     """Everything about a finished sweep of the file `name`."""
     assert state.result is not None
     result = as_checked(state.result)
-    value = result.value
+    swept = partial_of(result, Swept)
     if result.status is not Status.OK:
         render.ending(state)
-    points: Sequence[Mapping[str, Any]] = value.get("points") or ()
-    if not points:
+    if swept is None or not swept.points:
         return
-    limit = int((value.get("largest_batch") or {}).get("budget_bytes") or 0) or None
-    _facts(value, points)
+    limit = swept.largest_batch.budget_bytes if swept.largest_batch else None
+    _facts(swept)
     st.plotly_chart(
-        sweep_figures.memory(points, limit), config=figures.CONFIG, key="sweep-memory", alt="Peak memory by batch size"
+        sweep_figures.memory(swept.points, limit),
+        config=figures.CONFIG,
+        key="sweep-memory",
+        alt="Peak memory by batch size",
     )
-    timed = [point for point in points if point.get("time_per_sample_s")]
+    timed = [point for point in swept.points if point.time_per_sample_s]
     if len(timed) > 1:
-        figure = sweep_figures.times(timed, (value.get("knee") or {}).get("batch_size"))
+        figure = sweep_figures.times(timed, swept.knee.batch_size)
         st.plotly_chart(figure, config=figures.CONFIG, key="sweep-time", alt="Time per sample by batch size")
-    render.outcomes(table(points, value.get("checks") or ()))
+    render.outcomes(table(swept.points, swept.checks))
     with st.expander("How this was done"):
-        rows = ", ".join(words.count(int(size)) for size in value.get("calibrated_at") or ())
-        call = escape.code(TITLES.get(str(value.get("call")), str(value.get("call"))))
+        rows = ", ".join(words.count(size) for size in swept.calibrated_at)
+        call = escape.code(TITLES.get(swept.call, swept.call))
         st.markdown(
             f"Called as {call}. Batches of {rows or 'one size'} were run first to calibrate; the prediction for each larger batch "
             "was made before it ran. A batch that is certain not to fit the limit is not started. Random input, eight rows repeated."
@@ -61,21 +66,21 @@ def _command(name: str, params: Mapping[str, Any], limit: int | None) -> str:
     return recipes.command_line("sweep", name, options)
 
 
-def _facts(value: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> None:
-    knee = (value.get("knee") or {}).get("batch_size")
-    tried = max((int(point["batch_size"]) for point in points if point["status"] == "ok"), default=0)
+def _facts(swept: Swept) -> None:
+    knee = swept.knee.batch_size
+    tried = max((point.batch_size for point in swept.points if point.status is Status.OK), default=0)
     errors = [
-        abs(point["error_fraction"])
-        for point in points
-        if point.get("error_fraction") is not None and not point["calibration"]
+        abs(point.error_fraction)
+        for point in swept.points
+        if point.error_fraction is not None and not point.calibration
     ]
     save = "the largest that ran" if knee == tried else "larger ones save under 10 % of the time"
     cards.facts(
         [
-            *_largest(value, ran=tried > 0),
+            *_largest(swept, ran=tried > 0),
             (
                 "Worth its memory",
-                f"batch {words.count(int(knee))}" if knee else "—",
+                f"batch {words.count(knee)}" if knee else "—",
                 save if knee else "it takes two batches that ran",
             ),
             (
@@ -87,54 +92,58 @@ def _facts(value: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> Non
     )
 
 
-def _largest(value: Mapping[str, Any], *, ran: bool) -> list[tuple[str, str, str]]:
-    found = list(value.get("largest_batches") or ())
-    checked = [check for check in value.get("checks") or () if check["status"] != "refused"]
-    if not found:
-        fixed = value.get("fixed_batch")
+def _largest(swept: Swept, *, ran: bool) -> list[tuple[str, str, str]]:
+    several = swept.largest_batches
+    checked = [check for check in swept.checks if check.status is not Status.REFUSED]
+    if not several:
+        fixed = swept.fixed_batch
         note = "the file fixes it" if fixed else "memory hardly grows with it" if ran else "not even one row fits"
-        return [("Largest batch", words.count(int(fixed)) if fixed else "—", note)]
+        return [("Largest batch", words.count(fixed) if fixed else "—", note)]
     facts = []
-    for item in found[:_MOST_LARGEST]:
-        low, high = int(item["low"]), int(item["high"])
+    for largest in several[:_MOST_LARGEST]:
+        low, high = largest.low, largest.high
         between = words.count(low) if low == high else f"{words.count(low)} to {words.count(high)}"
         if high >= _NO_BOUND:
             between = f"{words.count(low)} or more"
-        at = f", size {words.count(int(item['size']))}" if len(found) > 1 else ""
-        note = f"within {words.size(item['budget_bytes'])}" + (", checked" if checked else "")
+        at = f", size {words.count(largest.size or 0)}" if len(several) > 1 else ""
+        note = f"within {words.size(largest.budget_bytes)}" + (", checked" if checked else "")
         facts.append((f"Largest batch{at}", between, note))
     return facts
 
 
-def table(points: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any]] = ()) -> dict[str, list[str]]:
+def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, list[str]]:
     """The points as columns of text, the checks of the largest batch below."""
     columns: dict[str, list[str]] = {
-        "Batch": [], "Predicted": [], "Measured": [], "Error": [], "Time a sample": [], "Ended": [],
-    }  # fmt: skip
-    several = len({point.get("size") for point in points}) > 1
+        "Batch": [],
+        "Predicted": [],
+        "Measured": [],
+        "Error": [],
+        "Time a sample": [],
+        "Ended": [],
+    }
+    several = len({point.size for point in points}) > 1
     for place, point in enumerate([*points, *checks]):
-        size = f" of size {words.count(int(point['size']))}" if several and point.get("size") else ""
-        time_s, checking = point.get("time_per_sample_s"), place >= len(points)
-        columns["Batch"].append(f"{words.count(int(point['batch_size']))}{size}{' (check)' if checking else ''}")
-        columns["Predicted"].append(_size(None if point.get("calibration") else point.get("predicted_peak_bytes")))
-        columns["Measured"].append(_size(point.get("measured_peak_bytes")))
+        size = f" of size {words.count(point.size)}" if several and point.size else ""
+        time_s, checking = point.time_per_sample_s, place >= len(points)
+        columns["Batch"].append(f"{words.count(point.batch_size)}{size}{' (check)' if checking else ''}")
+        columns["Predicted"].append(_size(None if point.calibration else point.predicted_peak_bytes))
+        columns["Measured"].append(_size(point.measured_peak_bytes))
         columns["Error"].append(_error(point))
         columns["Time a sample"].append(words.duration(time_s) if time_s else "—")
         columns["Ended"].append(
-            "done" if point["status"] == "ok" else escape.clip(str(point.get("reason") or point["status"]), 120)
+            "done" if point.status is Status.OK else escape.clip(point.reason or point.status.value, 120)
         )
     return columns
 
 
-def _error(point: Mapping[str, Any]) -> str:
-    error = point.get("error_fraction")
-    if point.get("calibration"):
+def _error(point: Point) -> str:
+    if point.calibration:
         return "calibration"
-    if error is None:
+    if point.error_fraction is None:
         return "—"
-    rounded = round(100 * error, 1)
+    rounded = round(100 * point.error_fraction, 1)
     return f"{'−' if rounded < 0 else '+' if rounded > 0 else '±'}{abs(rounded):.1f} %"
 
 
-def _size(value: Any) -> str:
-    return words.size(value) if value else "—"
+def _size(size_bytes: int | None) -> str:
+    return words.size(size_bytes) if size_bytes else "—"

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope import protocol
-from stethoscope.codec import decode
+from stethoscope.codec import decode, plain
 from stethoscope.errors import StethoscopeError
-from stethoscope.jobs.shortage import Mechanism, Shortage, report_on, tensor_sentence
+from stethoscope.jobs.shortage import report_on, tensor_sentence
+from stethoscope.memory.shortage_report import HostAccount, Mechanism
 from stethoscope.out_of_memory import mentions
 from stethoscope.sizes import human_bytes
 from stethoscope.task import task_of
@@ -29,7 +30,7 @@ class Verdict:
     reason: str
     mechanism: Mechanism = "limit"
     """What had run out, for one that was out of memory."""
-    host: Mapping[str, Any] | None = None
+    host: HostAccount | None = None
     """Who had the machine's memory, when that ran out."""
 
 
@@ -120,15 +121,20 @@ def _reported(ending: Ending, told: Told, mechanism: Mechanism, *, certain: bool
     """Adds the report under "oom", and its tensor and advice to the reason where the worker could not give its own."""
     host = ending.killed.host if ending.killed else None
     report = report_on(
-        Shortage(
-            ending.job, mechanism, certain, ending.progress.phase, told.peak_bytes, told.value, ending.foretold, host
-        )
-    )  # fmt: skip
+        ending.job,
+        mechanism,
+        ending.progress.phase,
+        told.peak_bytes,
+        told.value,
+        ending.foretold,
+        certain=certain,
+        host=host,
+    )
     reason = told.reason
     if advise:
         tensor = tensor_sentence(report)
-        reason = " ".join(part for part in (reason, f"{tensor}." if tensor else "", report["advice"]) if part)
-    return replace(told, value={**told.value, "oom": report}, reason=reason)
+        reason = " ".join(part for part in (reason, f"{tensor}." if tensor else "", report.advice) if part)
+    return replace(told, value={**told.value, "oom": plain(report)}, reason=reason)
 
 
 def _highest(seen_bytes: int, partial: Mapping[str, Any]) -> int:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import psutil
 
 from stethoscope.devices import available_bytes, usable_bytes
+from stethoscope.memory.shortage_report import HostAccount
 
 LOOK_S = 0.05
 """Between two looks: a process that touches memory as fast as it can takes some hundred MiB in this time."""
@@ -63,7 +63,7 @@ class HostMemory:
         self._next_look_s = time.monotonic() + SETTLE_S
         self.available_bytes = None
 
-    def account(self, held_bytes: int, other_jobs: int, other_jobs_bytes: int, own_pids: list[int]) -> dict[str, Any]:
+    def account(self, held_bytes: int, other_jobs: int, other_jobs_bytes: int, own_pids: list[int]) -> HostAccount:
         """Who has the memory.
 
         Args:
@@ -71,24 +71,20 @@ class HostMemory:
             other_jobs: how many more are running.
             other_jobs_bytes: what those hold.
             own_pids: the other processes of this program: the app and its worker servers.
-
-        Returns:
-            {"available_bytes", "floor_bytes", "usable_bytes", "this_job_bytes", "other_jobs", "other_jobs_bytes",
-            "app_bytes", "rest_bytes"}; the rest is other programs.
         """
         usable = usable_bytes()
         available = self.available_bytes or 0
         app = sum(_resident_bytes(pid) for pid in own_pids)
-        return {
-            "available_bytes": available,
-            "floor_bytes": self.floor_bytes,
-            "usable_bytes": usable,
-            "this_job_bytes": held_bytes,
-            "other_jobs": other_jobs,
-            "other_jobs_bytes": other_jobs_bytes,
-            "app_bytes": app,
-            "rest_bytes": max(0, usable - available - held_bytes - other_jobs_bytes - app),
-        }
+        return HostAccount(
+            available_bytes=available,
+            floor_bytes=self.floor_bytes,
+            usable_bytes=usable,
+            this_job_bytes=held_bytes,
+            other_jobs=other_jobs,
+            other_jobs_bytes=other_jobs_bytes,
+            app_bytes=app,
+            rest_bytes=max(0, usable - available - held_bytes - other_jobs_bytes - app),
+        )
 
 
 def oom_kills() -> int | None:

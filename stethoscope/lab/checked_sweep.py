@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stethoscope.codec import answer_of, partial_of, plain
+from stethoscope.memory.shortage_report import shortage_of
+from stethoscope.tasks.sweep import Otherwise, SweepUnderWay, Swept
 from stethoscope.types import JobResult, Status
 
 
@@ -14,14 +17,21 @@ def as_checked(result: JobResult) -> JobResult:
     check, the question is answered. Any other end of the process says nothing about that batch, or that a batch which was
     said to fit did not: the check gets that status, and so does the command.
     """
-    running = result.value.get("running")
-    checks = list(result.value.get("checks") or ())
-    if result.phase != "check" or not running or not checks or result.status is Status.OK:
+    sweep = partial_of(result, SweepUnderWay)
+    running = sweep and sweep.running
+    if result.phase != "check" or not sweep or not running or not sweep.checks or result.status is Status.OK:
         return result
-    if result.status is Status.OUT_OF_MEMORY and (result.value.get("oom") or {}).get("mechanism") == "limit":
-        if running["above"] and running["last"]:
-            rest = {key: item for key, item in result.value.items() if key not in ("running", "oom")}
-            return replace(result, status=Status.OK, value=rest, reason="", error="")
+    shortage = shortage_of(result) if result.status is Status.OUT_OF_MEMORY else None
+    if shortage is not None and shortage.mechanism == "limit":
+        if running.above and running.last:
+            return replace(result, status=Status.OK, value=plain(answer_of(result, Swept)), reason="", error="")
         return result
-    checks[-1] = {**checks[-1], "status": result.status.value, "reason": result.reason}
-    return replace(result, value={**result.value, **running["otherwise"], "checks": checks})
+    last = replace(sweep.checks[-1], status=result.status, reason=result.reason)
+    otherwise = running.otherwise or Otherwise()
+    sweep = replace(
+        sweep,
+        checks=(*sweep.checks[:-1], last),
+        largest_batch=otherwise.largest_batch,
+        largest_batches=otherwise.largest_batches,
+    )
+    return replace(result, value={**result.value, **plain(sweep)})

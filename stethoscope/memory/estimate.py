@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
 from stethoscope.memory.liveness import Profile
 
+Part = Literal["weights", "live", "workspace", "outputs", "input", "runtime"]
 AHEAD = 2
 """Batches that `model.predict` has ready before they are asked for. Source: keras array_data_adapter.py (`prefetch`)."""
 SHOWN_TENSORS = 12
@@ -115,9 +116,16 @@ class Estimate:
     timeline: tuple[Moment, ...]
     notes: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """All of it, as JSON values."""
-        return asdict(self)
+    def parts(self) -> dict[Part, int]:
+        """Bytes by what they are for."""
+        return {
+            "weights": self.weights_bytes,
+            "live": self.live_bytes,
+            "workspace": self.workspace_bytes,
+            "outputs": self.outputs_bytes,
+            "input": self.input_bytes,
+            "runtime": self.runtime_bytes,
+        }
 
 
 def estimate(

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.memory.points import BatchInterval
+
 POINTS = 3
 """Probes the line goes through: the largest ones."""
 APART = 1.4
@@ -174,7 +176,7 @@ class PeakFit:
             return True
         return False if expected - margin > limit_bytes or self.loading_peak_bytes > limit_bytes else None
 
-    def largest(self, limit_bytes: int) -> dict[str, int] | None:
+    def largest(self, limit_bytes: int) -> BatchInterval | None:
         """The batch sizes between which the largest that fits lies; `low` is safe, `high` optimistic.
 
         None when memory does not grow with the batch, or nothing fits.
@@ -184,7 +186,7 @@ class PeakFit:
         low = _largest(lambda size: self.predict(size) + self.margin_bytes(size) <= limit_bytes)
         high = _largest(lambda size: self.predict(size) - self.margin_bytes(size) <= limit_bytes)
         best = math.floor((limit_bytes - self.start_bytes) / self.bytes_per_row)
-        return {"low": min(low, best), "high": max(high, best)}
+        return BatchInterval(min(low, best), max(high, best))
 
 
 def _apart(sizes: list[int]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope.types import Status
@@ -27,13 +27,39 @@ class Point:
     """Size of the open dimensions (sequence length, image size); None where there are none."""
     calibration: bool = False
     """Whether the prediction is itself a measurement: one of the two smallest batches, with which calibrating starts."""
+    error_fraction: float | None = None
+    """How far the prediction was off, of what was measured; None where nothing was."""
+    estimated_peak_bytes: int | None = None
+    """What would have been said without running it; None where it could not be."""
 
-    def to_json(self) -> dict[str, Any]:
-        """With `error_fraction`: how far the prediction was off, of what was measured."""
-        value = asdict(self) | {"status": self.status.value, "error_fraction": None}
-        if self.predicted_peak_bytes is not None and self.measured_peak_bytes:
-            value["error_fraction"] = self.predicted_peak_bytes / self.measured_peak_bytes - 1
-        return value
+    def measured(self, peak_bytes: int, **changes: Any) -> Point:
+        """With its peak, and how far the prediction was off."""
+        predicted = self.predicted_peak_bytes
+        error = predicted / peak_bytes - 1 if predicted is not None and peak_bytes else None
+        return replace(self, measured_peak_bytes=peak_bytes, error_fraction=error, **changes)
+
+
+@dataclass(frozen=True)
+class BatchInterval:
+    """Where the largest batch that fits lies, in rows."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class LargestBatch(BatchInterval):
+    """Where the largest batch that fits a budget lies."""
+
+    budget_bytes: int
+
+
+@dataclass(frozen=True)
+class LargestBatchAt(LargestBatch):
+    """At one size of the open dimensions."""
+
+    size: int | None
+    """None where there are none."""
 
 
 def named(batch_size: int, size: int | None) -> str:
@@ -50,13 +76,13 @@ def knee(points: Sequence[Point]) -> int | None:
     return next(size for size, time_s in timed if time_s <= best * (1 + KNEE_FRACTION))
 
 
-def narrowed(interval: dict[str, int] | None, points: Sequence[Point]) -> dict[str, int] | None:
+def narrowed(interval: BatchInterval | None, points: Sequence[Point]) -> BatchInterval | None:
     """The interval of the largest batch, held against what ran and what did not."""
     ran = max((p.batch_size for p in points if p.status is Status.OK and p.measured_peak_bytes), default=0)
     ended = min((p.batch_size for p in points if p.status is Status.OUT_OF_MEMORY), default=None)
     if interval is None:
-        return None if ended is None else {"low": ran, "high": max(ran, ended - 1)}
-    low, high = max(interval["low"], ran), max(interval["high"], ran)
+        return None if ended is None else BatchInterval(ran, max(ran, ended - 1))
+    low, high = max(interval.low, ran), max(interval.high, ran)
     if ended is not None:
         low, high = min(low, ended - 1), min(high, ended - 1)
-    return {"low": low, "high": high}
+    return BatchInterval(low, high)

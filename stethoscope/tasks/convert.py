@@ -182,8 +182,8 @@ class _Conversion:
             return None
         context.report("estimate", 0.9, "what would have been said of its memory")
         opened = Configured(RunSettings(), architecture, runner, ())
-        found = estimates(opened, [rows])["estimates"]
-        return int(found[0]["peak_bytes"]) if found else None
+        found = estimates(opened, [rows]).estimates
+        return found[0].peak_bytes if found else None
 
     def _ends_of(self, file: ModelFile, described: Architecture, made: Made, outputs: Mapping[str, str]) -> Ends:
         """How the new file's inputs and outputs stand for real numbers; one made of a TFLite file keeps its integers."""

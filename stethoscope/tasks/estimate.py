@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.capabilities import Inlined, LiveModel
@@ -25,13 +26,34 @@ HEADROOM_BYTES = 512 << 20
 """Of the memory limit, to trace a model that has been run."""
 
 
+@dataclass(frozen=True)
+class Estimates:
+    """The peak expected for each batch size."""
+
+    estimates: tuple[Estimate, ...] = ()
+    cannot: str = ""
+    """Why there are none, or not for every size, in a sentence."""
+
+
+@dataclass(frozen=True)
+class EstimatedPeaks:
+    """The peak expected for each batch size under settings; nothing was run."""
+
+    call: str
+    settings: RunSettings
+    estimates: tuple[Estimate, ...] = ()
+    cannot: str = ""
+    """Why there are none, or not for every size, in a sentence."""
+
+
 class EstimatePeak:
     """params: {"settings", "batch_sizes", "sizes" (of open dimensions), "samples" (0 for one batch), "trusted"}."""
 
     kind = "estimate"
+    answer = EstimatedPeaks
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns an estimate for each batch size, and how it was made."""
+    def run(self, context: TaskContext) -> EstimatedPeaks:
+        """Traces the graph and adds up what is alive, for each batch size."""
         batch_sizes = context.params.get("batch_sizes") or BATCH_SIZES
         if not all(isinstance(size, int) and size > 0 for size in batch_sizes):
             raise BadSetting(f"Batch sizes: expected whole numbers above 0, got {list(batch_sizes)}.")
@@ -41,14 +63,12 @@ class EstimatePeak:
             if opened.settings.precision != AS_SAVED:
                 opened.runner = with_precision(opened.runner, opened.settings.precision)
             samples = int(context.params.get("samples", 0))
-            found = _joined(estimates(opened, sorted(set(batch_sizes)), size, samples) for size in sizes)
-            return {"call": opened.settings.call, "settings": opened.settings.to_json(), **found}
+            made = joined(estimates(opened, sorted(set(batch_sizes)), size, samples) for size in sizes)
+            return EstimatedPeaks(opened.settings.call, opened.settings, made.estimates, made.cannot)
 
 
-def estimates(
-    opened: Configured, batch_sizes: Sequence[int], size: int | None = None, samples: int = 0
-) -> dict[str, Any]:
-    """Estimates of an opened model, as JSON: {"estimates", "cannot"}; "cannot" says in a sentence why there are none.
+def estimates(opened: Configured, batch_sizes: Sequence[int], size: int | None = None, samples: int = 0) -> Estimates:
+    """Estimates of an opened model.
 
     Args:
         opened: the model; nothing of it is run.
@@ -57,43 +77,18 @@ def estimates(
         samples: rows in all; 0 for one batch.
     """
     try:
-        found = [_estimate(opened, facts, samples) for facts in _facts(opened, batch_sizes, size)]
+        return Estimates(tuple(_estimate(opened, facts, samples) for facts in _facts(opened, batch_sizes, size)))
     except StethoscopeError as error:
-        return {"estimates": [], "cannot": str(error)}
-    return {"estimates": [one.to_json() for one in found], "cannot": ""}
+        return Estimates(cannot=str(error))
 
 
-def with_estimates(
-    value: dict[str, Any],
-    opened: Configured,
-    context: TaskContext,
-    batch_sizes: Sequence[int],
-    sizes: Sequence[int | None],
-) -> dict[str, Any]:
-    """The answer of a sweep with "estimate", and with "estimated_peak_bytes" in every point.
-
-    It is made when all is measured, as tracing leaves memory behind, and left out where little of the limit remains.
-    """
-    if not context.params.get("estimate", True):
-        return value
-    if context.budget.memory_bytes - context.memory.added_bytes() < HEADROOM_BYTES:
-        return value | {"estimate": {"estimates": [], "cannot": "Too little of the memory limit is left to trace it."}}
-    context.save_partial(value)
-    context.report("estimate", 1.0, "what would have been said without running it")
-    made = _joined(estimates(opened, batch_sizes, size) for size in sizes)
-    peaks = {(one["batch_size"], one["size"]): one["peak_bytes"] for one in made["estimates"]}
-    points = [
-        point | {"estimated_peak_bytes": peaks.get((point["batch_size"], point["size"]))} for point in value["points"]
-    ]
-    return value | {"points": points, "estimate": made}
-
-
-def _joined(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def joined(parts: Iterable[Estimates]) -> Estimates:
+    """The estimates of several sizes of open dimensions as one."""
     made = list(parts)
-    return {
-        "estimates": [one for part in made for one in part["estimates"]],
-        "cannot": next((part["cannot"] for part in made if part["cannot"]), ""),
-    }
+    return Estimates(
+        tuple(estimate for part in made for estimate in part.estimates),
+        next((part.cannot for part in made if part.cannot), ""),
+    )
 
 
 def _facts(opened: Configured, batch_sizes: Sequence[int], size: int | None) -> list[tuple[int, int, Facts]]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, OutOfMemory, StethoscopeError
 from stethoscope.framework_errors import gist
+from stethoscope.memory.shortage_report import named_by
 from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
 from stethoscope.tasks.dummy import DYNAMIC_SIZES, dummy_feed
 from stethoscope.tasks.feeds import Batching, bind
 from stethoscope.types import Architecture, Feed, TensorSpec
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 class Predicts(Protocol):
@@ -26,6 +30,16 @@ class Predicts(Protocol):
 
 
 @dataclass(frozen=True)
+class FedInput:
+    """What one input of a model was fed."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    source: str
+    """"dummy" or the data file's name."""
+
+
+@dataclass(frozen=True)
 class ModelInput:
     """A feed that the model has accepted for one row (or its fixed batch), and where it comes from."""
 
@@ -35,6 +49,15 @@ class ModelInput:
     batching: Batching
     dynamic_size: int | None
     """The size chosen for dynamic dimensions of dummy input."""
+
+    def about(self, feed: Feed) -> dict[str, FedInput]:
+        """What `feed`, all or some rows of the input, feeds to each of the model's inputs."""
+        return {name: FedInput(array.shape, dtype_of(array), self.source) for name, array in feed.items()}
+
+
+def dtype_of(array: npt.NDArray[Any]) -> str:
+    """The dtype by name; "string" for text and objects."""
+    return "string" if array.dtype.kind in "OSU" else str(array.dtype)
 
 
 def model_input(
@@ -89,12 +112,6 @@ def _try(runner: Predicts, batching: Batching, feed: Feed) -> None:
         if cause is not None:
             raise OutOfMemory(
                 f"Already with {batching.rows(feed)} row(s), {cause.sentence}",
-                {
-                    "oom": {
-                        "tensor_shape": cause.tensor_shape,
-                        "operator": cause.operator,
-                        "batch_size": batching.rows(feed),
-                    }
-                },
+                {"oom": named_by(cause, batching.rows(feed))},
             ) from error
         raise

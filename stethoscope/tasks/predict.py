@@ -6,25 +6,83 @@ import functools
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.codec import plain
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.points import BatchInterval
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.shortage_report import ShortageReport, named_by
 from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import configured
-from stethoscope.tasks.estimate import estimates
-from stethoscope.tasks.inputs import ModelInput
+from stethoscope.tasks.estimate import Estimates, estimates
+from stethoscope.tasks.inputs import FedInput, ModelInput, dtype_of
 from stethoscope.types import Architecture, Feed
 
 PREVIEW_ROWS, PREVIEW_VALUES = 5, 12
+Value = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class UsedSettings(RunSettings):
+    """How the model was run, and on what."""
+
+    samples: int = 0
+    """Rows that were to be predicted."""
+    seed: int = 0
+    dynamic_size: int | None = None
+    """Of the open dimensions of random input."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output array, joined over all batches."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    path: str
+    """Its .npy among the files of the job."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model yields, how fast, and in how much memory; what has a default is known once it has run."""
+
+    settings: UsedSettings
+    configured: tuple[str, ...]
+    """What was set up, in sentences."""
+    precision_difference: Mapping[str, float | None]
+    """By output, the largest difference that another precision makes to the first row; None for values not finite."""
+    input: Mapping[str, FedInput]
+    loaded_bytes: int
+    predicted_peak_bytes: int | None
+    """From small batches, before the run; None where none could be run."""
+    predicted_margin_bytes: int | None
+    loading_peak_bytes: int
+    probes: Mapping[int, int] = field(default_factory=dict)
+    """Peak in bytes by batch size, of the batches that the prediction of the peak is made from."""
+    batches: int = 0
+    time_per_sample_s: float | None = None
+    time_per_batch_s: float | None = None
+    """The median."""
+    measured_peak_bytes: int | None = None
+    oom: ShortageReport | None = None
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    preview: Mapping[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
+    """By output, the first values of the first rows: numbers or text."""
+    traces: int | None = None
+    """How often the function was traced; None where nothing is."""
+    estimate: Estimates | None = None
+    """What would have been said without running, where asked for."""
 
 
 class Predict:
@@ -35,9 +93,14 @@ class Predict:
     """
 
     kind = "predict"
+    answer = Prediction
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns settings, outputs, times, and peak memory predicted from small batches."""
+    def run(self, context: TaskContext) -> Prediction:
+        """Predicts the peak from small batches, then runs all rows.
+
+        Raises:
+            OutOfMemory: memory ran out; what would fit is in the details.
+        """
         samples = int(context.params.get("samples", 0))
         seed = int(context.params.get("seed", 0))
         with configured(context) as opened:
@@ -55,36 +118,35 @@ class Predict:
                 held_input_bytes=held,
                 fixed=given.batching.fixed,
             )
-            value: dict[str, Any] = {
-                "settings": opened.settings.to_json()
-                | {
-                    "batch_size": batch_size,
-                    "samples": rows,
-                    "seed": seed,
-                    "memory_limit_bytes": context.budget.memory_bytes,
-                    "dynamic_size": given.dynamic_size,
-                },
-                "configured": list(opened.done),
-                "precision_difference": opened.precision_difference,
-                "input": {
-                    name: {"shape": list(array.shape), "dtype": _dtype(array), "source": given.source}
-                    for name, array in given.feed.items()
-                },
-                "loaded_bytes": loaded_bytes,
-                "predicted_peak_bytes": fit.predict_run(batch_size, rows, batches_itself=call.batches_itself)
+            known = Prediction(
+                settings=UsedSettings(
+                    **vars(opened.settings)
+                    | {
+                        "batch_size": batch_size,
+                        "samples": rows,
+                        "seed": seed,
+                        "memory_limit_bytes": context.budget.memory_bytes,
+                        "dynamic_size": given.dynamic_size,
+                    }
+                ),
+                configured=tuple(opened.done),
+                precision_difference=opened.precision_difference,
+                input=given.about(given.feed),
+                loaded_bytes=loaded_bytes,
+                predicted_peak_bytes=fit.predict_run(batch_size, rows, batches_itself=call.batches_itself)
                 if fit
                 else None,
-                "predicted_margin_bytes": fit.margin_bytes(batch_size) if fit else None,
-                "loading_peak_bytes": fit.loading_peak_bytes if fit else context.memory.peak_bytes(),
-                "probes": fit.probes if fit else {},
-            }
-            prediction = _Prediction(context, opened.architecture, call, given, batch_size, fit, batches)
-            context.save_partial(value | {"oom": prediction.shortage([], "")})
+                predicted_margin_bytes=fit.margin_bytes(batch_size) if fit else None,
+                loading_peak_bytes=fit.loading_peak_bytes if fit else context.memory.peak_bytes(),
+                probes=fit.probes if fit else {},
+            )
+            run = _Run(context, opened.architecture, call, given, batch_size, fit, batches)
+            context.save_partial({**plain(known), "oom": run.shortage(ShortageReport())})
             context.memory.enforce()
-            value |= prediction.run() | {"traces": call.traces}
+            answer = replace(run.predict(known), traces=call.traces)
             if context.params.get("estimate", False):
-                value["estimate"] = estimates(opened, [batch_size], given.dynamic_size, rows)
-            return value
+                answer = replace(answer, estimate=estimates(opened, [batch_size], given.dynamic_size, rows))
+            return answer
 
 
 class _Batches:
@@ -122,7 +184,7 @@ class _Batches:
 
 
 @dataclass(frozen=True)
-class _Prediction:
+class _Run:
     context: TaskContext
     architecture: Architecture
     call: Caller
@@ -131,7 +193,7 @@ class _Prediction:
     fit: PeakFit | None
     progress: _Batches
 
-    def run(self) -> dict[str, Any]:
+    def predict(self, known: Prediction) -> Prediction:
         batching, feed = self.given.batching, self.given.feed
         rows = batching.rows(feed)
         batches = math.ceil(rows / self.batch_size)
@@ -148,15 +210,15 @@ class _Prediction:
             merged = self._guarded(lambda: {name: _join(arrays) for name, arrays in parts.items()}, rows)
             peak = self.context.memory.peak_bytes()
         self.context.report("save", 1.0, "writing the outputs")
-        return {
-            "batches": batches,
-            "time_per_sample_s": sum(times) / max(1, rows),
-            "time_per_batch_s": float(np.median(times)),
-            "measured_peak_bytes": max(peak, self.fit.loading_peak_bytes if self.fit else 0),
-            "oom": None,
-            "outputs": {name: self._saved(place, array) for place, (name, array) in enumerate(merged.items())},
-            "preview": {name: _preview(array) for name, array in merged.items()},
-        }
+        return replace(
+            known,
+            batches=batches,
+            time_per_sample_s=sum(times) / max(1, rows),
+            time_per_batch_s=float(np.median(times)),
+            measured_peak_bytes=max(peak, self.fit.loading_peak_bytes if self.fit else 0),
+            outputs={name: self._saved(place, array) for place, (name, array) in enumerate(merged.items())},
+            preview={name: _preview(array) for name, array in merged.items()},
+        )
 
     def _by_batch(self) -> tuple[dict[str, list[npt.NDArray[Any]]], list[float]]:
         batching = self.given.batching
@@ -174,17 +236,17 @@ class _Prediction:
             self.progress.finished(index + 1)
         return parts, times
 
-    def shortage(self, tensor_shape: list[int], operator: str) -> dict[str, Any]:
-        """What to report when memory ran out: what asked for it, and what would fit."""
-        return {
-            "tensor_shape": tensor_shape or self._declared_shape(operator),
-            "operator": operator,
-            "batch_size": self.batch_size,
-            "largest_batch_estimate": self._largest(),
-            "largest_samples_estimate": self._most_samples(),
-        }
+    def shortage(self, named: ShortageReport) -> ShortageReport:
+        """What to report when memory ran out: what asked for it, as the framework named it, and what would fit."""
+        return replace(
+            named,
+            tensor_shape=named.tensor_shape or self._declared_shape(named.operator),
+            batch_size=self.batch_size,
+            largest_batch_estimate=self._largest(),
+            largest_samples_estimate=self._most_samples(),
+        )
 
-    def _largest(self) -> dict[str, int] | None:
+    def _largest(self) -> BatchInterval | None:
         if self.fit is None or self.given.batching.fixed is not None:
             return None
         return self.fit.largest(self.context.budget.memory_bytes)
@@ -207,32 +269,31 @@ class _Prediction:
             cause = explain(error)
             if cause is None:
                 raise
-            details = self.shortage(cause.tensor_shape or [], cause.operator)
-            fits = details["largest_batch_estimate"]
+            report = self.shortage(named_by(cause))
+            fits = report.largest_batch_estimate
             if fits:  # whatever the line says, this batch did not fit
-                fits = {end: min(size, self.batch_size - 1) for end, size in fits.items()}
-                details["largest_batch_estimate"] = fits
+                fits = BatchInterval(min(fits.low, self.batch_size - 1), min(fits.high, self.batch_size - 1))
+                report = replace(report, largest_batch_estimate=fits)
             if self.progress.collecting:
                 advice = "Every batch fitted; their outputs together do not. Predict fewer rows at a time."
-            elif fits and fits["low"]:
-                advice = f"A batch of {fits['low']:,} is estimated to fit."
+            elif fits and fits.low:
+                advice = f"A batch of {fits.low:,} is estimated to fit."
             else:
                 advice = "Raise the memory limit or shrink the input."
             raise OutOfMemory(
-                f"{self.progress.current} ({rows:,} rows): {cause.sentence} {advice}", {"oom": details}
+                f"{self.progress.current} ({rows:,} rows): {cause.sentence} {advice}", {"oom": report}
             ) from error
 
-    def _declared_shape(self, operator: str) -> list[int] | None:
+    def _declared_shape(self, operator: str) -> tuple[int, ...] | None:
         """The output shape the file declares for an operator, for frameworks whose message has none."""
         for layer in self.architecture.layers:
             shape = layer.output_shape
             if operator and layer.path == operator and shape and None not in shape[1:]:
-                return [self.batch_size if size is None else size for size in shape]
+                return tuple(self.batch_size if size is None else size for size in shape)
         return None
 
-    def _saved(self, place: int, array: npt.NDArray[Any]) -> dict[str, Any]:
-        path = self.context.save(f"output-{place}", array)
-        return {"shape": list(array.shape), "dtype": _dtype(array), "path": path}
+    def _saved(self, place: int, array: npt.NDArray[Any]) -> Output:
+        return Output(array.shape, dtype_of(array), self.context.save(f"output-{place}", array))
 
 
 def _join(arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -245,19 +306,15 @@ def _join(arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return arrays[-1]
 
 
-def _preview(array: npt.NDArray[Any]) -> list[Any]:
+def _preview(array: npt.NDArray[Any]) -> tuple[tuple[Value, ...], ...]:
     rows = array.reshape(array.shape[0], -1) if array.ndim > 1 else array.reshape(-1, 1)
-    return [[_value(item) for item in row[:PREVIEW_VALUES]] for row in rows[:PREVIEW_ROWS]]
+    return tuple(tuple(_value(item) for item in row[:PREVIEW_VALUES]) for row in rows[:PREVIEW_ROWS])
 
 
 def _value(item: Any) -> Any:
     if isinstance(item, bytes):
         return item.decode("utf-8", "replace")[:200]
     return item.item() if hasattr(item, "item") else str(item)[:200]
-
-
-def _dtype(array: npt.NDArray[Any]) -> str:
-    return "string" if array.dtype.kind in "OSU" else str(array.dtype)
 
 
 TASK = Predict()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import OutOfMemory
+from stethoscope.memory.shortage_report import named_by
 from stethoscope.out_of_memory import Cause, explain
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
@@ -97,8 +98,7 @@ def _guarded(context: TaskContext, call: Any, batch: Feed, batch_size: int, valu
             f"Call {value['calls'] + 1:,} of {batch_size:,} rows: {cause.sentence} Its share is {human_bytes(limit_bytes)}. "
             "Give it a larger share or a smaller batch."
         )
-        details = {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator, "batch_size": batch_size}}
-        raise OutOfMemory(message, details) from error
+        raise OutOfMemory(message, {"oom": named_by(cause, batch_size)}) from error
 
 
 def _close(first: Feed, second: Feed) -> bool:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stethoscope.codec import plain
 from stethoscope.errors import BadSetting
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.points import Point, knee, named, narrowed
+from stethoscope.memory.points import BatchInterval, LargestBatch, LargestBatchAt, Point, knee, named, narrowed
 from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.tasks.batch_times import take_times
 from stethoscope.tasks.configured import Configured, configured
 from stethoscope.tasks.dummy import dummy_feed
-from stethoscope.tasks.estimate import with_estimates
+from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimates, estimates, joined
 from stethoscope.tasks.inputs import ModelInput
 from stethoscope.types import Feed, Status
 
@@ -35,6 +36,65 @@ _SHARE = 0.95
 """Of the bar, for the points; the rest is the check."""
 
 
+@dataclass(frozen=True)
+class Knee:
+    """The batch beyond which little time is saved."""
+
+    batch_size: int | None = None
+    """None without two batches that were timed."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One call style over batch sizes, and over sizes of the open dimensions where asked."""
+
+    call: str
+    points: tuple[Point, ...] = ()
+    checks: tuple[Point, ...] = ()
+    """Batches just below and just above the largest that is said to fit."""
+    knee: Knee = Knee()
+    largest_batch: LargestBatch | None = None
+    """At the first size of the open dimensions; None where memory hardly grows, nothing fits, or the file fixes it."""
+    largest_batches: tuple[LargestBatchAt, ...] = ()
+    loading_peak_bytes: int | None = None
+    calibrated_at: tuple[int, ...] = ()
+    """Batches run before the first point, to tell the peaks of the others."""
+    fixed_batch: int | None = None
+    """Rows that the file insists on."""
+    input: str = "dummy"
+    """"dummy" or the data file's name."""
+    estimate: Estimates | None = None
+    """What would have been said without running, unless that was left out."""
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """The largest batches as they are said to be if a check ended for another reason than its limit."""
+
+    largest_batch: LargestBatch | None = None
+    largest_batches: tuple[LargestBatchAt, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunningBatch:
+    """The batch under way: if the process ends, that is where."""
+
+    batch_size: int
+    size: int | None = None
+    above: bool = False
+    """Whether it is a check above the largest batch that is said to fit,"""
+    last: bool = False
+    """the last of them."""
+    otherwise: Otherwise | None = None
+
+
+@dataclass(frozen=True)
+class SweepUnderWay(Swept):
+    """What is known while a sweep runs."""
+
+    running: RunningBatch | None = None
+
+
 class Sweep:
     """Runs one call style over batch sizes, and over sizes of the open dimensions where asked.
 
@@ -43,9 +103,10 @@ class Sweep:
     """
 
     kind = "sweep"
+    answer = Swept
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns points, the knee, and the largest batch for the budget as an interval."""
+    def run(self, context: TaskContext) -> Swept:
+        """Predicts each batch, runs those that can fit, and says where the largest lies."""
         batch_sizes = _ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
         sizes = _ascending(context.params.get("sizes") or (), "Sizes")
         with configured(context) as opened:
@@ -73,7 +134,26 @@ class Sweep:
                 for _ in range(MOST_CHECKS):
                     if not state.check(size, feed, above=True, last=size == feeds[-1][0]):
                         break
-            return with_estimates(state.value(), opened, context, batch_sizes, [size for size, _ in feeds])
+            return _with_estimates(state.value(), opened, context, batch_sizes, [size for size, _ in feeds])
+
+
+def _with_estimates(
+    swept: Swept, opened: Configured, context: TaskContext, batch_sizes: Sequence[int], sizes: Sequence[int | None]
+) -> Swept:
+    """With what would have been said without running, in every point too.
+
+    It is made when all is measured, as tracing leaves memory behind, and left out where little of the limit remains.
+    """
+    if not context.params.get("estimate", True):
+        return swept
+    if context.budget.memory_bytes - context.memory.added_bytes() < HEADROOM_BYTES:
+        return replace(swept, estimate=Estimates(cannot="Too little of the memory limit is left to trace it."))
+    context.save_partial(swept)
+    context.report("estimate", 1.0, "what would have been said without running it")
+    made = joined(estimates(opened, batch_sizes, size) for size in sizes)
+    peaks = {(one.batch_size, one.size): one.peak_bytes for one in made.estimates}
+    points = (replace(one, estimated_peak_bytes=peaks.get((one.batch_size, one.size))) for one in swept.points)
+    return replace(swept, points=tuple(points), estimate=made)
 
 
 @dataclass
@@ -90,8 +170,7 @@ class _State:
     calibrated: set[int] = field(default_factory=set)
     """Batches run before the first point, to tell the peaks of the others."""
     loading_peak_bytes: int | None = None
-    running: dict[str, Any] | None = None
-    """The batch under way: if the process ends, that is where."""
+    running: RunningBatch | None = None
 
     def over(self, size: int | None, feed: Feed) -> None:
         """All batch sizes at one size of the open dimensions."""
@@ -112,8 +191,8 @@ class _State:
             self.context.report("sweep", _SHARE * len(self.points) / self.total, named(batch_size, size))
             fit = fit and self._now(fit)
             before = fit and fit.before(batch_size)
-            self.running = {"batch_size": batch_size, "size": size}
-            self.context.save_partial(self.value())
+            self.running = RunningBatch(batch_size, size)
+            self.keep()
             point, usual_bytes = self._point(size, feed, batch_size, before, stopped)
             self.points.append(point)
             if point.status is Status.OUT_OF_MEMORY:
@@ -123,16 +202,16 @@ class _State:
             if fit:
                 self.fits[size] = fit
             self.running = None
-            self.context.save_partial(self.value())
+            self.keep()
 
     def reach(self, size: int | None, feed: Feed) -> None:
         """Probes larger batches while the largest that fits lies far beyond all that ran: a line that long is a guess."""
         start = time.perf_counter()
         while size in self.fits and time.perf_counter() - start < REACH_S:
             fit = self._now(self.fits[size])
-            found = fit.largest(self.context.budget.memory_bytes)
-            batch_size = min(found["low"] * 3 // 4, REACH * fit.largest_probe) if found else 0
-            if not found or found["high"] <= NEAR * fit.largest_probe or batch_size <= fit.largest_probe:
+            largest = fit.largest(self.context.budget.memory_bytes)
+            batch_size = min(largest.low * 3 // 4, REACH * fit.largest_probe) if largest else 0
+            if not largest or largest.high <= NEAR * fit.largest_probe or batch_size <= fit.largest_probe:
                 return
             self.context.report("sweep", _SHARE, named(batch_size, size))
             point, usual_bytes = self._run(size, feed, batch_size, fit)
@@ -148,32 +227,27 @@ class _State:
         What runs out of memory may end the process: the answer then is the one kept before, which expects just that; "running"
         has what is to be said if it ended for another reason.
         """
-        found = self._largest(size) if size in self.fits else None
-        if found is None or not found["low"] or (above and found["high"] >= LARGEST_BATCH - 1):
+        largest = self._largest(size) if size in self.fits else None
+        if largest is None or not largest.low or (above and largest.high >= LARGEST_BATCH - 1):
             return False
-        batch_size = found["high"] + 1 if above else found["low"]
+        batch_size = largest.high + 1 if above else largest.low
         fit = self._now(self.fits[size]).before(batch_size)
         ending = "The process ended: memory ran out."
         before = self.value()
-        self.running = {
-            "batch_size": batch_size,
-            "size": size,
-            "above": above,
-            "last": last,
-            "otherwise": {key: before[key] for key in ("largest_batch", "largest_batches")},
-        }
+        otherwise = Otherwise(before.largest_batch, before.largest_batches)
+        self.running = RunningBatch(batch_size, size, above, last, otherwise)
         self.checks.append(
             Point(
                 batch_size, self.style, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending, size=size
             )
         )
         self.context.report("check", _SHARE, named(batch_size, size))
-        self.context.save_partial(self.value())
+        self.keep()
         point, usual_bytes = self._run(size, feed, batch_size, fit)
         self.checks[-1], self.running = point, None
         if point.status is Status.OK and usual_bytes:
             self.fits[size] = fit.of({**fit.probes, batch_size: usual_bytes})
-        self.context.save_partial(self.value())
+        self.keep()
         return point.status is Status.OK
 
     def take_times(self, feeds: Mapping[int | None, Feed]) -> None:
@@ -184,7 +258,7 @@ class _State:
 
         for place, point in take_times(self.context, self.call, self.points, rows_of):
             self.points[place] = point
-            self.context.save_partial(self.value())
+            self.keep()
 
     def _now(self, fit: PeakFit) -> PeakFit:
         """As it is with what earlier batches left in the process; the limit is set anew, for memory given back."""
@@ -192,27 +266,33 @@ class _State:
         self.context.memory.enforce()
         return fit.holding(self.context.memory.added_bytes())
 
-    def value(self) -> dict[str, Any]:
+    def value(self) -> Swept:
         """The answer so far."""
         budget = self.context.budget.memory_bytes
         largest = [(size, self._largest(size)) for size in self.fits]
-        first = next((item for _, item in largest), None)
-        return {
-            "call": self.style,
-            "points": [point.to_json() for point in self.points],
-            "checks": [point.to_json() for point in self.checks],
-            "knee": {"batch_size": knee([p for p in self.points if p.size == next(iter(self.fits), None)])},
-            "largest_batch": None if first is None else {"budget_bytes": budget, **first},
-            "largest_batches": [
-                {"size": size, "budget_bytes": budget, **item} for size, item in largest if item is not None
-            ],
-            "loading_peak_bytes": self.loading_peak_bytes,
-            "calibrated_at": sorted(self.calibrated),
-            "fixed_batch": self.given.batching.fixed,
-            "input": self.given.source,
-        } | ({} if self.running is None else {"running": self.running})
+        first = next((interval for _, interval in largest), None)
+        return Swept(
+            call=self.style,
+            points=tuple(self.points),
+            checks=tuple(self.checks),
+            knee=Knee(knee([p for p in self.points if p.size == next(iter(self.fits), None)])),
+            largest_batch=None if first is None else LargestBatch(first.low, first.high, budget),
+            largest_batches=tuple(
+                LargestBatchAt(interval.low, interval.high, budget, size)
+                for size, interval in largest
+                if interval is not None
+            ),
+            loading_peak_bytes=self.loading_peak_bytes,
+            calibrated_at=tuple(sorted(self.calibrated)),
+            fixed_batch=self.given.batching.fixed,
+            input=self.given.source,
+        )
 
-    def _largest(self, size: int | None) -> dict[str, int] | None:
+    def keep(self) -> None:
+        """Keeps what is known, and the batch under way."""
+        self.context.save_partial(plain(self.value()) | ({} if self.running is None else {"running": self.running}))
+
+    def _largest(self, size: int | None) -> BatchInterval | None:
         if self.given.batching.fixed is not None:
             return None
         interval = self.fits[size].largest(self.context.budget.memory_bytes)
@@ -249,8 +329,8 @@ class _State:
         limit = self.context.budget.memory_bytes
         if peak > limit:  # the limit that ends a process leaves it some room
             reason = f"It took {human_bytes(peak)}, {human_bytes(limit)} allowed."
-            return replace(point, measured_peak_bytes=peak, status=Status.OUT_OF_MEMORY, reason=reason), None
-        ran = replace(point, measured_peak_bytes=peak, time_per_sample_s=found.time_s / batch_size)
+            return point.measured(peak, status=Status.OUT_OF_MEMORY, reason=reason), None
+        ran = point.measured(peak, time_per_sample_s=found.time_s / batch_size)
         return ran, max(0, peak - found.spread_bytes)
 
 

@@ -13,6 +13,7 @@ from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.precision import AS_SAVED
+from stethoscope.memory.shortage_report import named_by
 from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured, configured
@@ -123,7 +124,7 @@ def _passes(context: TaskContext, call: Caller, given: ModelInput, feed: Feed, b
                 raise
             raise OutOfMemory(
                 f"Batch of {batch_size:,}: {cause.sentence}",
-                {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator, "batch_size": batch_size}},
+                {"oom": named_by(cause, batch_size)},
             ) from error
         times.append(time.perf_counter() - start)
         peaks.append(context.memory.peak_bytes())

@@ -19,6 +19,7 @@ from stethoscope import out_of_memory, protocol
 from stethoscope.codec import plain
 from stethoscope.errors import OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
 from stethoscope.framework_errors import gist
+from stethoscope.memory.shortage_report import named_by
 from stethoscope.task import TaskContext
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Job, Status
@@ -104,8 +105,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
             return _answer(Status.FAILED, {}, QuotaExceeded(protocol.DISK_FULL))
         cause = out_of_memory.explain(error)
         if cause is not None:
-            details = {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator}}
-            return _answer(Status.OUT_OF_MEMORY, details, OutOfMemory(cause.sentence))
+            return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(cause.sentence))
         incident = hashlib.sha256(traceback.format_exc().encode()).hexdigest()[:8]
         subject = job.files["model"].name if "model" in job.files else job.kind
         sentence = f"{subject}: unexpected {type(error).__name__} in the {job.kind} job: {gist(error)}."

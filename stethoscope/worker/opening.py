@@ -9,6 +9,7 @@ from stethoscope import out_of_memory
 from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, UnsafeFile
 from stethoscope.formats import detect
 from stethoscope.memory.largest_tensor import largest_tensors
+from stethoscope.memory.shortage_report import ShortageReport, named_by
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture, Job, Runner
 
@@ -49,7 +50,7 @@ def open_model(
         raise OutOfMemory(
             f"{file.name}: its weights alone need {architecture.weight_bytes:,} bytes; "
             f"the limit is {job.budget.memory_bytes:,}. Raise the memory limit.",
-            {"oom": {"tensor_shape": None, "weight_bytes": architecture.weight_bytes}},
+            {"oom": ShortageReport(weight_bytes=architecture.weight_bytes)},
         )
     scratch = folder / "tmp" / role
     scratch.mkdir(parents=True, exist_ok=True)
@@ -60,6 +61,6 @@ def open_model(
         if cause is not None and not isinstance(error, OutOfMemory):
             raise OutOfMemory(
                 f"Loading {file.name}: {cause.sentence}",
-                {"oom": {"tensor_shape": cause.tensor_shape, "operator": cause.operator}},
+                {"oom": named_by(cause)},
             ) from error
         raise

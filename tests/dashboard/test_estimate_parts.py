@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dashboard.cost import estimate_figures
-from tests.answers import row_of
+from stethoscope.memory.estimate import Estimate, Moment
+from stethoscope.memory.points import Point
 from tests.dashboard.visiting import add, open_page, settle, text
 from tests.models import hungry_onnx
 
 MIB = 1 << 20
 
 
-def one(batch: int, live: int) -> dict[str, Any]:
-    sizes = {"weights": 10, "live": live, "workspace": 0, "outputs": 0, "input": 1, "runtime": 5}
-    moments = [("a", "first", live // 2), ("b", "second", live), ("c", "", 1)]
-    timeline = [
-        row_of("estimate", "estimates")["timeline"][0]
-        | {"operation": name, "layer": layer, "live_bytes": size * MIB, "largest": [[layer or name, size * MIB]]}
-        for name, layer, size in moments
-    ]
-    bytes_of = {f"{part}_bytes": size * MIB for part, size in sizes.items()}
-    peak = sum(sizes.values()) * MIB
-    return row_of("estimate", "estimates", batch_size=batch, peak_bytes=peak, timeline=timeline, **bytes_of)
+def one(batch: int, live: int) -> Estimate:
+    moments = (("a", "first", live // 2), ("b", "second", live), ("c", "", 1))
+    return Estimate(
+        batch,
+        "function",
+        None,
+        weights_bytes=10 * MIB,
+        live_bytes=live * MIB,
+        workspace_bytes=0,
+        outputs_bytes=0,
+        input_bytes=1 * MIB,
+        runtime_bytes=5 * MIB,
+        peak_bytes=(16 + live) * MIB,
+        phase="run",
+        at="b",
+        layer="second",
+        alive=(),
+        timeline=tuple(
+            Moment(name, layer, size * MIB, ((layer or name, size * MIB),)) for name, layer, size in moments
+        ),
+    )
 
 
 def test_parts_are_stacked_beside_what_was_measured():
-    points = [row_of("sweep", "points", batch_size=8, measured_peak_bytes=60 * MIB)]
+    points = [Point(8, "function", None, measured_peak_bytes=60 * MIB)]
     figure = estimate_figures.parts([one(1, 5), one(8, 40)], points)
     bars = {bar.name: list(bar.y) for bar in figure.data if bar.type == "bar"}
     assert bars == {"weights": [10, 10], "alive together": [5, 40], "input": [1, 1], "the framework": [5, 5]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.behaviour.prediction_parts import what_ran_out
-from tests.answers import answer
+from stethoscope.memory.shortage_report import ShortageReport
 
 MIB = 1 << 20
 
@@ -22,6 +22,6 @@ MIB = 1 << 20
     ],
 )
 def test_each_way_of_running_out_has_its_sentence(mechanism, phase, said):
-    sentence = what_ran_out(answer("predict-out-of-memory", oom={"mechanism": mechanism})["oom"], phase, 64, 200 * MIB)
+    sentence = what_ran_out(ShortageReport(mechanism=mechanism), phase, 64, 200 * MIB)
     assert said in sentence
     assert ("200 MiB" in sentence) == (mechanism == "limit")

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from dashboard.cost import lowering_parts, sweep_figures, sweep_parts
-from tests.answers import row_of
+from stethoscope.memory.points import Point
+from stethoscope.types import Status
 
 MIB = 1 << 20
 
 
-def point(batch: int, predicted: int | None, measured: int | None, **more: Any) -> dict[str, Any]:
-    told = {
-        "batch_size": batch,
-        "predicted_peak_bytes": predicted and predicted * MIB,
-        "measured_peak_bytes": measured and measured * MIB,
-        "time_per_sample_s": 0.01 / batch if measured else None,
-        "status": "ok" if measured else "refused",
-        "reason": "" if measured else "Not started: too much.",
-        "calibration": False,
-        "error_fraction": predicted / measured - 1 if predicted and measured else None,
-    }
-    return row_of("sweep", "points", **{**told, **more})
+def point(batch: int, predicted: int, measured: int | None, **more: Any) -> Point:
+    planned = Point(batch, "function", predicted * MIB, **more)
+    if measured is None:
+        return replace(planned, status=Status.REFUSED, reason="Not started: too much.")
+    return planned.measured(measured * MIB, time_per_sample_s=0.01 / batch)
 
 
 def trace(figure: Any, name: str) -> Any:
@@ -59,7 +54,7 @@ def test_labels_of_batches_do_not_lie_on_each_other():
 def test_the_table_says_errors_and_what_was_not_started():
     table = sweep_parts.table(SWEEP, [point(70, 79, 78)])
     assert table["Error"] == ["calibration", "+10.0 %", "—", "+1.3 %"]
-    assert table["Ended"] == ["done", "done", SWEEP[2]["reason"], "done"]
+    assert table["Ended"] == ["done", "done", SWEEP[2].reason, "done"]
     assert table["Batch"][-1] == "70 (check)"
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import signal
 
+from stethoscope.codec import plain
 from stethoscope.jobs.endings import Ending, Verdict, tell
+from stethoscope.memory.shortage_report import HostAccount
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Budget, Job, Progress, Status
+from tests.answers import recorded
 from tests.tables import each
 
 LIMIT = 1 << 30
@@ -44,7 +47,7 @@ def ending(**changes):
         ({"exit_code": 1}, Status.CRASHED),
         ({"exit_code": 1, "log_tail": "MemoryError: Unable to allocate 3 GiB"}, Status.OUT_OF_MEMORY),
         ({"killed": Verdict(Status.CANCELLED, "Cancelled.")}, Status.CANCELLED),
-        ({"answer": {"status": "ok", "value": {"a": 1}}}, Status.OK),
+        ({"answer": {"status": "ok", "value": recorded("predict")["value"]}}, Status.OK),
         ({"answer": {"status": "refused", "value": {}, "reason": "no", "error": "UnsafeFile"}}, Status.REFUSED),
         ({"answer": {"status": "made up", "value": {}}}, Status.CRASHED),
         ({"answer": {"status": "ok", "value": [1]}}, Status.CRASHED),
@@ -129,15 +132,21 @@ def test_a_worker_that_said_nothing_has_the_largest_tensor_of_its_phase(phase, p
 
 
 def test_the_machines_account_is_in_the_report_and_what_fits_is_what_was_left():
-    host = {
-        "available_bytes": 100 << 20, "floor_bytes": 200 << 20, "usable_bytes": 4 << 30, "this_job_bytes": 500 << 20,
-        "other_jobs": 2, "other_jobs_bytes": 300 << 20, "app_bytes": 200 << 20, "rest_bytes": 3 << 30,
-    }  # fmt: skip
+    host = HostAccount(
+        available_bytes=100 << 20,
+        floor_bytes=200 << 20,
+        usable_bytes=4 << 30,
+        this_job_bytes=500 << 20,
+        other_jobs=2,
+        other_jobs_bytes=300 << 20,
+        app_bytes=200 << 20,
+        rest_bytes=3 << 30,
+    )
     partial = {"probes": {"1": 60 << 20, "2": 70 << 20, "4": 90 << 20}, "settings": {"batch_size": 64}}
     killed = Verdict(Status.OUT_OF_MEMORY, "Stopped.", "host", host)
     told = tell(ending(killed=killed, partial=partial, peak_bytes=500 << 20))
     oom = told.value["oom"]
-    assert oom["host"] == host
+    assert oom["host"] == plain(host)
     # 400 MiB were its own: 50 and 10 for each row.
     assert 28 <= oom["largest_batch_estimate"]["low"] <= 35 <= oom["largest_batch_estimate"]["high"] <= 44
     assert {"setting": "STETHOSCOPE_JOB_SLOTS", "to": 2} in oom["change"]

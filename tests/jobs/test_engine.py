@@ -11,8 +11,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from stethoscope.codec import answer_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.memory.shortage_report import shortage_of
+from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Status
 from tests.jobs.conftest import job
 from tests.models import hungry_onnx
@@ -38,7 +41,7 @@ def running_pid(engine: Engine, job_id: str) -> int:
 def test_a_job_answers_with_json_and_arrays(engine, tiny):
     result = engine.wait(engine.submit(job("predict", tiny, batch_size=4, samples=10)), 60)
     assert result.status is Status.OK
-    assert result.value["outputs"]["y"]["shape"] == [10, 4]
+    assert answer_of(result, Prediction).outputs["y"].shape == (10, 4)
     assert result.files["output-0.npy"].exists()
     assert 0 < result.wall_s < 60
 
@@ -137,9 +140,9 @@ def test_out_of_memory_names_peak_phase_shape_and_what_fits(engine, tmp_path):
     assert result.status is Status.OUT_OF_MEMORY
     assert result.phase == "predict"
     assert 0 < result.peak_rss_bytes < 1.2 * (1 << 30)
-    fits = result.value["oom"]["largest_batch_estimate"]
-    assert 1 <= fits["low"] <= fits["high"] < 64
-    smaller = engine.wait(engine.submit(job("predict", model, memory_bytes=1 << 30, batch_size=fits["low"])), 60)
+    fits = shortage_of(result).largest_batch_estimate
+    assert 1 <= fits.low <= fits.high < 64
+    smaller = engine.wait(engine.submit(job("predict", model, memory_bytes=1 << 30, batch_size=fits.low)), 60)
     assert smaller.status is Status.OK
 
 

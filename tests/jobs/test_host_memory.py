@@ -37,11 +37,11 @@ def test_without_a_floor_nothing_is_read():
 def test_the_account_adds_up():
     host = HostMemory(1 << 60)
     assert host.look() is True
-    found = host.account(10 * MIB, 2, 20 * MIB, [os.getpid(), 1 << 30])
-    assert found["other_jobs"] == 2
-    assert found["app_bytes"] > 10 * MIB
-    parts = ("available_bytes", "this_job_bytes", "other_jobs_bytes", "app_bytes", "rest_bytes")
-    assert sum(found[part] for part in parts) == found["usable_bytes"]
+    had = host.account(10 * MIB, 2, 20 * MIB, [os.getpid(), 1 << 30])
+    assert had.other_jobs == 2
+    assert had.app_bytes > 10 * MIB
+    parts = (had.available_bytes, had.this_job_bytes, had.other_jobs_bytes, had.app_bytes, had.rest_bytes)
+    assert sum(parts) == had.usable_bytes
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -60,8 +60,8 @@ def test_the_largest_batch_lies_in_the_interval(limit):
     truth = (limit - 100) // 5
     found = PeakFit(line(100, 5, truth // 4, truth // 2)).largest(limit * MIB)
     assert found is not None
-    assert found["low"] <= truth <= found["high"]
-    assert found["high"] - found["low"] <= 0.2 * truth + 5
+    assert found.low <= truth <= found.high
+    assert found.high - found.low <= 0.2 * truth + 5
 
 
 def test_nothing_fits_below_what_loading_takes():

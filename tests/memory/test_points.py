@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stethoscope.memory.points import Point, knee, narrowed
+from stethoscope.memory.points import BatchInterval, Point, knee, narrowed
 from stethoscope.types import Status
 
 
@@ -19,13 +19,12 @@ def test_the_knee_is_the_smallest_batch_that_is_nearly_as_fast():
 
 def test_the_interval_gives_way_to_what_was_seen():
     points = [point(8, 0.1), point(32, 0.1), point(64, status=Status.OUT_OF_MEMORY)]
-    assert narrowed({"low": 20, "high": 100}, points) == {"low": 32, "high": 63}
-    assert narrowed({"low": 70, "high": 100}, points) == {"low": 63, "high": 63}
-    assert narrowed(None, points) == {"low": 32, "high": 63}
+    assert narrowed(BatchInterval(20, 100), points) == BatchInterval(32, 63)
+    assert narrowed(BatchInterval(70, 100), points) == BatchInterval(63, 63)
+    assert narrowed(None, points) == BatchInterval(32, 63)
     assert narrowed(None, points[:1]) is None
 
 
-def test_json_says_how_far_off_the_prediction_was():
-    value = point(8, 0.1).to_json()
-    assert value["error_fraction"] == pytest.approx(100 / 110 - 1)
-    assert value["status"] == "ok"
+def test_a_measured_point_says_how_far_off_the_prediction_was():
+    assert point(8).measured(110).error_fraction == pytest.approx(100 / 110 - 1)
+    assert Point(8, "function", None).measured(110).error_fraction is None

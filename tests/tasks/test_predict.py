@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.codec import answer_of
 from stethoscope.memory.run_settings import CALLS, RunSettings
+from stethoscope.memory.shortage_report import shortage_of
+from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests import deterministic
 from tests.tasks.test_samples import submit
@@ -18,8 +21,8 @@ def predicted(engine, name: str = "digits_cnn", samples: int = 10, **settings) -
 
 def output(result: JobResult) -> np.ndarray:
     assert result.status is Status.OK, result.reason
-    (only,) = result.value["outputs"].values()
-    return np.load(result.files[only["path"]])
+    (only,) = answer_of(result, Prediction).outputs.values()
+    return np.load(result.files[only.path])
 
 
 def test_every_call_style_predicts_the_same_and_says_what_it_cost(engine):
@@ -27,41 +30,41 @@ def test_every_call_style_predicts_the_same_and_says_what_it_cost(engine):
     plain = output(found["function"])
     for call, result in found.items():
         np.testing.assert_allclose(output(result), plain, atol=1e-5, err_msg=call)
-        assert result.value["settings"]["call"] == call
-        assert result.value["settings"]["batch_size"] == 4
-        assert result.value["batches"] == 3
-        assert result.value["predicted_peak_bytes"] > 0
-        assert result.value["measured_peak_bytes"] > 0
-        assert (result.value["traces"] is None) is (call == "call")
+        made = answer_of(result, Prediction)
+        assert (made.settings.call, made.settings.batch_size, made.batches) == (call, 4, 3)
+        assert made.predicted_peak_bytes > 0
+        assert made.measured_peak_bytes > 0
+        assert (made.traces is None) is (call == "call")
 
 
 def test_a_batch_size_alone_is_enough(engine):
     result = submit(engine, "predict", "digits_cnn", batch_size=3, samples=3)
     assert result.status is Status.OK
-    assert result.value["settings"] | {"batch_size": 3, "call": "function"} == result.value["settings"]
-    assert result.value["configured"] == []
-    assert result.value["precision_difference"] == {}
+    made = answer_of(result, Prediction)
+    assert (made.settings.batch_size, made.settings.call) == (3, "function")
+    assert made.configured == ()
+    assert made.precision_difference == {}
 
 
 def test_threads_and_logical_devices_are_set_before_the_first_operation(engine):
     result = predicted(engine, intra_threads=1, inter_threads=1, device="cpu", logical_devices=(0, 0))
     assert result.status is Status.OK, result.reason
-    said = " ".join(result.value["configured"])
-    assert "1 thread within" in said
-    assert "2 logical devices" in said
+    configured = " ".join(answer_of(result, Prediction).configured)
+    assert "1 thread within" in configured
+    assert "2 logical devices" in configured
 
 
 @pytest.mark.parametrize("name", ["bert_small", "reviews_lstm", "cancer_keras2", "digit_pairs"])
 def test_a_lower_precision_runs_and_says_how_far_it_moves(engine, name):
     result = predicted(engine, name, samples=4, precision="mixed_bfloat16", call="predict")
     assert result.status is Status.OK, result.reason
-    gaps = result.value["precision_difference"]
-    assert set(gaps) == set(result.value["outputs"])
-    assert all(0 < gap < 0.2 for gap in gaps.values())
+    made = answer_of(result, Prediction)
+    assert set(made.precision_difference) == set(made.outputs)
+    assert all(0 < gap < 0.2 for gap in made.precision_difference.values())
 
 
 def test_xla_runs(engine):
-    assert predicted(engine, xla=True).value["traces"] >= 1
+    assert answer_of(predicted(engine, xla=True), Prediction).traces >= 1
     assert output(predicted(engine, call="predict_on_batch", xla=True)).shape == (10, 10)
 
 
@@ -98,7 +101,7 @@ def test_running_out_names_the_batch_in_every_style(engine, call):
     result = submit(engine, "predict", "memory_hungry", 700 << 20, settings=settings.to_json(), samples=64)
     assert result.status is Status.OUT_OF_MEMORY
     assert result.phase == "predict"
-    assert result.value["oom"]["batch_size"] == 64
+    assert shortage_of(result).batch_size == 64
     assert "batch 1 of 1" in result.reason.casefold()
 
 

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.formats import all_formats
+from stethoscope.memory.shortage_report import shortage_of
+from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 SAMPLES = {
@@ -32,7 +35,7 @@ def test_predicts_and_is_as_consistent_as_expected(engine, name):
     expected = SAMPLES[name]["expectations"]
     predicted = submit(engine, "predict", name, batch_size=4, samples=6)
     assert predicted.status is Status.OK, predicted.reason
-    assert predicted.value["outputs"]
+    assert answer_of(predicted, Prediction).outputs
     assert predicted.peak_rss_bytes > 0
     result = submit(engine, "consistency", name, batch_size=4, runs=4)
     assert result.status is Status.OK, result.reason
@@ -65,10 +68,10 @@ def test_a_trusted_class_that_is_installed_nowhere_is_named(engine):
 def test_real_data_gives_the_right_digits(engine, name):
     result = submit(engine, "predict", name, batch_size=50, with_data=True)
     assert result.status is Status.OK, result.reason
-    (output,) = result.value["outputs"].values()
+    (output,) = answer_of(result, Prediction).outputs.values()
     with np.load(BUILT / SAMPLES[name]["data"]) as data:
         truth = data["y"]
-    predicted = np.load(result.files[output["path"]]).argmax(axis=-1)
+    predicted = np.load(result.files[output.path]).argmax(axis=-1)
     assert (predicted == truth).mean() > 0.95
 
 
@@ -78,13 +81,14 @@ def test_too_large_a_batch_is_reported_and_the_advice_holds(engine):
     result = submit(engine, "predict", "memory_hungry", limit, batch_size=batch)
     assert result.status is Status.OUT_OF_MEMORY
     assert result.phase == "predict"
-    assert result.value["oom"]["tensor_shape"][0] == batch
-    assert result.value["predicted_peak_bytes"] > limit
-    fits = result.value["oom"]["largest_batch_estimate"]["low"]
+    report = shortage_of(result)
+    assert report.tensor_shape[0] == batch
+    assert partial_of(result, Prediction).predicted_peak_bytes > limit
+    fits = report.largest_batch_estimate.low
     assert 1 <= fits < batch
     assert submit(engine, "predict", "memory_hungry", limit, batch_size=fits).status is Status.OK
 
 
 def test_predicted_peak_is_near_the_measured_one(engine):
-    value = submit(engine, "predict", "memory_hungry", 4 << 30, batch_size=16).value
-    assert value["predicted_peak_bytes"] == pytest.approx(value["measured_peak_bytes"], rel=0.25)
+    made = answer_of(submit(engine, "predict", "memory_hungry", 4 << 30, batch_size=16), Prediction)
+    assert made.predicted_peak_bytes == pytest.approx(made.measured_peak_bytes, rel=0.25)
