@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from stethoscope import cli_run
+from stethoscope import cli_run, cli_text_endurance
 from stethoscope.cli_advice import advised, known_kinds
-from stethoscope.cli_answers import exit_for, exit_for_status, failing_well, print_answer, summary
+from stethoscope.cli_answers import exit_for, exit_for_status, failing_well, known, print_json, summary, worst
 from stethoscope.cli_options import (
     CallOption,
     DataOption,
@@ -24,9 +24,11 @@ from stethoscope.cli_options import (
     XlaOption,
 )
 from stethoscope.cli_settings import refusal, run_settings
+from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.alternatives import KINDS
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.types import JobResult, Status
 
 LEAKS = 1
@@ -72,7 +74,10 @@ def endurance(
                 memory_limit=memory_limit,
                 timeout_s=timeout,
             )
-            _print(found.to_json(), as_json, "lowering")
+            if as_json:
+                print_json(found.to_json())
+            else:
+                cli_text_endurance.lowering(found.to_json())
             exit_for_status(found.status, found.reason)
             return
         budget = cli_run.budget(memory_limit, timeout)
@@ -89,33 +94,31 @@ def endurance(
             results[settings.call], _ = cli_run.model_job("endurance", model, data, params, budget)
             if results[settings.call].status is Status.CANCELLED:
                 break
-        value = answer(results)
-        _print(value, as_json, "endurance")
-        exit_for(_worst(results))
-        if any((item.get("leak") or {}).get("verdict") == "leak" for item in value["calls"]):
+        reports = {style: partial_of(result, EnduranceReport) for style, result in results.items()}
+        if as_json:
+            print_json(answer(results))
+        else:
+            cli_text_endurance.endurance(results, reports)
+        exit_for(worst(results))
+        if any(report and report.leak and report.leak.verdict == "leak" for report in reports.values()):
             raise typer.Exit(LEAKS)
 
 
 def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
     """One object from the jobs of all call styles; how it ended is how the first that failed ended, else the first."""
     return {
-        **summary(_worst(results)),
+        **summary(worst(results)),
         "calls": [
             {
                 "call": call,
                 **summary(result),
                 "wall_s": result.wall_s,
                 "peak_rss_bytes": result.peak_rss_bytes,
-                **result.value,
+                **known(result, EnduranceReport),
             }
             for call, result in results.items()
         ],
     }
-
-
-def _worst(results: Mapping[str, JobResult]) -> JobResult:
-    ended = list(results.values())
-    return next((result for result in ended if result.status is not Status.OK), ended[0])
 
 
 def _settings(
@@ -138,12 +141,3 @@ def _settings(
     if refused is not None:
         raise BadSetting(refused["reason"])
     return settings
-
-
-def _print(value: Mapping[str, Any], as_json: bool, what: str) -> None:
-    if as_json:
-        print_answer(value, as_json, what)
-    else:
-        from stethoscope import cli_text_endurance
-
-        getattr(cli_text_endurance, what)(value)

@@ -10,31 +10,35 @@ from rich.markup import escape
 from rich.table import Table
 
 from stethoscope.sizes import human_bytes
+from stethoscope.tasks.endurance import EnduranceReport
+from stethoscope.types import JobResult, Status
 
 _COLOURS = {"leak": "red", "retraced": "yellow", "recompiled": "yellow", "unsure": "yellow"}
 
 
-def endurance(value: Mapping[str, Any]) -> None:
+def endurance(results: Mapping[str, JobResult], reports: Mapping[str, EnduranceReport | None]) -> None:
     """Prints what each call style's tests found."""
     console = Console(highlight=False)
-    for call in value["calls"]:
-        console.print(f"[bold]{escape(str(call['call']))}[/]")
-        if call["status"] != "ok":
-            console.print(f"  [red]{call['status'].replace('_', ' ')}[/]  {escape(call['reason'])}", soft_wrap=True)
-        for test in ("leak", "retracing"):
-            found = call.get(test)
-            if found:
-                colour = _COLOURS.get(found["verdict"], "green")
-                console.print(f"  {test}: [{colour}]{found['verdict']}[/]  {escape(found['message'])}", soft_wrap=True)
-        retraced = call.get("retracing") or {}
-        if retraced.get("verdict") == "retraced" and retraced.get("signature"):
-            for line in retraced["signature"].strip().splitlines():
+    for call, result in results.items():
+        console.print(f"[bold]{escape(call)}[/]")
+        if result.status is not Status.OK:
+            status = result.status.value.replace("_", " ")
+            console.print(f"  [red]{status}[/]  {escape(result.reason)}", soft_wrap=True)
+        report = reports[call]
+        if report is None:
+            continue
+        for test, judged in (("leak", report.leak), ("retracing", report.retracing)):
+            if judged:
+                colour = _COLOURS.get(judged.verdict, "green")
+                console.print(f"  {test}: [{colour}]{judged.verdict}[/]  {escape(judged.message)}", soft_wrap=True)
+        if report.retracing and report.retracing.verdict == "retraced":
+            for line in report.retracing.signature.strip().splitlines():
                 console.print(f"    {escape(line)}", soft_wrap=True)
-        latency = call.get("latency")
-        if latency and latency["cold_s"] is not None:
+        latency = report.latency
+        if latency and latency.cold_s is not None:
             console.print(
-                f"  latency: loading {_time(latency['load_s'])}, first call {_time(latency['cold_s'])}, later "
-                f"{_time(latency['warm_row']['median_s'])} for one row and {_time(latency['warm']['median_s'])} a batch"
+                f"  latency: loading {_time(latency.load_s)}, first call {_time(latency.cold_s)}, later "
+                f"{_time(latency.warm_row.median_s)} for one row and {_time(latency.warm.median_s)} a batch"
             )
 
 

@@ -11,9 +11,9 @@ for direct calls and functions.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.held import Held, Holdings
@@ -24,6 +24,7 @@ from stethoscope.types import Feed
 
 Verdict = Literal["leak", "steady", "framework", "unsure"]
 """Memory grows with every call and the model is why; it does not; it does, for a trivial model too; too few calls to say."""
+Series = Literal["heap", "resident", "device"]
 WARM_UP = 10
 """Calls made before counting, and at most as many more as a fifth of those counted."""
 FEWEST = 12
@@ -42,10 +43,55 @@ _CHECKPOINT_S = 1.0
 
 
 @dataclass(frozen=True)
+class GrowthReport(Slope):
+    """The slope of one series over all calls, in bytes per call."""
+
+    what: Series
+    grows: bool
+    """Whether it grows, and goes on growing."""
+    late: Slope
+    """Over the second half."""
+
+
+@dataclass(frozen=True)
+class LeakReport:
+    """Whether calls leak, and the series that says so."""
+
+    verdict: Verdict
+    message: str
+    calls: int = 0
+    """That count, after those to warm up."""
+    warm_up: int = 0
+    ended: str = ""
+    """Why it ended early; "" when all calls were made."""
+    bytes_per_call: float | None = None
+    """Of the series that tells, with its interval `low` … `high`; None with too few calls."""
+    low: float | None = None
+    high: float | None = None
+    confidence: float | None = None
+    what: Series | None = None
+    growths: tuple[GrowthReport, ...] = ()
+    control: GrowthReport | None = None
+    """Of a model that does nothing, where that was asked."""
+    series: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Bytes held after each call, by "resident_bytes", "heap_bytes" and "device_bytes"."""
+
+
+@dataclass(frozen=True)
+class WarmTimes:
+    """Seconds of equal calls."""
+
+    median_s: float
+    p95_s: float
+    fastest_s: float
+    calls: int
+
+
+@dataclass(frozen=True)
 class Growth:
     """One series of held bytes: its slope per call over all calls, and over the second half."""
 
-    what: Literal["heap", "resident", "device"]
+    what: Series
     whole: Slope
     late: Slope
 
@@ -58,9 +104,9 @@ class Growth:
             and self.late.per_step > STILL_GROWING * self.whole.per_step
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """The whole slope in bytes per call with its interval, and that of the second half."""
-        return {"what": self.what, "grows": self.grows, **self.whole.to_json(), "late": self.late.to_json()}
+    def report(self) -> GrowthReport:
+        """For the page."""
+        return GrowthReport(**vars(self.whole), what=self.what, grows=self.grows, late=self.late)
 
 
 @dataclass(frozen=True)
@@ -80,7 +126,8 @@ class Repeated:
         if len(self.held) < FEWEST:
             return ()
         found = []
-        for what in ("device", "heap", "resident"):
+        names: tuple[Series, ...] = ("device", "heap", "resident")
+        for what in names:
             series = [getattr(held, f"{what}_bytes") for held in self.held]
             if None not in series:
                 block = max(1, len(series) // MOST_BLOCKS)
@@ -101,29 +148,29 @@ class Leak:
     control: Growth | None = None
     growths: tuple[Growth, ...] = field(default_factory=tuple)
 
-    def to_json(self) -> dict[str, Any]:
-        """For the page; `series` is one entry per counted call."""
+    def report(self) -> LeakReport:
+        """For the page; `series` has one entry per counted call."""
         held = self.repeated.held
         grown = self.growth.whole if self.growth else None
-        return {
-            "verdict": self.verdict,
-            "message": self.message,
-            "calls": len(held),
-            "warm_up": self.repeated.warm_up,
-            "ended": self.repeated.ended,
-            "bytes_per_call": grown.per_step if grown else None,
-            "low": grown.low if grown else None,
-            "high": grown.high if grown else None,
-            "confidence": grown.confidence if grown else None,
-            "what": self.growth.what if self.growth else None,
-            "growths": [growth.to_json() for growth in self.growths],
-            "control": self.control.to_json() if self.control else None,
-            "series": {
-                f"{what}_bytes": [getattr(item, f"{what}_bytes") for item in held]
+        return LeakReport(
+            verdict=self.verdict,
+            message=self.message,
+            calls=len(held),
+            warm_up=self.repeated.warm_up,
+            ended=self.repeated.ended,
+            bytes_per_call=grown.per_step if grown else None,
+            low=grown.low if grown else None,
+            high=grown.high if grown else None,
+            confidence=grown.confidence if grown else None,
+            what=self.growth.what if self.growth else None,
+            growths=tuple(growth.report() for growth in self.growths),
+            control=self.control.report() if self.control else None,
+            series={
+                f"{what}_bytes": tuple(getattr(item, f"{what}_bytes") for item in held)
                 for what in ("resident", "heap", "device")
                 if held and getattr(held[0], f"{what}_bytes") is not None
             },
-        }
+        )
 
 
 def repeat(
@@ -242,15 +289,13 @@ def _signed(size: float) -> str:
     return ("−" if size <= -0.5 else "") + human_bytes(round(abs(size)))
 
 
-def warm_times(times_s: Sequence[float]) -> dict[str, float | int] | None:
-    """Median, 95th percentile and fastest of call times in seconds; None without any."""
-    if not times_s:
-        return None
+def warm_times(times_s: Sequence[float]) -> WarmTimes:
+    """Median, 95th percentile and fastest of call times in seconds, at least one."""
     import numpy as np
 
-    return {
-        "median_s": float(np.median(times_s)),
-        "p95_s": float(np.percentile(times_s, 95)),
-        "fastest_s": float(min(times_s)),
-        "calls": len(times_s),
-    }
+    return WarmTimes(
+        median_s=float(np.median(times_s)),
+        p95_s=float(np.percentile(times_s, 95)),
+        fastest_s=float(min(times_s)),
+        calls=len(times_s),
+    )

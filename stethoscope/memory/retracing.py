@@ -10,9 +10,9 @@ Source: tensorflow.org/guide/function, “Controlling retracing”.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from stethoscope.capabilities import LiveModel
 from stethoscope.errors import StethoscopeError
@@ -45,31 +45,25 @@ class Way:
     title: str
     traces: int | None
     """How often its Python was run to make a graph; None where there is none."""
-    first_s: tuple[float, ...]
+    calls: int = 0
+    shapes: int = 0
+    slow_shapes: int = 0
+    """First calls after the very first that were much slower than the second: traced or compiled anew."""
+    first_s: tuple[float, ...] = ()
     """Seconds of the first call with each shape."""
-    again_s: tuple[float, ...]
+    again_s: tuple[float, ...] = ()
     reason: str = ""
     """Why it could not be tried, or not with every shape."""
 
-    @property
-    def slow_shapes(self) -> int:
-        """First calls after the very first that were much slower than the second: traced or compiled anew."""
-        pairs = list(zip(self.first_s, self.again_s, strict=True))[1:]
-        return sum(first > _SLOW_S and first > _SLOW_RATIO * again for first, again in pairs)
-
-    def to_json(self) -> dict[str, Any]:
-        """Counts and times by name."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "traces": self.traces,
-            "calls": len(self.first_s) + len(self.again_s),
-            "shapes": len(self.first_s),
-            "slow_shapes": self.slow_shapes,
-            "first_s": list(self.first_s),
-            "again_s": list(self.again_s),
-            "reason": self.reason,
-        }
+    @classmethod
+    def timed(
+        cls, id_: str, title: str, traces: int | None, first_s: Sequence[float], again_s: Sequence[float], reason: str
+    ) -> Way:
+        """With what the times of its calls say."""
+        pairs = list(zip(first_s, again_s, strict=True))[1:]
+        slow = sum(first > _SLOW_S and first > _SLOW_RATIO * again for first, again in pairs)
+        calls = len(first_s) + len(again_s)
+        return cls(id_, title, traces, calls, len(first_s), slow, tuple(first_s), tuple(again_s), reason)
 
 
 @dataclass(frozen=True)
@@ -78,7 +72,7 @@ class Retracing:
 
     verdict: Verdict
     message: str
-    shapes: tuple[dict[str, list[int]], ...] = ()
+    shapes: tuple[Mapping[str, tuple[int, ...]], ...] = ()
     """Input shapes by input name, in the order tried."""
     ways: tuple[Way, ...] = field(default_factory=tuple)
     present: str = ""
@@ -87,18 +81,6 @@ class Retracing:
     """Python that stops it."""
     stops: bool | None = None
     """Whether it was seen to: one trace for all shapes."""
-
-    def to_json(self) -> dict[str, Any]:
-        """For the page."""
-        return {
-            "verdict": self.verdict,
-            "message": self.message,
-            "shapes": list(self.shapes),
-            "ways": [way.to_json() for way in self.ways],
-            "present": self.present,
-            "signature": self.signature,
-            "stops": self.stops,
-        }
 
 
 def retracing(
@@ -117,7 +99,7 @@ def retracing(
         limit_s: no way is begun after it; in each, at least three shapes are called.
         on_way: told what is tried, and the share done.
     """
-    shapes = tuple({name: list(array.shape) for name, array in feed.items()} for feed in feeds)
+    shapes = tuple({name: array.shape for name, array in feed.items()} for feed in feeds)
     model = runner.can(LiveModel)
     if isinstance(model, Refusal):
         return Retracing(
@@ -135,7 +117,7 @@ def retracing(
         on_way(title, number / len(plans))
         left = limit_s - (time.perf_counter() - begin)
         if left <= 0:
-            ways.append(Way(id_, title, None, (), (), "The time for this test was over."))
+            ways.append(Way(id_, title, None, reason="The time for this test was over."))
         else:
             ways.append(_tried(runner, changed, tracing, feeds, id_, title, left / (len(plans) - number)))
     signature = signature_code(model, feeds[0], compiled=compiled)
@@ -176,7 +158,7 @@ def _tried(
         call.close()
     except StethoscopeError as error:
         reason = str(error)
-    return Way(id_, title, traces, tuple(first[: len(again)]), tuple(again), reason)
+    return Way.timed(id_, title, traces, first[: len(again)], again, reason)
 
 
 def _judged(found: Retracing, settings: RunSettings, compiled: bool) -> Retracing:

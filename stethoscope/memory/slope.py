@@ -38,16 +38,6 @@ class Slope:
         """The slope per smaller step, of which there are so many in one."""
         return replace(self, per_step=self.per_step / steps, low=self.low / steps, high=self.high / steps)
 
-    def to_json(self) -> dict[str, float | int]:
-        """Every number by name."""
-        return {
-            "per_step": self.per_step,
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
-            "points": self.points,
-        }
-
 
 def slope(values: Sequence[float], confidence: float = 0.95) -> Slope:
     """Returns the Theil–Sen slope of `values` against 0, 1, 2, ….

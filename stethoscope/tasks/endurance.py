@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass, replace
 
 from stethoscope.capabilities import LiveModel
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
@@ -14,11 +14,13 @@ from stethoscope.memory.allocation import keeping_freed
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.control import trivial
 from stethoscope.memory.held import Holdings, card
+from stethoscope.memory.leak import LeakReport, WarmTimes
 from stethoscope.memory.precision import AS_SAVED
-from stethoscope.memory.retracing import retracing
+from stethoscope.memory.retracing import Retracing, retracing
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured, configured
-from stethoscope.tasks.inputs import ModelInput, model_input
+from stethoscope.tasks.inputs import FedInput, ModelInput, model_input
 from stethoscope.tasks.resized import other_shapes
 from stethoscope.types import Feed, Refusal, TensorSpec
 
@@ -29,6 +31,40 @@ TEST_S = 30.0
 _FEW_CALLS = 7
 
 
+@dataclass(frozen=True)
+class FirstCalls:
+    """The first calls against the later ones."""
+
+    load_s: float
+    cold_s: float | None
+    """Of the very first call, on one row; None where the model had run before."""
+    warm_row: WarmTimes
+    """Of later calls on one row."""
+    first_batch_s: float
+    warm: WarmTimes
+    """Of later calls on a batch."""
+    note: str
+    cold_over_warm: float | None = None
+    first_batch_over_warm: float | None = None
+    time_per_sample_s: float | None = None
+    """Of later calls on a batch."""
+
+
+@dataclass(frozen=True)
+class EnduranceReport:
+    """How a model bears being called again and again; a test that was not asked for, or not done yet, is None."""
+
+    settings: RunSettings
+    configured: tuple[str, ...]
+    """What was set up, in sentences."""
+    precision_difference: Mapping[str, float | None]
+    """By output, the largest difference that another precision makes to the first row; None for values not finite."""
+    input: Mapping[str, FedInput]
+    latency: FirstCalls | None = None
+    leak: LeakReport | None = None
+    retracing: Retracing | None = None
+
+
 class Endurance:
     """Tests how a model bears being called again and again.
 
@@ -36,9 +72,10 @@ class Endurance:
     """
 
     kind = "endurance"
+    answer = EnduranceReport
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"settings", "configured", "input", "latency", "leak", "retracing"}; a test not asked for is None.
+    def run(self, context: TaskContext) -> EnduranceReport:
+        """Runs the tests that were asked for.
 
         Raises:
             BadSetting: an unknown test, or fewer than one call.
@@ -60,40 +97,39 @@ class Endurance:
             given, call = _first_call(context, opened)
             batch_size = given.batching.fixed or opened.settings.batch_size
             feed = given.batching.take(given.feed, batch_size)
-            answer: dict[str, Any] = {
-                "settings": opened.settings.to_json() | {"batch_size": batch_size},
-                "configured": list(opened.done),
-                "precision_difference": opened.precision_difference,
-                "input": {name: {"shape": list(array.shape), "source": given.source} for name, array in feed.items()},
-                "latency": None,
-                "leak": None,
-                "retracing": None,
-            }
+            answer = EnduranceReport(
+                replace(opened.settings, batch_size=batch_size),
+                tuple(opened.done),
+                opened.precision_difference,
+                given.about(feed),
+            )
             context.memory.enforce()
             if "latency" in tests:
                 context.report("latency", 0.0, "the first calls against the later ones")
-                answer["latency"] = _latency(call, given, feed, load_s)
+                answer = replace(answer, latency=_latency(call, given, feed, load_s))
                 context.save_partial(answer)
             if "leak" in tests:
-                found = _leak(
+                so_far = answer
+                judged = _leak(
                     context,
                     opened,
                     call,
                     feed,
                     calls,
                     test_s,
-                    lambda so_far: context.save_partial({**answer, **so_far}),
+                    lambda report: context.save_partial(replace(so_far, leak=report)),
                 )
-                answer["leak"] = found.to_json()
-                if answer["latency"] is not None and len(found.repeated.times_s) > _FEW_CALLS:
-                    answer["latency"]["warm"] = leak.warm_times(found.repeated.times_s)
+                answer = replace(answer, leak=judged.report())
+                if answer.latency is not None and len(judged.repeated.times_s) > _FEW_CALLS:
+                    warm = leak.warm_times(judged.repeated.times_s)
+                    answer = replace(answer, latency=replace(answer.latency, warm=warm))
                 context.save_partial(answer)
             call.close()
             if "retracing" in tests:
-                answer["retracing"] = _retracing(context, opened, given, feed, test_s)
-        if answer["latency"] is not None:
-            answer["latency"] |= _ratios(answer["latency"], given.batching.rows(feed))
-        return answer
+                answer = replace(answer, retracing=_retracing(context, opened, given, feed, test_s))
+        if answer.latency is None:
+            return answer
+        return replace(answer, latency=_with_ratios(answer.latency, given.batching.rows(feed)))
 
 
 class _Timed:
@@ -134,32 +170,33 @@ def _first_call(context: TaskContext, opened: Configured) -> tuple[ModelInput, _
     return given, _Timed(changed)
 
 
-def _latency(call: _Timed, given: ModelInput, feed: Feed, load_s: float) -> dict[str, Any]:
+def _latency(call: _Timed, given: ModelInput, feed: Feed, load_s: float) -> FirstCalls:
     one = given.batching.take(given.feed, given.batching.fixed or 1)
     cold = call.first_s
     rows = _times(call, one, _FEW_CALLS)
     start = time.perf_counter()
     call(feed)
     first_batch_s = time.perf_counter() - start
-    return {
-        "load_s": load_s,
-        "cold_s": cold,
-        "warm_row": leak.warm_times(rows),
-        "first_batch_s": first_batch_s,
-        "warm": leak.warm_times(_times(call, feed, _FEW_CALLS)),
-        "note": ""
+    return FirstCalls(
+        load_s=load_s,
+        cold_s=cold,
+        warm_row=leak.warm_times(rows),
+        first_batch_s=first_batch_s,
+        warm=leak.warm_times(_times(call, feed, _FEW_CALLS)),
+        note=""
         if cold is not None
         else "The change of precision ran the model before this test, so its first call was not cold.",
-    }
+    )
 
 
-def _ratios(latency: Mapping[str, Any], rows: int) -> dict[str, Any]:
-    cold, warm_row, warm = latency["cold_s"], latency["warm_row"]["median_s"], latency["warm"]["median_s"]
-    return {
-        "cold_over_warm": None if cold is None else cold / max(warm_row, 1e-9),
-        "first_batch_over_warm": latency["first_batch_s"] / max(warm, 1e-9),
-        "time_per_sample_s": warm / max(1, rows),
-    }
+def _with_ratios(latency: FirstCalls, rows: int) -> FirstCalls:
+    cold, warm = latency.cold_s, latency.warm.median_s
+    return replace(
+        latency,
+        cold_over_warm=None if cold is None else cold / max(latency.warm_row.median_s, 1e-9),
+        first_batch_over_warm=latency.first_batch_s / max(warm, 1e-9),
+        time_per_sample_s=warm / max(1, rows),
+    )
 
 
 def _times(call: Callable[[Feed], object], feed: Feed, calls: int) -> list[float]:
@@ -179,7 +216,7 @@ def _leak(
     feed: Feed,
     calls: int,
     limit_s: float,
-    keep: Callable[[Mapping[str, Any]], None],
+    keep: Callable[[LeakReport], None],
 ) -> leak.Leak:
     on_card = card() if opened.done and opened.settings.device != "cpu" else ""
 
@@ -187,7 +224,7 @@ def _leak(
         def on_call(done: int, so_far: leak.Repeated) -> None:
             context.report("leak", done / calls, f"{what}: call {done} of {calls}")
             if what == "repeating":
-                keep({"leak": leak.Leak("unsure", "The test was not finished.", so_far).to_json()})
+                keep(leak.Leak("unsure", "The test was not finished.", so_far).report())
 
         context.report("leak", 0.0, what)
         return leak.repeat(called, feed, Holdings(context.memory, on_card), calls, limit_s, on_call)
@@ -210,9 +247,7 @@ def _leak(
     )
 
 
-def _retracing(
-    context: TaskContext, opened: Configured, given: ModelInput, feed: Feed, limit_s: float
-) -> dict[str, Any]:
+def _retracing(context: TaskContext, opened: Configured, given: ModelInput, feed: Feed, limit_s: float) -> Retracing:
     context.report("retracing", 0.0, "looking for shapes the model takes")
     runner, live = opened.runner, opened.runner.can(LiveModel)
 
@@ -228,12 +263,9 @@ def _retracing(
             feeds,
             limit_s,
             lambda title, fraction: context.report("retracing", fraction, title),
-        ).to_json()
+        )
     except StethoscopeError as error:
-        return {
-            "verdict": "not traced", "message": str(error), "shapes": [], "ways": [], "present": "", "signature": "",
-            "stops": None,
-        }  # fmt: skip
+        return Retracing("not traced", str(error))
 
 
 TASK = Endurance()

@@ -31,7 +31,6 @@ UNTYPED = {
     "describe",
     "devices",
     "drift",
-    "endurance",
     "examine",
     "examine_runs",
     "export_samples",

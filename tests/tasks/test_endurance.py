@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.shortage_report import shortage_of
+from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests.deterministic import begin, save
 from tests.models import tiny_onnx
@@ -56,40 +59,44 @@ def run(engine: Engine, path: Path, call: str, **params: Any) -> JobResult:
 def test_a_layer_that_keeps_tensors_is_found(engine, models):
     result = run(engine, models / "leak.keras", "call", tests=["leak"])
     assert result.status is Status.OK, result.reason
-    leak = result.value["leak"]
-    assert leak["verdict"] == "leak"
+    report = answer_of(result, EnduranceReport)
+    leak = report.leak
+    assert leak.verdict == "leak"
     # 8 rows of 256 floats, and the Python object around them.
-    assert 8 * 256 * 4 < leak["low"] <= leak["bytes_per_call"] <= leak["high"] < 8 * 256 * 4 + 4096
-    assert leak["calls"] == 60 == len(leak["series"]["resident_bytes"])
-    assert result.value["latency"] is None
-    assert result.value["retracing"] is None
+    assert 8 * 256 * 4 < leak.low <= leak.bytes_per_call <= leak.high < 8 * 256 * 4 + 4096
+    assert leak.calls == 60 == len(leak.series["resident_bytes"])
+    assert report.latency is None
+    assert report.retracing is None
 
 
 def test_the_same_layer_keeps_nothing_in_a_function(engine, models):
-    assert run(engine, models / "leak.keras", "function", tests=["leak"]).value["leak"]["verdict"] == "steady"
+    result = run(engine, models / "leak.keras", "function", tests=["leak"])
+    assert answer_of(result, EnduranceReport).leak.verdict == "steady"
 
 
 def test_a_variable_that_grows_is_found(engine, models):
-    leak = run(engine, models / "growing", "function", tests=["leak"]).value["leak"]
-    assert leak["verdict"] == "leak"
-    assert leak["bytes_per_call"] == pytest.approx(8 * 256 * 4, rel=0.2)
+    leak = answer_of(run(engine, models / "growing", "function", tests=["leak"]), EnduranceReport).leak
+    assert leak.verdict == "leak"
+    assert leak.bytes_per_call == pytest.approx(8 * 256 * 4, rel=0.2)
 
 
 @pytest.mark.parametrize("call", ["function", "call", "predict_on_batch", "predict"])
 def test_a_healthy_model_leaks_in_no_call_style(engine, models, call):
     result = run(engine, models / "healthy.keras", call, tests=["leak"], calls=40)
     assert result.status is Status.OK, result.reason
-    assert result.value["leak"]["verdict"] in ("steady", "framework"), result.value["leak"]["message"]
+    leak = answer_of(result, EnduranceReport).leak
+    assert leak.verdict in ("steady", "framework"), leak.message
 
 
 def test_the_first_call_is_slower_than_later_ones(engine, models):
     result = run(engine, models / "healthy.keras", "function", tests=["latency", "retracing"])
-    latency, retracing = result.value["latency"], result.value["retracing"]
-    assert latency["cold_over_warm"] > 3
-    assert latency["cold_s"] > latency["warm_row"]["median_s"] > 0
-    assert latency["time_per_sample_s"] == pytest.approx(latency["warm"]["median_s"] / 8)
-    assert retracing["verdict"] == "retraced"
-    assert retracing["stops"] is True
+    report = answer_of(result, EnduranceReport)
+    latency, retracing = report.latency, report.retracing
+    assert latency.cold_over_warm > 3
+    assert latency.cold_s > latency.warm_row.median_s > 0
+    assert latency.time_per_sample_s == pytest.approx(latency.warm.median_s / 8)
+    assert retracing.verdict == "retraced"
+    assert retracing.stops is True
 
 
 def test_a_graph_file_is_timed_and_tested_too(engine, tmp_path):
@@ -98,9 +105,10 @@ def test_a_graph_file_is_timed_and_tested_too(engine, tmp_path):
     job = Job("endurance", {"model": ModelFile.at(path)}, {"settings": settings.to_json()}, Budget(1 << 30, 100))
     result = engine.wait(engine.submit(job))
     assert result.status is Status.OK, result.reason
-    assert result.value["leak"]["verdict"] == "steady"
-    assert result.value["latency"]["warm"]["median_s"] > 0
-    assert result.value["retracing"]["verdict"] == "not traced"
+    report = answer_of(result, EnduranceReport)
+    assert report.leak.verdict == "steady"
+    assert report.latency.warm.median_s > 0
+    assert report.retracing.verdict == "not traced"
 
 
 @pytest.mark.parametrize("params", [{"tests": ["leaks"]}, {"calls": 3}])
@@ -118,6 +126,6 @@ def test_a_leak_into_the_limit_says_what_was_gathered(engine, models):
     # It ends with an error of its own, or is ended from outside where the framework was quicker than its limit.
     if "equal calls" not in result.reason:
         assert result.phase == "leak"
-        assert len(result.value["leak"]["series"]["resident_bytes"]) >= 12
-    assert result.value["oom"]["mechanism"] == "limit"
-    assert result.value["oom"]["advice"]
+        assert len(partial_of(result, EnduranceReport).leak.series["resident_bytes"]) >= 12
+    assert shortage_of(result).mechanism == "limit"
+    assert shortage_of(result).advice
