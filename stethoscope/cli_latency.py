@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.cli_answers import exit_for, failing_well, known, print_json, summary
 from stethoscope.cli_options import (
     DataOption,
     DeviceOption,
@@ -21,6 +21,7 @@ from stethoscope.cli_options import (
     TrustOption,
 )
 from stethoscope.cli_sweep import numbers
+from stethoscope.tasks.latency import Latencies
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 
@@ -60,20 +61,18 @@ def latency(
             "seed": seed,
         } | cli_run.data_params(prepare, target)
         result = _run(models, data, params, trust, cli_run.budget(memory_limit, timeout))
-        empty: dict[str, Any] = {"rows": [], "models": [], "notes": []}
-        value = {
-            **summary(result),
-            "peak_rss_bytes": result.peak_rss_bytes,
-            "wall_s": result.wall_s,
-            **empty,
-            **result.value,
-        }
         if as_json:
-            print_answer(value, as_json, "latency")
+            empty: dict[str, Any] = {"rows": [], "models": [], "notes": []}
+            print_json(
+                summary(result)
+                | {"peak_rss_bytes": result.peak_rss_bytes, "wall_s": result.wall_s}
+                | empty
+                | known(result, Latencies)
+            )
         else:
             from stethoscope.cli_text_latency import latencies
 
-            latencies(value)
+            latencies(result)
         exit_for(result)
 
 

@@ -2,84 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.codec import partial_of
+from stethoscope.latency.row import Row
 from stethoscope.sizes import human_bytes
+from stethoscope.tasks.latency import Latencies
+from stethoscope.types import JobResult, Status
 
 
-def latencies(value: Mapping[str, Any]) -> None:
+def latencies(result: JobResult) -> None:
     """A table of the models, then one of the times for each batch size."""
     console = Console(highlight=False)
-    if value["status"] != "ok":
-        console.print(f"[red]{value['status'].replace('_', ' ')}[/]  {escape(value['reason'])}")
-    models = Table("model", "runtime", "size", "parameters", "loading", "memory added", box=None, pad_edge=False)
-    for one in value["models"]:
-        models.add_row(
-            escape(one["name"]),
-            escape(one["runtime"]),
-            _size(one["size_bytes"]),
-            "" if one["parameters"] is None else f"{one['parameters']:,}",
-            _ms(one["load_s"]),
-            _size(one["peak_bytes"]),
+    if result.status is not Status.OK:
+        console.print(f"[red]{result.status.value.replace('_', ' ')}[/]  {escape(result.reason)}")
+    known = partial_of(result, Latencies) or Latencies()
+    table = Table("model", "runtime", "size", "parameters", "loading", "memory added", box=None, pad_edge=False)
+    for model in known.models:
+        table.add_row(
+            escape(model.name),
+            escape(model.runtime),
+            _size(model.size_bytes),
+            "" if model.parameters is None else f"{model.parameters:,}",
+            _ms(model.load_s),
+            _size(model.peak_bytes),
         )
-    if value["models"]:
-        console.print(models)
+    if known.models:
+        console.print(table)
         console.print()
-    for size in sorted({int(row["batch_size"]) for row in value["rows"]}):
-        console.print(_times(size, [row for row in value["rows"] if row["batch_size"] == size]))
+    for size in sorted({row.batch_size for row in known.rows}):
+        console.print(_times(size, [row for row in known.rows if row.batch_size == size]))
         console.print()
-    if value["rows"]:
-        console.print(_how(value))
-    for one in value["models"]:
-        if one["reason"]:
-            console.print(f"[red]no time[/]  {escape(one['reason'])}", soft_wrap=True)
-    whole = {one["reason"] for one in value["models"]}
-    for row in value["rows"]:
-        if row["p50_s"] is None and row["reason"] not in whole:
-            console.print(f"[red]no time[/]  {row['batch_size']:,} a call: {escape(row['reason'])}", soft_wrap=True)
-    if any(row["p50_s"] and row["p99_s"] is None for row in value["rows"]):
+    if known.rows:
+        console.print(_how(known))
+    for model in known.models:
+        if model.reason:
+            console.print(f"[red]no time[/]  {escape(model.reason)}", soft_wrap=True)
+    whole = {model.reason for model in known.models}
+    for row in known.rows:
+        if row.p50_s is None and row.reason not in whole:
+            console.print(f"[red]no time[/]  {row.batch_size:,} a call: {escape(row.reason)}", soft_wrap=True)
+    if any(row.p50_s and row.p99_s is None for row in known.rows):
         console.print(
             "[yellow]note[/]  p99 needs at least 100 calls, p90 10: give more --seconds where they are missing."
         )
-    for note in value["notes"]:
+    for note in known.notes:
         console.print(f"[yellow]note[/]  {escape(note)}", soft_wrap=True)
 
 
-def _times(size: int, rows: Sequence[Mapping[str, Any]]) -> Table:
+def _times(size: int, rows: Sequence[Row]) -> Table:
     titles = (f"{size:,} {'row' if size == 1 else 'rows'} a call", "p50", "p90", "p99", "first call", "rows/s", "speed")
     table = Table(*titles, box=None, pad_edge=False)
-    base = next((row["p50_s"] for row in rows if row["role"] == "model" and row["p50_s"]), None)
+    base = next((row.p50_s for row in rows if row.role == "model" and row.p50_s), None)
     for row in rows:
-        found = row["p50_s"]
-        styled = row["call"] not in ("run", "function", "")
-        name = escape(row["model"] + (f", {row['call']}" if styled else ""))
-        if found is None:
+        styled = row.call not in ("run", "function", "")
+        name = escape(row.model + (f", {row.call}" if styled else ""))
+        if row.p50_s is None:
             table.add_row(name, "—")
             continue
         table.add_row(
             name,
-            _ms(found),
-            _ms(row["p90_s"]),
-            _ms(row["p99_s"]),
-            _ms(row["first_call_s"]),
-            f"{row['rows_per_s']:,.0f}",
-            f"{base / found:,.3g}×" if base else "",
+            _ms(row.p50_s),
+            _ms(row.p90_s),
+            _ms(row.p99_s),
+            _ms(row.first_call_s),
+            f"{row.rows_per_s or 0.0:,.0f}",
+            f"{base / row.p50_s:,.3g}×" if base else "",
         )
     return table
 
 
-def _how(value: Mapping[str, Any]) -> str:
-    source = "random input" if value["source"] == "dummy" else value["source"]
-    turns = "in turns" if value["together"] else "one model after the other"
-    used = sorted({int(row["threads"]) for row in value["rows"]})
-    threads = f"{' or '.join(map(str, used))} {'thread' if used == [1] else 'threads'} on {value['cores']} cores ({value['device']})"
+def _how(known: Latencies) -> str:
+    source = "random input" if known.source == "dummy" else known.source
+    turns = "in turns" if known.together else "one model after the other"
+    used = sorted({row.threads for row in known.rows})
+    threads = f"{' or '.join(map(str, used))} {'thread' if used == [1] else 'threads'} on {known.cores} cores ({known.device})"
     return escape(
-        f"On {source}, {value['seconds']:g} s of calls for each number, {turns}; {threads}. Speed: against the first model."
+        f"On {source}, {known.seconds:g} s of calls for each number, {turns}; {threads}. Speed: against the first model."
     )
 
 

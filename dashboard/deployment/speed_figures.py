@@ -9,6 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
+from stethoscope.latency.row import Row
 
 COLOURS: Mapping[str, str] = {"TensorFlow": figures.ORANGE, "ONNX Runtime": figures.BLUE, "LiteRT": figures.GREEN}
 _ROW_PX, _HEAD_PX, _AXIS_PX = 27, 30, 96
@@ -16,7 +17,7 @@ _HEAD = 0.9
 """Of a row's height, for the line that says which batch size follows."""
 
 
-def by_batch(groups: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[tuple[str, str], str]) -> go.Figure:
+def by_batch(groups: Mapping[int, Sequence[Row]], titles: Mapping[tuple[str, str], str]) -> go.Figure:
     """One line for each model and call, grouped by batch size; the fastest of each group has a filled diamond.
 
     Args:
@@ -25,13 +26,7 @@ def by_batch(groups: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[
     """
     height = _AXIS_PX + sum(_HEAD_PX + _ROW_PX * len(rows) for rows in groups.values())
     figure = figures.base(height)
-    times = [
-        float(one)
-        for rows in groups.values()
-        for row in rows
-        for one in (row["p50_s"], row["p99_s"] or row["p90_s"])
-        if one
-    ]
+    times = [one for rows in groups.values() for row in rows for one in (row.p50_s, row.p99_s or row.p90_s) if one]
     low, high = min(times) / 1.4, max(times) * 1.4
     place, ticks, names = 0.0, [], []
     for size, rows in groups.items():
@@ -40,11 +35,11 @@ def by_batch(groups: Mapping[int, Sequence[Mapping[str, Any]]], titles: Mapping[
             text=f"<b>{words.plural(size, 'row')} a call</b>",
         )  # fmt: skip
         place += _HEAD
-        best = min(float(row["p50_s"]) for row in rows)
+        best = min(row.p50_s for row in rows if row.p50_s)
         for row in rows:
-            _line(figure, row, place, titles[row["role"], row["call"]], is_best=row["p50_s"] == best and len(rows) > 1)
+            _line(figure, row, place, titles[row.role, row.call], is_best=row.p50_s == best and len(rows) > 1)
             ticks.append(place)
-            names.append(escape.figure(titles[row["role"], row["call"]], 30))
+            names.append(escape.figure(titles[row.role, row.call], 30))
             place += 1
         place += 0.2
     figure.update_yaxes(tickvals=ticks, ticktext=names, range=[place - 0.4, -0.6], showgrid=False)
@@ -70,21 +65,21 @@ def _round(seconds: float) -> str:
     return f"{value:,.3g} {unit}"
 
 
-def _line(figure: go.Figure, row: Mapping[str, Any], place: float, title: str, *, is_best: bool) -> None:
+def _line(figure: go.Figure, row: Row, place: float, title: str, *, is_best: bool) -> None:
     colour = COLOURS.get(_runtime(row), figures.GREY)
-    p50 = float(row["p50_s"])
-    for key, width in (("p99_s", 1.5), ("p90_s", 4.5)):
-        if row[key]:
+    p50 = row.p50_s or 0.0
+    for slow_s, width in ((row.p99_s, 1.5), (row.p90_s, 4.5)):
+        if slow_s:
             figure.add_scatter(
-                x=[p50, float(row[key])], y=[place, place], mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
+                x=[p50, slow_s], y=[place, place], mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
             )  # fmt: skip
     said = " · ".join(
-        f"{name} {words.duration(float(row[key]))}" for name, key in (("p50", "p50_s"), ("p90", "p90_s"), ("p99", "p99_s")) if row[key]
+        f"{name} {words.duration(time_s)}" for name, time_s in (("p50", row.p50_s), ("p90", row.p90_s), ("p99", row.p99_s)) if time_s
     )  # fmt: skip
     figure.add_scatter(
         x=[p50], y=[place], mode="markers", cliponaxis=False, showlegend=False,
         marker={"color": colour, "size": 14 if is_best else 10, "symbol": "diamond" if is_best else "circle"},
-        hovertemplate=f"{escape.figure(title)}<br>{escape.figure(row['runtime'])}<br>{said}<br>{int(row['calls']):,} calls"
+        hovertemplate=f"{escape.figure(title)}<br>{escape.figure(row.runtime)}<br>{said}<br>{row.calls:,} calls"
         f"{'<br>the fastest' if is_best else ''}<extra></extra>",
     )  # fmt: skip
 
@@ -100,6 +95,6 @@ def _legend(figure: go.Figure, runtimes: set[str]) -> None:
     )  # fmt: skip
 
 
-def _runtime(row: Mapping[str, Any]) -> str:
+def _runtime(row: Row) -> str:
     """Without its version."""
-    return str(row["runtime"]).rpartition(" ")[0]
+    return row.runtime.rpartition(" ")[0]

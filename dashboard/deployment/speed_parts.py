@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -12,9 +11,12 @@ from dashboard import escape, figures, progress, recipes, render, session, words
 from dashboard.data import data_use
 from dashboard.deployment import parity_others, speed_figures, speed_jobs, speed_table
 from dashboard.session import View
+from stethoscope.codec import partial_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
+from stethoscope.latency.row import Row, TimedModel
 from stethoscope.store import store
+from stethoscope.tasks.latency import Latencies
 from stethoscope.types import Status
 
 _SAMPLE = "sample-digits-cnn"
@@ -76,14 +78,15 @@ def answer(state: JobState, names: Mapping[str, str]) -> None:
         names: what the models' files are called, by role. Hostile.
     """
     assert state.result is not None
-    value = state.result.value
-    rows, models = list(value.get("rows") or ()), list(value.get("models") or ())
+    known = partial_of(state.result, Latencies) or Latencies()
+    rows, models = known.rows, known.models
     groups = speed_table.timed(rows)
     if state.result.status is not Status.OK:
         render.ending(state)
-        if not groups:
-            return
-        st.caption("What was found before the run ended:")
+        if groups:
+            st.caption("What was found before the run ended:")
+    if not groups:
+        return
     called = speed_table.titles(rows, names)
     sizes = list(groups)
     render.verdict("good", "Timed", sentence(sizes[0], groups, called))
@@ -93,7 +96,7 @@ def answer(state: JobState, names: Mapping[str, str]) -> None:
         speed_figures.by_batch(groups, called), config=figures.CONFIG, key="speed-figure",
         alt="Median, p90 and p99 of one call of each model, by batch size",
     )  # fmt: skip
-    few = any(row["p50_s"] and row["p99_s"] is None for row in rows)
+    few = any(row.p50_s and row.p99_s is None for row in rows)
     st.caption(
         "Dot: the median call (p50). Thick line: up to p90. Thin line: up to p99. Diamond: the fastest."
         + (
@@ -104,8 +107,8 @@ def answer(state: JobState, names: Mapping[str, str]) -> None:
     )
     for reason in _reasons(rows, models):
         st.warning(escape.sentences(words.readable(reason)))
-    for note in list(value.get("notes") or ())[:6]:
-        st.info(escape.sentences(words.readable(str(note))))
+    for note in known.notes[:6]:
+        st.info(escape.sentences(words.readable(note)))
     st.markdown("**Times of one call**")
     st.dataframe(speed_table.times(rows, called), hide_index=True, height="content" if len(rows) <= 15 else 560)
     st.markdown("**Size, loading and memory**")
@@ -114,12 +117,10 @@ def answer(state: JobState, names: Mapping[str, str]) -> None:
         "CSV of all numbers", speed_table.as_csv(rows, models), f"{escape.file_name(names['model'])}.latency.csv", "text/csv",
         key="speed-csv", on_click="ignore",
     )  # fmt: skip
-    _how(state, value, names)
+    _how(state, known, names)
 
 
-def sentence(
-    size: int, groups: Mapping[int, Sequence[Mapping[str, Any]]], called: Mapping[tuple[str, str], str]
-) -> str:
+def sentence(size: int, groups: Mapping[int, Sequence[Row]], called: Mapping[tuple[str, str], str]) -> str:
     """Which is the fastest on batches of one size, and by how much, in Markdown.
 
     Args:
@@ -128,39 +129,35 @@ def sentence(
         called: what to call each, by role and call. Hostile.
     """
     rows = groups[size]
-    best = min(rows, key=lambda row: float(row["p50_s"]))
+    best = min(rows, key=lambda row: row.p50_s or 0.0)
     first = speed_table.base(rows)
-    name, took = escape.code(called[best["role"], best["call"]]), words.duration(float(best["p50_s"]))
+    name, took = escape.code(called[best.role, best.call]), words.duration(best.p50_s or 0.0)
     if len(rows) == 1:
         return f"{name} takes {took} for {words.plural(size, 'row')}."
     against = "" if first is None or first is best else f", {_faster(best, first, called)}"
     return f"{name} is the fastest with {words.plural(size, 'row')} a call: {took}{against}."
 
 
-def smallest(models: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+def smallest(models: Sequence[TimedModel], names: Mapping[str, str]) -> str:
     """Which of several files is the smallest, in Markdown; "" where there is one only."""
-    known = [one for one in models if one.get("size_bytes")]
-    if len(known) < 2:
+    sized = [(one.size_bytes, one.role) for one in models if one.size_bytes]
+    if len(sized) < 2:
         return ""
-    best = min(known, key=lambda one: int(one["size_bytes"]))
-    first = next((one for one in known if one["role"] == "model"), best)
-    said = f"{escape.code(names[best['role']])} is the smallest: {words.size(best['size_bytes'])}"
-    return said + (
-        "."
-        if first is best
-        else f", {words.share(best['size_bytes'], first['size_bytes'])} of {escape.code(names['model'])}."
-    )
+    least, role = min(sized, key=lambda pair: pair[0])
+    size, first = next((pair for pair in sized if pair[1] == "model"), (least, role))
+    said = f"{escape.code(names[role])} is the smallest: {words.size(least)}"
+    return said + ("." if first == role else f", {words.share(least, size)} of {escape.code(names['model'])}.")
 
 
-def _faster(row: Mapping[str, Any], than: Mapping[str, Any], called: Mapping[tuple[str, str], str]) -> str:
+def _faster(row: Row, than: Row, called: Mapping[tuple[str, str], str]) -> str:
     said = speed_table.faster(row, than)
-    return f"{said} {'as' if said.endswith('as fast') else 'than'} {escape.code(called[than['role'], than['call']])}"
+    return f"{said} {'as' if said.endswith('as fast') else 'than'} {escape.code(called[than.role, than.call])}"
 
 
-def _reasons(rows: Sequence[Mapping[str, Any]], models: Sequence[Mapping[str, Any]]) -> list[str]:
+def _reasons(rows: Sequence[Row], models: Sequence[TimedModel]) -> list[str]:
     """Why something has no time, each once."""
-    without = [one for one in rows if not one["p50_s"]]
-    return list(dict.fromkeys(str(one["reason"]) for one in (*models, *without) if one.get("reason")))
+    reasons = [*(model.reason for model in models), *(row.reason for row in rows if not row.p50_s)]
+    return list(dict.fromkeys(reason for reason in reasons if reason))
 
 
 def _names(state: JobState, view: View) -> dict[str, str]:
@@ -170,20 +167,20 @@ def _names(state: JobState, view: View) -> dict[str, str]:
     return {("model" if not place else f"other-{place}"): found[key] for place, key in enumerate(ids)}
 
 
-def _how(state: JobState, value: Mapping[str, Any], names: Mapping[str, str]) -> None:
+def _how(state: JobState, known: Latencies, names: Mapping[str, str]) -> None:
     assert state.result is not None
     with st.expander("How this was done, and how to do it yourself"):
-        source = "random input" if value.get("source") == "dummy" else escape.code(value.get("source"))
+        source = "random input" if known.source == "dummy" else escape.code(known.source)
         order = (
             "All models were held in memory and called in short turns, so that what disturbs the machine disturbs all of them"
-            if value.get("together")
+            if known.together
             else "Together the models are too large for the memory of one job: they were timed one after the other"
         )
-        used = sorted({int(row["threads"]) for row in value.get("rows") or ()})
+        used = sorted({row.threads for row in known.rows})
         st.markdown(
             f"Every model got the same rows of {source}, in a contained process. {order}. Calls were counted for "
-            f"{words.duration(float(value.get('seconds') or 0))} in each row of the table, after calls that were not, with "
-            f"{' or '.join(map(str, used))} {'thread' if used == [1] else 'threads'} on {words.plural(int(value.get('cores') or 1), 'core')}. "
+            f"{words.duration(known.seconds)} in each row of the table, after calls that were not, with "
+            f"{' or '.join(map(str, used))} {'thread' if used == [1] else 'threads'} on {words.plural(known.cores, 'core')}. "
             "A call goes from arrays to arrays: what it takes to hand them to the runtime and back is in it; turning the rows into what the "
             "model takes is not. Memory was measured apart, on the first calls, without the input. Loading leaves out what starting the "
             "runtime takes."
@@ -199,8 +196,8 @@ def _how(state: JobState, value: Mapping[str, Any], names: Mapping[str, str]) ->
 def command(state: JobState, names: Mapping[str, str]) -> str:
     """The `stethoscope latency` that does the same."""
     params = state.params
-    value = state.result.value if state.result is not None else {}
-    source = value.get("source")
+    known = partial_of(state.result, Latencies) if state.result is not None else None
+    source = known.source if known else "dummy"
     calls = list(params.get("calls") or ())
     first = names["model"]
     head = recipes.command_line("latency", first, {})

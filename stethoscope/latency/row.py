@@ -34,7 +34,25 @@ class Row:
 
     def timed(self, spread: Spread) -> Row:
         """With its times."""
-        return replace(self, **spread.to_json(), rows_per_s=self.batch_size / spread.p50_s, reason=spread.reason)
+        return replace(self, **vars(spread), rows_per_s=self.batch_size / spread.p50_s)
+
+
+@dataclass(frozen=True)
+class TimedModel:
+    """What is known of a model as a whole."""
+
+    role: str
+    name: str
+    format: str
+    """The id of its format; "" where that was not recognised."""
+    runtime: str
+    size_bytes: int | None
+    """On disk, with the weights that lie beside it; None where it cannot be read."""
+    parameters: int | None
+    load_s: float | None
+    peak_bytes: int | None
+    reason: str
+    """Why it could not be opened; "" where it could."""
 
 
 def about_threads(rows: Sequence[Row]) -> Iterator[str]:

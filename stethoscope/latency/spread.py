@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -50,13 +49,3 @@ class Spread:
             float(seconds.mean()),
             reason,
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Every number by name."""
-        return {
-            "calls": self.calls,
-            "p50_s": self.p50_s,
-            "p90_s": self.p90_s,
-            "p99_s": self.p99_s,
-            "mean_s": self.mean_s,
-        }

@@ -7,15 +7,14 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope import runtime_threads
-from stethoscope.codec import plain
 from stethoscope.errors import BadInput, BadSetting, StethoscopeError
 from stethoscope.formats import detect
 from stethoscope.latency import runtimes
-from stethoscope.latency.row import Row, about_threads
+from stethoscope.latency.row import Row, TimedModel, about_threads
 from stethoscope.latency.spread import Spread
 from stethoscope.latency.turns import Timing, take_turns
 from stethoscope.memory.allocation import give_back_at_once, keeping_freed
@@ -41,6 +40,26 @@ OTHER = "other-"
 """Roles of the models beside the first."""
 
 
+@dataclass(frozen=True)
+class Latencies:
+    """How long models take for the same input."""
+
+    rows: tuple[Row, ...] = ()
+    """By model, call style and batch size."""
+    models: tuple[TimedModel, ...] = ()
+    threads: int | None = None
+    """Asked for; None for each runtime's own."""
+    cores: int = 1
+    device: str = "CPU"
+    source: str = "dummy"
+    """"dummy" or the data file's name."""
+    together: bool = True
+    """Whether all models were held at once and called in turns."""
+    seconds: float = 0.0
+    """Of counted calls in each row."""
+    notes: tuple[str, ...] = ()
+
+
 class Latency:
     """Files: "model", and any number of others as "other-1", "other-2", …; optionally "data".
 
@@ -50,14 +69,10 @@ class Latency:
     """
 
     kind = "latency"
+    answer = Latencies
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns
-
-        {"rows": [{"model", "role", "format", "runtime", "call", "device", "threads", "batch_size", "calls", "first_call_s",
-        "p50_s", "p90_s", "p99_s", "mean_s", "rows_per_s", "peak_bytes", "reason"}], "models": [{"role", "name", "format",
-        "runtime", "size_bytes", "parameters", "load_s", "peak_bytes", "reason"}], "threads", "cores", "device", "source",
-        "together", "seconds", "notes"}. A model that fails has its reason in a row for each batch size.
+    def run(self, context: TaskContext) -> Latencies:
+        """Times all models; one that fails has its reason in a row for each batch size.
 
         Raises:
             BadSetting: a setting makes no sense here.
@@ -88,7 +103,7 @@ class _Latency:
         self._together = True
         self._notes: list[str] = _busy()
 
-    def run(self) -> Mapping[str, Any]:
+    def run(self) -> Latencies:
         self._start_runtimes()
         sizes = sum(_size_or_nothing(one.file) for one in self._subjects)
         self._together = HELD_PER_BYTE * sizes <= HELD_SHARE * self._context.budget.memory_bytes
@@ -198,7 +213,7 @@ class _Latency:
             raise first
         raise BadInput(next(row.reason for row in self._found.values())) from first
 
-    def _value(self) -> Mapping[str, Any]:
+    def _value(self) -> Latencies:
         traced = [
             f"{one.file.name}: its first call went into finding a size that its open dimensions take, and is not told."
             for one in self._subjects
@@ -206,20 +221,17 @@ class _Latency:
         ]
         order = {one.role: place for place, one in enumerate(self._subjects)}
         rows = sorted(self._found.values(), key=lambda row: order[row.role])
-        found: Mapping[str, Any] = plain(
-            {
-                "rows": [asdict(row) for row in rows],
-                "models": [one.to_json() for one in self._subjects],
-                "threads": self._settings.intra_threads,
-                "cores": runtimes.cores(),
-                "device": next((row.device for row in rows if row.device == "GPU"), "CPU"),
-                "source": self._rows.source,
-                "together": self._together,
-                "seconds": self._seconds,
-                "notes": [*self._notes, *self._rows.notes, *traced, *about_threads(rows)],
-            }
+        return Latencies(
+            rows=tuple(rows),
+            models=tuple(one.about() for one in self._subjects),
+            threads=self._settings.intra_threads,
+            cores=runtimes.cores(),
+            device=next((row.device for row in rows if row.device == "GPU"), "CPU"),
+            source=self._rows.source,
+            together=self._together,
+            seconds=self._seconds,
+            notes=(*self._notes, *self._rows.notes, *traced, *about_threads(rows)),
         )
-        return found
 
 
 def _models(files: Mapping[str, ModelFile]) -> list[tuple[str, ModelFile]]:

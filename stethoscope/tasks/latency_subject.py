@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
 
 from stethoscope import runtime_threads
 from stethoscope.capabilities import LiveModel
@@ -15,6 +14,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.formats import detect
 from stethoscope.framework_errors import gist
 from stethoscope.latency import plain_calls, runtimes
+from stethoscope.latency.row import TimedModel
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import caller
 from stethoscope.memory.run_settings import RunSettings
@@ -191,16 +191,16 @@ class Subject:
     def _note_peak(self, peak_bytes: int) -> None:
         self.peak_bytes = max(self.peak_bytes or 0, peak_bytes, 0)
 
-    def to_json(self) -> dict[str, Any]:
+    def about(self) -> TimedModel:
         """What is known of the model as a whole."""
-        return {
-            "role": self.role,
-            "name": self.file.name,
-            "format": self.format_id,
-            "runtime": self.runtime,
-            "size_bytes": self.size_bytes,
-            "parameters": self.parameters,
-            "load_s": self.load_s,
-            "peak_bytes": self.peak_bytes,
-            "reason": self.reason,
-        }
+        return TimedModel(
+            self.role,
+            self.file.name,
+            self.format_id,
+            self.runtime,
+            self.size_bytes,
+            self.parameters,
+            self.load_s,
+            self.peak_bytes,
+            self.reason,
+        )

@@ -35,7 +35,6 @@ UNTYPED = {
     "examine_runs",
     "export_samples",
     "fit_data",
-    "latency",
     "look",
     "overfit",
     "placement",

@@ -6,40 +6,41 @@ import csv
 import io
 import math
 import re
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.deployment import speed_figures, speed_parts, speed_table
+from stethoscope.codec import plain
 from stethoscope.jobs.state import JobState
+from stethoscope.latency.row import Row, TimedModel
 from stethoscope.types import Status
-from tests.answers import answer, row_of, state_of
+from tests.answers import state_of, typed
 from tests.dashboard.visiting import HOSTILE, text
-
-NO_TIME = dict.fromkeys(("first_call_s", "p50_s", "p90_s", "p99_s", "mean_s", "rows_per_s", "peak_bytes"))
 
 
 def row(
     role: str, size: int, p50_ms: float | None, call: str = "run", runtime: str = "ONNX Runtime 1.31.1", **more
-) -> dict:
+) -> Row:
+    untimed = Row(role, role, "onnx", runtime, call, "CPU", 2, size)
     if p50_ms is None:
-        times = {"calls": 0, **NO_TIME}
-    else:
-        p50_s = p50_ms / 1e3
-        times = {
-            "calls": 500,
-            "p50_s": p50_s,
-            "p90_s": 1.5 * p50_s,
-            "p99_s": 4 * p50_s,
-            "mean_s": 1.1 * p50_s,
-            "rows_per_s": size / p50_s,
-        }
-    told = {"model": role, "role": role, "batch_size": size, "call": call, "runtime": runtime}
-    return row_of("latency", "rows", **{**told, **times, **more})
+        return replace(untimed, **more)
+    p50_s = p50_ms / 1e3
+    timed = replace(
+        untimed,
+        calls=500,
+        p50_s=p50_s,
+        p90_s=1.5 * p50_s,
+        p99_s=4 * p50_s,
+        mean_s=1.1 * p50_s,
+        rows_per_s=size / p50_s,
+    )
+    return replace(timed, **more)
 
 
-def model(role: str, size: int | None, reason: str = "") -> dict:
-    return row_of("latency", "models", role=role, name=role, size_bytes=size, reason=reason)
+def model(role: str, size: int | None, reason: str = "") -> TimedModel:
+    return replace(typed("latency").models[0], role=role, name=role, size_bytes=size, reason=reason)
 
 
 ROWS = [
@@ -52,8 +53,8 @@ MODELS = [model("model", 4_096), model("other-1", 1_024)]
 
 
 def value(**changes) -> dict:
-    said = {"rows": ROWS, "models": MODELS, "source": "rows.npz", "notes": ["The machine was busy."], **changes}
-    return answer("latency", **said)
+    known = {"rows": ROWS, "models": MODELS, "source": "rows.npz", "notes": ["The machine was busy."], **changes}
+    return plain(replace(typed("latency"), **known))
 
 
 NAMES = {"model": "a.keras", "other-1": "b c.onnx"}

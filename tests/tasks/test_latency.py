@@ -8,6 +8,8 @@ import pytest
 from onnx import numpy_helper
 
 from sample_models import BUILT
+from stethoscope.codec import answer_of
+from stethoscope.tasks.latency import Latencies
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import tiny_onnx
 
@@ -28,25 +30,25 @@ def tiny(tmp_path):
 
 
 def test_two_runtimes_have_a_row_for_each_batch_size(engine):
-    value = timed(engine, [BUILT / "digits_cnn.onnx", BUILT / "digits_cnn.tflite"], threads=1).value
-    assert [(row["role"], row["batch_size"]) for row in value["rows"]] == [
+    known = answer_of(timed(engine, [BUILT / "digits_cnn.onnx", BUILT / "digits_cnn.tflite"], threads=1), Latencies)
+    assert [(row.role, row.batch_size) for row in known.rows] == [
         ("model", 1), ("model", 4), ("other-1", 1), ("other-1", 4),
     ]  # fmt: skip
-    for row in value["rows"]:
-        assert 0 < row["p50_s"] <= row["p90_s"]
-        assert row["p99_s"] is None or row["p99_s"] >= row["p90_s"]
-        assert row["rows_per_s"] == pytest.approx(row["batch_size"] / row["p50_s"])
-        assert (row["threads"], row["device"], row["call"]) == (1, "CPU", "run")
-        assert row["first_call_s"] > 0
-    assert [row["runtime"].split(" 1.")[0].split(" 2.")[0] for row in value["rows"]][1:3] == ["ONNX Runtime", "LiteRT"]
-    for one, name in zip(value["models"], ("digits_cnn.onnx", "digits_cnn.tflite"), strict=True):
-        assert one["size_bytes"] == (BUILT / name).stat().st_size
-        assert one["parameters"] == 21_546
-        assert one["load_s"] > 0
-        assert one["peak_bytes"] >= 0
-    assert value["source"] == "dummy"
-    assert value["together"]
-    assert value["threads"] == 1
+    for row in known.rows:
+        assert 0 < row.p50_s <= row.p90_s
+        assert row.p99_s is None or row.p99_s >= row.p90_s
+        assert row.rows_per_s == pytest.approx(row.batch_size / row.p50_s)
+        assert (row.threads, row.device, row.call) == (1, "CPU", "run")
+        assert row.first_call_s > 0
+    assert [row.runtime.split(" 1.")[0].split(" 2.")[0] for row in known.rows][1:3] == ["ONNX Runtime", "LiteRT"]
+    for one, name in zip(known.models, ("digits_cnn.onnx", "digits_cnn.tflite"), strict=True):
+        assert one.size_bytes == (BUILT / name).stat().st_size
+        assert one.parameters == 21_546
+        assert one.load_s > 0
+        assert one.peak_bytes >= 0
+    assert known.source == "dummy"
+    assert known.together
+    assert known.threads == 1
 
 
 def test_a_keras_model_has_a_row_for_each_call_style_and_data_is_used(engine):
@@ -56,20 +58,20 @@ def test_a_keras_model_has_a_row_for_each_call_style_and_data_is_used(engine):
         calls=calls, batch_sizes=[2],
     )  # fmt: skip
     assert result.status is Status.OK, result.reason
-    rows = result.value["rows"]
-    assert [row["call"] for row in rows] == [*calls, "run"]
-    assert all(row["p50_s"] > 0 for row in rows)
-    assert rows[0]["runtime"].startswith("TensorFlow 2.")
-    assert result.value["source"] == "digits_sample.npz"
+    rows = answer_of(result, Latencies).rows
+    assert [row.call for row in rows] == [*calls, "run"]
+    assert all(row.p50_s > 0 for row in rows)
+    assert rows[0].runtime.startswith("TensorFlow 2.")
+    assert answer_of(result, Latencies).source == "digits_sample.npz"
 
 
 def test_a_model_with_a_fixed_batch_has_a_row_of_its_own_size(engine, tiny, tmp_path):
     fixed = tiny_onnx(tmp_path / "fixed.onnx", rows=3)
-    value = timed(engine, [tiny, fixed]).value
-    assert [(row["model"], row["batch_size"]) for row in value["rows"]] == [
+    known = answer_of(timed(engine, [tiny, fixed]), Latencies)
+    assert [(row.model, row.batch_size) for row in known.rows] == [
         ("tiny.onnx", 1), ("tiny.onnx", 4), ("fixed.onnx", 3),
     ]  # fmt: skip
-    assert all(row["p50_s"] for row in value["rows"])
+    assert all(row.p50_s for row in known.rows)
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -80,21 +82,23 @@ def test_a_model_that_fails_has_its_reason_and_the_others_their_times(engine, ti
     paths.insert(place, broken)
     result = timed(engine, paths)
     assert result.status is Status.OK, result.reason
-    bad = [row for row in result.value["rows"] if row["model"] == "broken.onnx"]
-    good = [row for row in result.value["rows"] if row["model"] == "tiny.onnx"]
+    bad = [row for row in answer_of(result, Latencies).rows if row.model == "broken.onnx"]
+    good = [row for row in answer_of(result, Latencies).rows if row.model == "tiny.onnx"]
     assert bad and good
-    assert all(row["p50_s"] is None and "broken.onnx" in row["reason"] for row in bad)
-    assert all(row["p50_s"] for row in good)
-    assert "broken.onnx" in result.value["models"][place]["reason"]
+    assert all(row.p50_s is None and "broken.onnx" in row.reason for row in bad)
+    assert all(row.p50_s for row in good)
+    assert "broken.onnx" in answer_of(result, Latencies).models[place].reason
 
 
 def test_models_of_other_inputs_are_timed_on_their_own_and_that_is_said(engine, tiny, tmp_path):
-    value = timed(engine, [tiny, BUILT / "digits_cnn.onnx"], batch_sizes=[1]).value
-    assert all(row["p50_s"] for row in value["rows"])
-    assert any("digits_cnn.onnx takes" in note for note in value["notes"])
+    known = answer_of(timed(engine, [tiny, BUILT / "digits_cnn.onnx"], batch_sizes=[1]), Latencies)
+    assert all(row.p50_s for row in known.rows)
+    assert any("digits_cnn.onnx takes" in note for note in known.notes)
     np.savez(tmp_path / "rows.npz", x=np.ones((6, 4), np.float32))
-    value = timed(engine, [tiny, BUILT / "digits_cnn.onnx"], data=tmp_path / "rows.npz", batch_sizes=[1]).value
-    assert [row["p50_s"] is not None for row in value["rows"]] == [True, False]
+    known = answer_of(
+        timed(engine, [tiny, BUILT / "digits_cnn.onnx"], data=tmp_path / "rows.npz", batch_sizes=[1]), Latencies
+    )
+    assert [row.p50_s is not None for row in known.rows] == [True, False]
 
 
 def test_models_too_large_for_the_budget_together_are_timed_one_after_the_other(engine, tiny, tmp_path):
@@ -103,9 +107,9 @@ def test_models_too_large_for_the_budget_together_are_timed_one_after_the_other(
     onnx.save(model, tmp_path / "large.onnx")
     result = timed(engine, [tmp_path / "large.onnx", tiny, tmp_path / "large.onnx"], memory=300 << 20, batch_sizes=[1])
     assert result.status is Status.OK, result.reason
-    assert not result.value["together"]
-    assert all(row["p50_s"] for row in result.value["rows"])
-    assert timed(engine, [tiny, tiny], batch_sizes=[1]).value["together"]
+    assert not answer_of(result, Latencies).together
+    assert all(row.p50_s for row in answer_of(result, Latencies).rows)
+    assert answer_of(timed(engine, [tiny, tiny], batch_sizes=[1]), Latencies).together
 
 
 def test_one_model_that_cannot_be_timed_is_the_end_of_the_job_with_its_reason(engine, tmp_path):
