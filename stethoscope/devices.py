@@ -14,7 +14,7 @@ import functools
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,16 @@ class Gpu:
     """Share of the last second in which something ran on it."""
     driver_version: str = ""
     compute_capability: str = ""
+
+
+@dataclass(frozen=True)
+class SeenDevice:
+    """A device that TensorFlow sees."""
+
+    name: str
+    type: str
+    """"CPU", "GPU", …"""
+    details: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,11 +112,11 @@ def default_floor_bytes() -> int:
     return min(_MOST_FLOOR_BYTES, usable_bytes() // 20)
 
 
-def device_list(seen: Sequence[Mapping[str, Any]], machine: Machine) -> list[dict[str, Any]]:
+def device_list(seen: Sequence[SeenDevice], machine: Machine) -> list[dict[str, Any]]:
     """The devices TensorFlow sees, each with the memory it has now; cards that only the driver knows come last.
 
     Args:
-        seen: {"name", "type", "details"} of each, as the job `devices` answers.
+        seen: as the job `devices` answers.
         machine: what is there.
 
     Returns:
@@ -116,14 +126,14 @@ def device_list(seen: Sequence[Mapping[str, Any]], machine: Machine) -> list[dic
     cards = list(machine.gpus)
     rows: list[dict[str, Any]] = []
     for device in seen:
-        row = {**device, "title": "", "total_bytes": None, "free_bytes": None, "usable": True, "reason": ""}
-        if device.get("type") == "CPU":
+        row = {**vars(device), "title": "", "total_bytes": None, "free_bytes": None, "usable": True, "reason": ""}
+        if device.type == "CPU":
             row |= {
                 "title": f"{machine.processor}, {machine.cores} cores",
                 "total_bytes": machine.usable_bytes,
                 "free_bytes": machine.available_bytes,
             }
-        elif device.get("type") == "GPU" and cards:
+        elif device.type == "GPU" and cards:
             row |= _card(cards.pop(0))
         rows.append(row)
     reason = "The driver knows it, TensorFlow does not: install tensorflow[and-cuda], and a driver new enough for it."

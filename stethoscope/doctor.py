@@ -12,10 +12,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.codec import SCHEMA_VERSION, answer_of
 from stethoscope.devices import device_list, this_machine
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.settings import settings
+from stethoscope.tasks.devices import SeenDevices
+from stethoscope.tasks.probe import Probed
 from stethoscope.types import Budget, Job, JobResult, Status
 
 PACKAGES = (
@@ -51,7 +53,7 @@ def examine() -> dict[str, Any]:
             devices = engine.wait(engine.submit(Job("devices", {}, {}, Budget(4 << 30, 120), "tensorflow")), 180)
         finally:
             engine.stop()
-    seen = devices.value.get("devices", []) if devices.status is Status.OK else []
+    seen = answer_of(devices, SeenDevices).devices if devices.status is Status.OK else ()
     machine = this_machine()
     workspace = settings().workspace
     workspace.mkdir(parents=True, exist_ok=True)
@@ -87,20 +89,16 @@ def _layers(probe: JobResult) -> dict[str, Any]:
     if probe.status is not Status.OK:
         failed = {"attempt": "run a job", "how": probe.reason, "as_expected": False}
         return {"L0": {"active": False, "what": "the probing job itself failed", "tried": [failed]}}
-    value = probe.value
-    limits = value["limits"]
+    probed = answer_of(probe, Probed)
+    limits, own_folder = probed.limits, probed.attempts["write in its own folder"]
     l0 = [
-        _tried(
-            "write in its own folder",
-            value["write in its own folder"]["how"],
-            not value["write in its own folder"]["stopped"],
-        ),
-        _tried("be in its own process group", str(limits["own_process_group"]), bool(limits["own_process_group"])),
-        _tried("core dumps", f"{limits['core_bytes']} bytes", limits["core_bytes"] == 0),
-        _tried("file size limit", f"{limits['file_size_bytes']:,} bytes", limits["file_size_bytes"] > 0),
-        _tried("processor time limit", f"{limits['cpu_s']:,} s", limits["cpu_s"] > 0),
+        _tried("write in its own folder", own_folder.how, not own_folder.stopped),
+        _tried("be in its own process group", str(limits.own_process_group), limits.own_process_group),
+        _tried("core dumps", f"{limits.core_bytes} bytes", limits.core_bytes == 0),
+        _tried("file size limit", f"{limits.file_size_bytes:,} bytes", limits.file_size_bytes > 0),
+        _tried("processor time limit", f"{limits.cpu_s:,} s", limits.cpu_s > 0),
     ]
-    l1 = [_tried(name, value[name]["how"], bool(value[name]["stopped"])) for name in _L1_ATTEMPTS]
+    l1 = [_tried(name, probed.attempts[name].how, probed.attempts[name].stopped) for name in _L1_ATTEMPTS]
     return {
         "L0": {
             "active": all(attempt["as_expected"] for attempt in l0),

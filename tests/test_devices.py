@@ -11,6 +11,7 @@ import pytest
 from stethoscope.devices import (
     Gpu,
     Machine,
+    SeenDevice,
     available_bytes,
     default_floor_bytes,
     device_list,
@@ -84,7 +85,7 @@ def test_a_card_with_its_live_memory(driver):
 def test_devices_have_their_memory_and_unusable_cards_a_reason():
     cards = (Gpu(0, "a", 16 * GIB, 8 * GIB, 8 * GIB), Gpu(1, "b", 24 * GIB, 24 * GIB, 0))
     machine = Machine("cpu", 4, None, 32 * GIB, 20 * GIB, None, cards)
-    seen = [{"name": f"/physical_device:{kind}:0", "type": kind, "details": {}} for kind in ("CPU", "GPU")]
+    seen = [SeenDevice(f"/physical_device:{kind}:0", kind) for kind in ("CPU", "GPU")]
     host, first, second = device_list(seen, machine)
     assert (host["total_bytes"], host["free_bytes"]) == (32 * GIB, 20 * GIB)
     assert (first["title"], first["free_bytes"], first["usable"]) == ("a", 8 * GIB, True)

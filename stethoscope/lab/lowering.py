@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stethoscope.codec import architecture_from_json
+from stethoscope.codec import architecture_from_json, partial_of
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.memory.alternatives import KINDS, Alternative, alternatives, together
 from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.trial import TriedSettings
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _POLL_S = 0.03
@@ -155,25 +156,25 @@ class Lowering:
         return None if result is None else self._trial(item, result)
 
     def _trial(self, item: Alternative, result: JobResult) -> Trial:
-        value = result.value
+        tried = partial_of(result, TriedSettings)
         if item.id == "present":
-            self._open_size = _whole(value.get("open_size"))
-        trial = Trial(item, result.status, result.reason, held_bytes=_whole(value.get("held_bytes")))
-        if result.status is not Status.OK:
+            self._open_size = tried.open_size if tried else None
+        trial = Trial(item, result.status, result.reason, held_bytes=tried.held_bytes if tried else None)
+        if result.status is not Status.OK or tried is None:
             return trial
         difference = None
         if item.open_size in (None, self._request.open_size):
-            outputs = {name: result.files[str(file)] for name, file in dict(value.get("outputs") or {}).items()}
+            outputs = {name: result.files[file] for name, file in tried.outputs.items()}
             if not self._reference:
                 # Where the present settings ran out of memory, the first run that was possible stands in for them.
                 self._reference = outputs
             difference = _difference(self._reference, outputs)
         return replace(
             trial,
-            peak_bytes=_whole(value.get("peak_bytes")),
-            later_peak_bytes=_whole(value.get("later_peak_bytes")),
-            time_per_sample_s=_number(value.get("time_per_sample_s")),
-            first_pass_s=_number(value.get("first_pass_s")),
+            peak_bytes=tried.peak_bytes,
+            later_peak_bytes=tried.later_peak_bytes,
+            time_per_sample_s=tried.time_per_sample_s,
+            first_pass_s=tried.first_pass_s,
             max_abs_diff=difference[0] if difference else None,
             relative_diff=difference[1] if difference else None,
         )
@@ -225,11 +226,3 @@ def _difference(reference: Mapping[str, Path], outputs: Mapping[str, Path]) -> t
         largest = max(largest, gap)
         share = max(share, gap / max(float(np.max(np.abs(a.astype(np.float64)))), 1e-30) if gap else 0.0)
     return (largest, share) if compared else None
-
-
-def _whole(value: Any) -> int | None:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
@@ -15,6 +16,8 @@ from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, split
 from stethoscope.memory.sharing_code import sharing_codes
 from stethoscope.memory.together_report import ModelRun, TogetherReport, at_once, judged
+from stethoscope.tasks.predict import Prediction
+from stethoscope.tasks.share import SharedRun
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _POLL_S = 0.03
@@ -117,16 +120,15 @@ class Together:
             found = self._wait({tenant.name: job})[tenant.name]
             if found.status is not Status.OK:
                 return self._stopped(tenant.name, found)
-            value = found.value
+            alone = answer_of(found, Prediction)
             self._alone[tenant.name] = found
-            probes = value.get("probes") or {}
-            self._fits[tenant.name] = {int(size): int(peak) for size, peak in probes.items()}
+            self._fits[tenant.name] = alone.probes
             self._change(
                 tenant.name,
                 state="waiting",
-                predicted_bytes=value.get("predicted_peak_bytes"),
-                alone_bytes=int(value["measured_peak_bytes"]),
-                alone_time_per_call_s=value.get("time_per_batch_s"),
+                predicted_bytes=alone.predicted_peak_bytes,
+                alone_bytes=alone.measured_peak_bytes,
+                alone_time_per_call_s=alone.time_per_batch_s,
             )
         return True
 
@@ -182,7 +184,7 @@ class Together:
         results = self._wait(jobs, together=True)
         started = min((run.started_s for run in self._report.runs if run.started_s is not None), default=0.0)
         for name, result in results.items():
-            run = self._report.run_of(name)
+            run, shared = self._report.run_of(name), partial_of(result, SharedRun)
             spans = {
                 key: None if value is None else round(value - started, 3)
                 for key, value in (("started_s", run.started_s), ("ended_s", run.ended_s))
@@ -194,10 +196,10 @@ class Together:
                 status=result.status.value,
                 reason=result.reason,
                 phase=result.phase,
-                peak_bytes=int(result.value.get("measured_peak_bytes") or result.peak_rss_bytes),
-                calls=int(result.value.get("calls") or 0),
-                time_per_call_s=result.value.get("time_per_call_s"),
-                same_as_alone=same if result.value.get("outputs_same", True) else False,
+                peak_bytes=(shared and shared.measured_peak_bytes) or result.peak_rss_bytes,
+                calls=shared.calls if shared else 0,
+                time_per_call_s=shared.time_per_call_s if shared else None,
+                same_as_alone=same if shared is None or shared.outputs_same else False,
                 **spans,
             )
         runs = self._report.runs

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from stethoscope.codec import plain
 from stethoscope.placement.xla_use import XlaUse
 
 
@@ -61,11 +59,6 @@ class PlacementReport:
     assumed: tuple[str, ...] = ()
     """What nobody said and was assumed: data, loss, optimizer."""
     sentence: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values; `evidence.decode.decode(PlacementReport, …)` is the inverse."""
-        value: dict[str, Any] = plain(asdict(self))
-        return value
 
 
 def summed_up(use: XlaUse, clash: Clash | None, attempts: tuple[Attempt, ...]) -> str:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
-
-from stethoscope.codec import plain
+from dataclasses import dataclass
 
 ROUNDING = 1e-4
 """Relative distance of curves that differ by the order of summation only (measured: 1e-6 over some hundred steps)."""
@@ -67,11 +64,6 @@ class ReplicaReport:
     code: str = ""
     """The multi-device program, to copy."""
     assumed: tuple[str, ...] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values; `evidence.decode.decode(ReplicaReport, …)` is the inverse."""
-        value: dict[str, Any] = plain(asdict(self))
-        return value
 
 
 def distance(first: Sequence[float], second: Sequence[float]) -> float:

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
+from stethoscope.devices import SeenDevice
 from stethoscope.task import TaskContext
+
+
+@dataclass(frozen=True)
+class SeenDevices:
+    """What TensorFlow can compute on."""
+
+    devices: tuple[SeenDevice, ...]
 
 
 class Devices:
     """params: none."""
 
     kind = "devices"
+    answer = SeenDevices
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"devices": [{"name", "type", "details"}]}."""
+    def run(self, context: TaskContext) -> SeenDevices:
+        """Asks TensorFlow."""
         import tensorflow as tf
 
         context.report("list devices")
-        found = []
+        seen = []
         for device in tf.config.list_physical_devices():
             details = tf.config.experimental.get_device_details(device) if device.device_type == "GPU" else {}
-            found.append(
-                {"name": device.name, "type": device.device_type, "details": {k: str(v) for k, v in details.items()}}
-            )
-        return {"devices": found}
+            described = {str(name): str(value) for name, value in details.items()}
+            seen.append(SeenDevice(device.name, device.device_type, described))
+        return SeenDevices(tuple(seen))
 
 
 TASK = Devices()

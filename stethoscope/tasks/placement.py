@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from stethoscope.memory.configure import configure
@@ -26,9 +25,10 @@ class Placement:
     """
 
     kind = "placement"
+    answer = PlacementReport
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns a `PlacementReport`; what is known so far is kept as the partial answer.
+    def run(self, context: TaskContext) -> PlacementReport:
+        """Trains, predicts, and tries what helps; what is known so far is kept as the partial answer.
 
         Raises:
             CannotRun, BadInput: there is no Keras model to train, or the data does not fit it.
@@ -50,13 +50,13 @@ class Placement:
             lambda message: context.report("placement", message=message),
         )  # fmt: skip
 
-        def told(clash: Clash, attempts: tuple[Attempt, ...]) -> dict[str, Any]:
+        def kept(clash: Clash, attempts: tuple[Attempt, ...]) -> PlacementReport:
             report = PlacementReport(
                 use, clash, attempts, TRAIN, PREDICT, program.rows, steps, trial.final_loss, assumed,
                 summed_up(use, clash, attempts),
             )  # fmt: skip
-            context.save_partial(report.to_json())
-            return report.to_json()
+            context.save_partial(report)
+            return report
 
         clash = self._clash(trial, use, str(context.params.get("with_xla") or "auto"))
         attempts: tuple[Attempt, ...] = ()
@@ -64,7 +64,7 @@ class Placement:
             attempts = trial.planned()
             # The remedy that recompiles the trained model comes last: the others start from it as it is.
             for planned in sorted(attempts, key=lambda attempt: attempt.id == "jit-off"):
-                told(clash, attempts)
+                kept(clash, attempts)
                 if time.monotonic() > deadline:
                     done = Attempt(
                         planned.id, planned.title, False, None, None, "The time was up.", False, planned.code, planned.note
@@ -72,7 +72,7 @@ class Placement:
                 else:
                     done = trial.attempt(planned.id)
                 attempts = tuple(done if item.id == done.id else item for item in attempts)
-        return told(clash, attempts)
+        return kept(clash, attempts)
 
     def _clash(self, trial: Any, use: XlaUse, wanted: str) -> Clash:
         if wanted == "on" or use.setting == "on":

@@ -33,9 +33,10 @@ class Replicas:
     """
 
     kind = "replicas"
+    answer = ReplicaReport
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns a `ReplicaReport`; what is known so far is kept as the partial answer.
+    def run(self, context: TaskContext) -> ReplicaReport:
+        """Trains on one device and on several; what is known so far is kept as the partial answer.
 
         Raises:
             BadSetting: params that make no sense.
@@ -71,12 +72,12 @@ class Replicas:
             devices, way.batch_size, way.global_batch_size, way.rows, epochs, code=code, assumed=assumed
         )  # fmt: skip
 
-        def keep() -> dict[str, Any]:
+        def keep() -> ReplicaReport:
             nonlocal report
             report = replace(report, curves=tuple(trial.curves))
             report = replace(report, sentence=told(report))
-            context.save_partial(report.to_json())
-            return report.to_json()
+            context.save_partial(report)
+            return report
 
         one = trial.one("one", "One device", way)
         keep()

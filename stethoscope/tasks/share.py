@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,29 @@ RELATIVE, ABSOLUTE = 1e-4, 1e-5
 """Outputs of repeated calls beyond this are different numbers rather than another order of summation."""
 
 
+@dataclass(frozen=True)
+class SharedRun:
+    """Calls of one model within its share; what has a default is known once they are done."""
+
+    batch_size: int
+    loaded_bytes: int
+    calls: int
+    settings: tuple[str, ...]
+    """What was set up, in sentences."""
+    ready_s: float | None = None
+    """When calling began and ended, in seconds since 1970."""
+    ended_s: float | None = None
+    measured_peak_bytes: int | None = None
+    time_per_call_s: float | None = None
+    """The median."""
+    outputs_same: bool = True
+    """Whether every call gave what the first gave."""
+    digest: str = ""
+    """SHA-256 of the first outputs."""
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """Files of the job."""
+
+
 class Share:
     """Runs files["model"] on one batch over and over; the job's budget is its share.
 
@@ -31,9 +55,10 @@ class Share:
     """
 
     kind = "share"
+    answer = SharedRun
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns calls, times, peaks, a digest of the first outputs, and whether every call gave the same.
+    def run(self, context: TaskContext) -> SharedRun:
+        """Calls the model until the time is over.
 
         Raises:
             OutOfMemory: the share does not hold the batch; says how far it came.
@@ -46,43 +71,42 @@ class Share:
             given, call = opened.ready(context, 0, seed)
             batch_size = given.batching.fixed or batch_size
             batch = given.batching.take(given.feed, batch_size)
-            value: dict[str, Any] = {
-                "batch_size": batch_size,
-                "loaded_bytes": loaded,
-                "calls": 0,
-                "settings": opened.done,
-            }
-            context.save_partial(value)
+            known = SharedRun(batch_size, loaded, 0, tuple(opened.done))
+            context.save_partial(known)
             context.memory.enforce()
             context.memory.reset()
-            value["ready_s"] = time.time()
+            calls, ready_s = 0, time.time()
             end = time.monotonic() + seconds
             times: list[float] = []
             first: Feed = {}
             same = True
             while True:
-                context.report("predict", None, f"call {value['calls'] + 1:,}")
+                context.report("predict", None, f"call {calls + 1:,}")
                 start = time.perf_counter()
-                outputs = _guarded(context, call, batch, batch_size, value)
+                outputs = _guarded(context, call, batch, batch_size, calls)
                 if len(times) < MAX_KEPT_TIMES:
                     times.append(time.perf_counter() - start)
-                value["calls"] += 1
+                calls += 1
                 same = same and (not first or _close(first, outputs))
                 first = first or outputs
                 if time.monotonic() >= end:
                     break
                 del outputs
-            return value | {
-                "ended_s": time.time(),
-                "measured_peak_bytes": context.memory.peak_bytes(),
-                "time_per_call_s": float(np.median(times)),
-                "outputs_same": same,
-                "digest": _digest(first),
-                "outputs": {f"output-{place}": context.save(f"output-{place}", array) for place, array in enumerate(first.values())},
-            }  # fmt: skip
+            arrays = {f"output-{place}": array for place, array in enumerate(first.values())}
+            return replace(
+                known,
+                calls=calls,
+                ready_s=ready_s,
+                ended_s=time.time(),
+                measured_peak_bytes=context.memory.peak_bytes(),
+                time_per_call_s=float(np.median(times)),
+                outputs_same=same,
+                digest=_digest(first),
+                outputs={name: context.save(name, array) for name, array in arrays.items()},
+            )
 
 
-def _guarded(context: TaskContext, call: Any, batch: Feed, batch_size: int, value: Mapping[str, Any]) -> Feed:
+def _guarded(context: TaskContext, call: Any, batch: Feed, batch_size: int, calls: int) -> Feed:
     limit_bytes = context.budget.memory_bytes
     try:
         found: Feed = call(batch)
@@ -95,7 +119,7 @@ def _guarded(context: TaskContext, call: Any, batch: Feed, batch_size: int, valu
         if cause is None:
             raise
         message = (
-            f"Call {value['calls'] + 1:,} of {batch_size:,} rows: {cause.sentence} Its share is {human_bytes(limit_bytes)}. "
+            f"Call {calls + 1:,} of {batch_size:,} rows: {cause.sentence} Its share is {human_bytes(limit_bytes)}. "
             "Give it a larger share or a smaller batch."
         )
         raise OutOfMemory(message, {"oom": named_by(cause, batch_size)}) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.precision import AS_SAVED
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.shortage_report import named_by
 from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
@@ -27,6 +28,31 @@ COMPARED_ROWS = 8
 _PASSES, _PASSES_S = 3, 10.0
 
 
+@dataclass(frozen=True)
+class TriedSettings:
+    """What one way of running the model costs; what has a default is known once it has run."""
+
+    settings: RunSettings
+    rows: int
+    open_size: int | None
+    """Of open dimensions other than the batch; None where there are none."""
+    loaded_bytes: int
+    held_bytes: int
+    precision_difference: Mapping[str, float | None]
+    """By output, the largest difference that another precision makes to the first row; None for values not finite."""
+    peak_bytes: int | None = None
+    first_peak_bytes: int | None = None
+    """Of the first pass, with tracing and compiling,"""
+    later_peak_bytes: int | None = None
+    """and of later ones."""
+    first_pass_s: float | None = None
+    pass_s: float | None = None
+    time_per_sample_s: float | None = None
+    traces: int | None = None
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    """By output, the file with its first rows."""
+
+
 class TrialRun:
     """Runs the same rows as any other job with equal "samples" and "seed", in batches of the settings.
 
@@ -34,11 +60,10 @@ class TrialRun:
     """
 
     kind = "trial"
+    answer = TriedSettings
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns the peak of the first pass (tracing and compiling included) and of later ones, and seconds per row.
-
-        Leaves the outputs of the first rows as one .npy each, by {"outputs": {name: file}}.
+    def run(self, context: TaskContext) -> TriedSettings:
+        """Passes over the rows some times; leaves the outputs of the first rows as one .npy each.
 
         Raises:
             OutOfMemory: memory ran out while running the rows.
@@ -51,23 +76,31 @@ class TrialRun:
             batch_size = given.batching.fixed or min(opened.settings.batch_size, rows)
             gc.collect()
             give_back()
-            answer: dict[str, Any] = {
-                "settings": opened.settings.to_json() | {"batch_size": batch_size},
-                "rows": rows,
-                "open_size": open_size(feed, opened.runner.inputs),
-                "loaded_bytes": loaded_bytes,
-                "held_bytes": context.memory.added_bytes(),
-                "precision_difference": opened.precision_difference,
-            }
-            context.save_partial(answer)
+            known = TriedSettings(
+                settings=replace(opened.settings, batch_size=batch_size),
+                rows=rows,
+                open_size=open_size(feed, opened.runner.inputs),
+                loaded_bytes=loaded_bytes,
+                held_bytes=context.memory.added_bytes(),
+                precision_difference=opened.precision_difference,
+            )
+            context.save_partial(known)
             context.memory.enforce()
-            answer |= _passes(context, call, given, feed, batch_size)
-            answer |= {"time_per_sample_s": answer["pass_s"] / max(1, rows), "traces": call.traces}
-            answer["outputs"] = {
-                name: context.save(f"rows-{place}", array)
-                for place, (name, array) in enumerate(_first_rows(call, given, feed, batch_size).items())
-            }
-        return answer
+            peaks, times = _passes(context, call, given, feed, batch_size)
+            return replace(
+                known,
+                peak_bytes=max(peaks),
+                first_peak_bytes=peaks[0],
+                later_peak_bytes=max(peaks[1:]),
+                first_pass_s=times[0],
+                pass_s=min(times[1:]),
+                time_per_sample_s=min(times[1:]) / max(1, rows),
+                traces=call.traces,
+                outputs={
+                    name: context.save(f"rows-{place}", array)
+                    for place, (name, array) in enumerate(_first_rows(call, given, feed, batch_size).items())
+                },
+            )
 
 
 def _opened(context: TaskContext, opened: Configured) -> tuple[ModelInput, Caller]:
@@ -108,7 +141,10 @@ def _first_rows(call: Caller, given: ModelInput, feed: Feed, batch_size: int) ->
     }
 
 
-def _passes(context: TaskContext, call: Caller, given: ModelInput, feed: Feed, batch_size: int) -> dict[str, Any]:
+def _passes(
+    context: TaskContext, call: Caller, given: ModelInput, feed: Feed, batch_size: int
+) -> tuple[list[int], list[float]]:
+    """(peaks in bytes, seconds) of at least two passes."""
     peaks: list[int] = []
     times: list[float] = []
     begin = time.perf_counter()
@@ -129,13 +165,7 @@ def _passes(context: TaskContext, call: Caller, given: ModelInput, feed: Feed, b
         times.append(time.perf_counter() - start)
         peaks.append(context.memory.peak_bytes())
         gc.collect()
-    return {
-        "peak_bytes": max(peaks),
-        "first_peak_bytes": peaks[0],
-        "later_peak_bytes": max(peaks[1:]),
-        "first_pass_s": times[0],
-        "pass_s": min(times[1:]),
-    }
+    return peaks, times
 
 
 def _pass(call: Caller, given: ModelInput, feed: Feed, batch_size: int) -> None:

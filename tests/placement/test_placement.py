@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stethoscope.codec import decode
+from stethoscope.codec import answer_of
 from stethoscope.placement.placement_report import PlacementReport
 from stethoscope.placement.remedies import remedies
 from stethoscope.types import Budget, Job, ModelFile, Status
@@ -19,7 +19,7 @@ def placed(engine, model, data=None, **params) -> PlacementReport:
     files = {"model": ModelFile.at(model)} | ({"data": ModelFile.at(data)} if data else {})
     result = engine.wait(engine.submit(Job("placement", files, params, Budget(3 << 30, 250), "tensorflow")), 260)
     assert result.status is Status.OK, result.reason
-    return decode(PlacementReport, dict(result.value))
+    return answer_of(result, PlacementReport)
 
 
 @pytest.mark.parametrize("name", ["xla", "old"])

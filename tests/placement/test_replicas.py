@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stethoscope.codec import decode
+from stethoscope.codec import answer_of
 from stethoscope.placement.replica_report import ReplicaReport, distance, explained
 from stethoscope.types import Budget, Job, ModelFile, Status
 
@@ -16,7 +16,7 @@ def trained(engine, models, name, data="", **params) -> ReplicaReport:
     given = {"fit": {"batch_size": 32}, "epochs": 3} | params
     result = engine.wait(engine.submit(Job("replicas", files, given, Budget(3 << 30, 280), "tensorflow")), 290)
     assert result.status is Status.OK, result.reason
-    return decode(ReplicaReport, dict(result.value))
+    return answer_of(result, ReplicaReport)
 
 
 def test_equal_parts_of_the_same_batch_train_alike(engine, models):

@@ -7,6 +7,8 @@ import socket
 
 import pytest
 
+from stethoscope.codec import answer_of
+from stethoscope.tasks.probe import Probed
 from stethoscope.types import Budget, Job, Status
 from stethoscope.worker import landlock, seccomp
 
@@ -27,7 +29,7 @@ def probe(engine, tmp_path_factory, request):
         result = engine.wait(engine.submit(Job("probe", {}, params, Budget(1 << 30, 60), request.param)), 120)
     assert result.status is Status.OK, result.reason
     assert not (folder / "written.txt").exists() or not CONTAINED
-    return result.value
+    return answer_of(result, Probed)
 
 
 @needs_l1
@@ -43,19 +45,19 @@ def probe(engine, tmp_path_factory, request):
     ],
 )
 def test_a_worker_cannot(probe, attempt):
-    assert probe[attempt]["stopped"], f"{attempt}: {probe[attempt]['how']}"
+    assert probe.attempts[attempt].stopped, f"{attempt}: {probe.attempts[attempt].how}"
 
 
 def test_a_worker_can_write_in_its_own_folder(probe):
-    assert not probe["write in its own folder"]["stopped"]
+    assert not probe.attempts["write in its own folder"].stopped
 
 
 def test_limits_hold_even_without_kernel_help(probe):
-    limits = probe["limits"]
-    assert limits["own_process_group"]
-    assert limits["core_bytes"] == 0
-    assert 0 < limits["cpu_s"] < 10_000
-    assert 0 < limits["address_data_bytes"] < 1 << 40
+    limits = probe.limits
+    assert limits.own_process_group
+    assert limits.core_bytes == 0
+    assert 0 < limits.cpu_s < 10_000
+    assert 0 < limits.address_data_bytes < 1 << 40
 
 
 @pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
