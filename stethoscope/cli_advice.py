@@ -8,7 +8,6 @@ from typing import Any
 
 from stethoscope import cli_run
 from stethoscope.errors import BadSetting
-from stethoscope.lab.lowering import Lowering, LoweringRequest
 from stethoscope.memory.alternatives import KINDS
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import RunSettings
@@ -45,6 +44,8 @@ def advised(
     Raises:
         UnreadableFile: a file is not there.
     """
+    from stethoscope.lab.lowering import Lowering, LoweringRequest
+
     files = cli_run.input_files(model, data)
     limits = cli_run.budget(memory_limit, timeout_s)
     request = LoweringRequest(

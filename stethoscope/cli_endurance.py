@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from stethoscope import cli_run, cli_text_endurance
+from stethoscope import cli_run
 from stethoscope.cli_advice import advised, known_kinds
 from stethoscope.cli_answers import exit_for, exit_for_status, failing_well, known, print_json, summary, worst
 from stethoscope.cli_options import (
@@ -28,7 +28,6 @@ from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.alternatives import KINDS
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.types import JobResult, Status
 
 LEAKS = 1
@@ -77,6 +76,8 @@ def endurance(
             if as_json:
                 print_json(found.to_json())
             else:
+                from stethoscope import cli_text_endurance
+
                 cli_text_endurance.lowering(found.to_json())
             exit_for_status(found.status, found.reason)
             return
@@ -94,10 +95,14 @@ def endurance(
             results[settings.call], _ = cli_run.model_job("endurance", model, data, params, budget)
             if results[settings.call].status is Status.CANCELLED:
                 break
+        from stethoscope.tasks.endurance import EnduranceReport
+
         reports = {style: partial_of(result, EnduranceReport) for style, result in results.items()}
         if as_json:
             print_json(answer(results))
         else:
+            from stethoscope import cli_text_endurance
+
             cli_text_endurance.endurance(results, reports)
         exit_for(worst(results))
         if any(report and report.leak and report.leak.verdict == "leak" for report in reports.values()):
@@ -106,6 +111,8 @@ def endurance(
 
 def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
     """One object from the jobs of all call styles; how it ended is how the first that failed ended, else the first."""
+    from stethoscope.tasks.endurance import EnduranceReport
+
     return {
         **summary(worst(results)),
         "calls": [

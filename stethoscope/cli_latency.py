@@ -21,7 +21,6 @@ from stethoscope.cli_options import (
     TrustOption,
 )
 from stethoscope.cli_sweep import numbers
-from stethoscope.tasks.latency import Latencies
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 
@@ -62,6 +61,8 @@ def latency(
         } | cli_run.data_params(prepare, target)
         result = _run(models, data, params, trust, cli_run.budget(memory_limit, timeout))
         if as_json:
+            from stethoscope.tasks.latency import Latencies
+
             empty: dict[str, Any] = {"rows": [], "models": [], "notes": []}
             print_json(
                 summary(result)

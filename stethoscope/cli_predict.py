@@ -26,10 +26,9 @@ from stethoscope.cli_options import (
     XlaOption,
 )
 from stethoscope.cli_settings import refusal, run_settings
-from stethoscope.codec import SCHEMA_VERSION, partial_of
+from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.tasks.predict import Prediction
 from stethoscope.types import JobResult, Status
 
 
@@ -91,7 +90,7 @@ def predict(
         else:
             from stethoscope.cli_text import prediction
 
-            prediction(result, partial_of(result, Prediction), folder)
+            prediction(result, folder)
         exit_for(result)
 
 
@@ -111,6 +110,8 @@ def _refused(refused: Mapping[str, Any], settings: RunSettings) -> dict[str, Any
 
 
 def _answer(result: JobResult, folder: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
+    from stethoscope.tasks.predict import Prediction
+
     value: dict[str, Any] = {
         **summary(result),
         "peak_rss_bytes": result.peak_rss_bytes,

@@ -26,10 +26,8 @@ from stethoscope.cli_options import (
 )
 from stethoscope.cli_settings import refusal, run_settings
 from stethoscope.errors import BadSetting
-from stethoscope.lab.checked_sweep import as_checked
 from stethoscope.memory.alternatives import KINDS
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.tasks.sweep import SweepUnderWay, Swept
 from stethoscope.types import JobResult, Status
 
 
@@ -103,6 +101,8 @@ def sweep(
             print_json(cli_estimate.answer(guesses)) if as_json else cli_estimate.show(guesses)
             exit_for(worst(guesses))
             return
+        from stethoscope.lab.checked_sweep import as_checked
+
         with cli_run.interruptible() as stopped:
             for settings in chosen:
                 params = {
@@ -157,7 +157,11 @@ def numbers(text: str, option: str) -> list[int]:
 
 def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
     """One object from the jobs of all call styles: `points` of all, and the `largest_batch` of the first."""
-    calls = {call: known(result, kind_of(result)) for call, result in results.items()}
+    from stethoscope.tasks.sweep import SweepUnderWay, Swept
+
+    calls = {
+        call: known(result, Swept if result.status is Status.OK else SweepUnderWay) for call, result in results.items()
+    }
     return {
         **summary(worst(results)),
         "points": [point for value in calls.values() for point in value.pop("points", ())],
@@ -173,8 +177,3 @@ def answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
             for call, value in calls.items()
         ],
     }
-
-
-def kind_of(result: JobResult) -> type[Swept]:
-    """What there is of a sweep."""
-    return Swept if result.status is Status.OK else SweepUnderWay

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.codec import partial_of
 from stethoscope.memory.shortage_report import shortage_of
 from stethoscope.sizes import human_bytes
-from stethoscope.tasks.predict import Prediction
 from stethoscope.types import JobResult, Status
 
 _SHOWN_LAYERS = 200
@@ -57,9 +57,11 @@ def description(value: Mapping[str, Any]) -> None:
         console.print(f"[yellow]cannot run here[/]  {escape(value['runnable'])}")
 
 
-def prediction(result: JobResult, known: Prediction | None, folder: Path) -> None:
-    """Prints the answer of `predict`: what is `known`, whose outputs lie in `folder`."""
-    console = Console(highlight=False)
+def prediction(result: JobResult, folder: Path) -> None:
+    """Prints the answer of `predict`, whose outputs lie in `folder`."""
+    from stethoscope.tasks.predict import Prediction
+
+    console, known = Console(highlight=False), partial_of(result, Prediction)
     if result.status is not Status.OK or known is None:
         console.print(f"[red]{result.status.value.replace('_', ' ')}[/] in phase {escape(result.phase)}")
         _print_shortage(console, result)
