@@ -76,9 +76,9 @@ def step_words() -> list[str]:
     return [escape.markdown(word, 80) for word in data_use.preparation().words()]
 
 
-def keep_classes(entry: Entry, classes: Sequence[object]) -> None:
+def keep_classes(entry: Entry, classes: Sequence[str]) -> None:
     """Keeps the classes of the data in view while a page is drawn."""
-    st.session_state["_classes"] = (entry.id, [str(one) for one in classes])
+    st.session_state["_classes"] = (entry.id, list(classes))
 
 
 def classes(entry: Entry) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -14,8 +14,10 @@ from dashboard import analysis, cards, described, escape, figures, progress, ren
 from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
+from stethoscope.data_view.table import RowTable
 from stethoscope.store import Entry
 from stethoscope.tasks.label_doubts import Doubt, DoubtedPair, JudgedLabels
+from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Job
 
 _PER_PAGE = 24
@@ -132,17 +134,17 @@ def _rows(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) -> N
     params = {"places": [one.place for one in shown], "data_options": chosen_data.options()}
     job = data_jobs.reading(entry, params)
     state = data_jobs.asked(job, entry, view)
-    read = data_jobs.answer(state, job, dict, entry, view)
+    read = data_jobs.answer(state, job, RowsRead, entry, view)
     if read is None or state.result is None:
         return
     notes = {
         one.place: f"→ {escape.clip(one.predicted, 24)} ({words.share(one.probability_predicted, 1)})" for one in shown
     }  # fmt: skip
-    if read.get("table") is not None:
-        _table(shown, read["table"], list(read["places"]))
+    if read.table is not None:
+        _table(shown, read.table, read.places)
         return
     key = f"doubts-{entry.id}"
-    now = sample_grid.show(state.result, state.id, read["samples"], about.classes, data_samples.look(), size="medium",
+    now = sample_grid.show(state.result, state.id, read.samples, about.classes, data_samples.look(), size="medium",
                            large=False, key=key, notes=notes)  # fmt: skip
     data_samples.remember_look(now)
     choice = sample_grid.opened(key)
@@ -152,9 +154,9 @@ def _rows(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) -> N
         rerun.whole_page()
 
 
-def _table(shown: Sequence[Doubt], table: Mapping[str, Any], places: list[int]) -> None:
+def _table(shown: Sequence[Doubt], table: RowTable, places: Sequence[int]) -> None:
     """Doubtful rows of a table: the label and what the model says, then the row."""
-    rows = dict(zip(places, table["rows"], strict=True))
+    rows = dict(zip(places, table.rows, strict=True))
     columns: dict[str, list[Any]] = {
         "Row": [one.place for one in shown],
         "Label": [escape.clip(one.given, 40) for one in shown],
@@ -162,8 +164,8 @@ def _table(shown: Sequence[Doubt], table: Mapping[str, Any], places: list[int]) 
         "Probability of the label": [round(one.probability_given, 4) for one in shown],
         "of the prediction": [round(one.probability_predicted, 4) for one in shown],
     }
-    for at, column in enumerate(table["columns"]):
-        name = escape.clip(column["name"], 40) or str(at)
+    for at, column in enumerate(table.columns):
+        name = escape.clip(column.name, 40) or str(at)
         columns.setdefault(name if name not in columns else f"{name} ({at})", [
             None if one.place not in rows or rows[one.place][at] is None else escape.clip(rows[one.place][at], 60) for one in shown
         ])  # fmt: skip

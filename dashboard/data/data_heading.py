@@ -9,9 +9,9 @@ import streamlit as st
 from dashboard import escape, session, words
 from dashboard.data import chosen_data, data_jobs, data_use
 from dashboard.session import View
-from stethoscope.data.about_json import about_from_json
 from stethoscope.data.dataset import DataAbout, DataField
 from stethoscope.store import Entry
+from stethoscope.tasks.read_data import RowsRead
 
 _KINDS = {
     "number": "number", "category": "category", "text": "text", "tokens": "token list", "image": "image", "mask": "mask",
@@ -23,8 +23,8 @@ def show(view: View, entry: Entry) -> DataAbout | None:
     """Draws the lines; returns what the data says about itself, None while it is read or where it cannot be."""
     job = data_jobs.reading(entry, {"start": 0, "data_options": chosen_data.options()})
     state = data_jobs.asked(job, entry, view)
-    found = data_jobs.answer(state, job, dict, entry, view)
-    if found is None:
+    read = data_jobs.answer(state, job, RowsRead, entry, view)
+    if read is None:
         if state.done:
             with st.container(horizontal=True, gap="small"):
                 st.button("Choose other data", key="other-data", on_click=session.choose_data, args=(None,))
@@ -33,8 +33,8 @@ def show(view: View, entry: Entry) -> DataAbout | None:
                         "Without the chosen target", key="no-target", on_click=data_use.choose_target, args=(None,)
                     )
         return None
-    about = about_from_json(found["about"])
-    chosen_data.keep_classes(entry, found.get("classes") or about.classes)
+    about = read.about
+    chosen_data.keep_classes(entry, read.classes or about.classes)
     _line(entry, about)
     for note in about.notes[:6]:
         st.caption(escape.sentences(note))

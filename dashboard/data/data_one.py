@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -13,7 +14,21 @@ from dashboard.data import chosen_data, class_colours, data_jobs, sample_grid
 from dashboard.data.sample_grid import Look
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
+from stethoscope.data_view.shown import (
+    Marked,
+    Shown,
+    ShownBox,
+    ShownCurve,
+    ShownNumber,
+    ShownPicture,
+    ShownPolygon,
+    ShownRegion,
+    ShownRow,
+    ShownSound,
+    ShownText,
+)
 from stethoscope.store import Entry
+from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import JobResult
 
 _MOST_MARKS = 500
@@ -25,23 +40,29 @@ def show(view: View, entry: Entry, about: DataAbout, place: int, look: Look) -> 
     params = {"full": place, "data_options": chosen_data.options(), "preparation": chosen_data.steps()}
     job = data_jobs.reading(entry, params)
     state = data_jobs.asked(job, entry, view)
-    found = data_jobs.answer(state, job, dict, entry, view)
-    if found is None or state.result is None:
+    read = data_jobs.answer(state, job, RowsRead, entry, view)
+    if read is None or state.result is None:
         return
-    if not found["samples"]:
+    if not read.samples:
         st.info(f"There is no row {place:,}: the data ends before it.")
         return
-    sample = found["samples"][0]
+    sample = read.samples[0]
     _head(sample)
-    drawn = sample["picture"] or sample["marks"]
+    drawn = sample.picture or sample.marks
     sides = st.grid(2, min_column_width=380, gap="medium") if drawn else None
     left, right = (st.container(), st.container()) if sides is None else (sides.cell(), sides.cell())
     if drawn:
         with left:
             key = f"one-{entry.id}"
-            pictured = {**sample, "fed": []}
             now = sample_grid.show(
-                state.result, state.id, [pictured], about.classes, look, size="large", large=True, key=key
+                state.result,
+                state.id,
+                [replace(sample, fed=())],
+                about.classes,
+                look,
+                size="large",
+                large=True,
+                key=key,
             )
             _remember(now)
             choice = sample_grid.opened(key)
@@ -49,7 +70,7 @@ def show(view: View, entry: Entry, about: DataAbout, place: int, look: Look) -> 
                 _chosen(choice.value, place, about)
     with right:
         _values(sample, state.result)
-    if sample["fed"]:
+    if sample.fed:
         _fed(sample, state.result, state.id)
 
 
@@ -96,78 +117,78 @@ def _remember(now: Look) -> None:
     remember_look(now)
 
 
-def _head(sample: Mapping[str, Any]) -> None:
-    about = [escape.code(sample["name"])] if sample["name"] else []
-    if sample["label"]:
-        about.append(f"label **{escape.markdown(sample['label'], 200)}**")
-    if sample["split"]:
-        about.append(escape.markdown(sample["split"], 40))
-    if sample["width"]:
-        about.append(f"{sample['width']:,} × {sample['height']:,} pixels")
-    if sample["marks_total"]:
-        left = f", {len(sample['marks']):,} drawn" if len(sample["marks"]) < sample["marks_total"] else ""
-        about.append(words.plural(int(sample["marks_total"]), "mark") + left)
+def _head(sample: ShownRow) -> None:
+    about = [escape.code(sample.name)] if sample.name else []
+    if sample.label:
+        about.append(f"label **{escape.markdown(sample.label, 200)}**")
+    if sample.split:
+        about.append(escape.markdown(sample.split, 40))
+    if sample.width:
+        about.append(f"{sample.width:,} × {sample.height:,} pixels")
+    if sample.marks_total:
+        left = f", {len(sample.marks):,} drawn" if len(sample.marks) < sample.marks_total else ""
+        about.append(words.plural(sample.marks_total, "mark") + left)
     if about:
         st.markdown(" · ".join(about))
-    for problem in sample["problems"][:10]:
+    for problem in sample.problems[:10]:
         st.warning(escape.sentences(problem))
-    for remark in sample["remarks"][:10]:
+    for remark in sample.remarks[:10]:
         st.caption(escape.sentences(remark))
 
 
-def _values(sample: Mapping[str, Any], result: JobResult) -> None:
-    values = sample["values"]
-    for value in values:
-        if value.get("look") == "text" and value["kind"] == "text":
-            st.caption(escape.markdown(value["field"], 60))
-            st.code(str(value["text"])[:20_000] or " ", language=None, wrap_lines=True)
-            if value.get("left_out"):
-                st.caption(f"{words.count(int(value['left_out']))} more characters")
-        elif value.get("look") in ("curve", "sound"):
+def _values(sample: ShownRow, result: JobResult) -> None:
+    rest: list[Shown] = []
+    for value in sample.values:
+        if isinstance(value, ShownText) and value.look == value.kind == "text":
+            st.caption(escape.markdown(value.field, 60))
+            st.code(value.text[:20_000] or " ", language=None, wrap_lines=True)
+            if value.left_out:
+                st.caption(f"{words.count(value.left_out)} more characters")
+            continue
+        rest.append(value)
+        if isinstance(value, ShownCurve | ShownSound):
             _curve(value, result)
-    rest = [value for value in values if not (value.get("look") == "text" and value["kind"] == "text")]
     if rest:
         table = {
-            "Field": [escape.clip(value["field"], 80) for value in rest],
+            "Field": [escape.clip(value.field, 80) for value in rest],
             "Value": [escape.clip(_said(value), 300) for value in rest],
-            "Type": [f"{value['kind']}, {value['dtype']}" for value in rest],
+            "Type": [f"{value.kind}, {value.dtype}" for value in rest],
         }
-        if any(isinstance(value.get("min"), int | float) and value.get("look") != "number" for value in rest):
+        if any(value.min is not None and not isinstance(value, ShownNumber) for value in rest):
             table["Range"] = [_range(value) for value in rest]
         st.dataframe(table, hide_index=True, height="content" if len(rest) <= 14 else 520)
-    if sample["marks"]:
-        _marks(sample)
+    if sample.marks:
+        _marks(sample.marks)
 
 
-def _said(value: Mapping[str, Any]) -> str:
-    return words.shape(value["shape"]) if value.get("look") == "picture" else sample_grid.said(value)
+def _said(value: Shown) -> str:
+    return words.shape(value.shape) if isinstance(value, ShownPicture) else sample_grid.said(value)
 
 
-def _range(value: Mapping[str, Any]) -> str:
-    low, high = value.get("min"), value.get("max")
-    if value.get("look") == "number":
+def _range(value: Shown) -> str:
+    if isinstance(value, ShownNumber):
         return ""
-    if not isinstance(low, int | float) or not isinstance(high, int | float):
-        return "not finite" if value.get("nonfinite") else ""
-    broken = f", {value['nonfinite']:,} not finite" if value.get("nonfinite") else ""
-    return f"{words.significant(float(low))} … {words.significant(float(high))}{broken}"
+    if value.min is None or value.max is None:
+        return "not finite" if value.nonfinite else ""
+    broken = f", {value.nonfinite:,} not finite" if value.nonfinite else ""
+    return f"{words.significant(float(value.min))} … {words.significant(float(value.max))}{broken}"
 
 
-def _curve(value: Mapping[str, Any], result: JobResult) -> None:
-    channels = sample_grid.curve(result, str(value["file"]), 8)
+def _curve(value: ShownCurve | ShownSound, result: JobResult) -> None:
+    channels = sample_grid.curve(result, value.file, 8)
     if channels:
         st.plotly_chart(
-            _signal(channels, value), config=figures.CONFIG, key=f"curve-{value['file']}", alt="Signal over time"
+            _signal(channels, value), config=figures.CONFIG, key=f"curve-{value.file}", alt="Signal over time"
         )
-    sound = result.files.get(str(value.get("sound") or ""))
+    sound = result.files.get(value.sound or "") if isinstance(value, ShownSound) else None
     if sound is not None and sound.stat().st_size <= 128 << 20:
         st.audio(sound.read_bytes(), format="audio/wav")
 
 
-def _signal(channels: list[list[list[float | None]]], value: Mapping[str, Any]) -> go.Figure:
+def _signal(channels: list[list[list[float | None]]], value: ShownCurve | ShownSound) -> go.Figure:
     """Each channel as the band between the lowest and highest value of every stretch."""
     figure = figures.base(240, showlegend=len(channels) > 1)
-    steps, rate = int(value["steps"]), float(value.get("sample_rate_hz") or 0)
+    steps, rate = value.steps, float(value.sample_rate_hz if isinstance(value, ShownSound) else 0)
     for at, (lows, highs) in enumerate(channels):
         colour = class_colours.COLOURS[at % len(class_colours.COLOURS)]
         x = [(place + 0.5) * steps / len(lows) / (rate or 1) for place in range(len(lows))]
@@ -179,36 +200,37 @@ def _signal(channels: list[list[list[float | None]]], value: Mapping[str, Any]) 
                                legendgroup=name, showlegend=False, fill="tonexty",
                                hovertemplate="%{x:.4g}: %{y:.4g}<extra></extra>")  # fmt: skip
     figure.update_xaxes(title_text="Time (s)" if rate else "Step")
-    figure.update_yaxes(title_text=escape.figure(value["field"]))
+    figure.update_yaxes(title_text=escape.figure(value.field))
     return figure
 
 
-def _marks(sample: Mapping[str, Any]) -> None:
-    with st.expander(f"{words.plural(len(sample['marks']), 'mark')} as numbers"):
-        rows = sample["marks"][:_MOST_MARKS]
+def _marks(marks: Sequence[Marked]) -> None:
+    with st.expander(f"{words.plural(len(marks), 'mark')} as numbers"):
+        rows = marks[:_MOST_MARKS]
         st.dataframe(
             {
-                "Class": [escape.clip(mark["label"], 80) for mark in rows],
-                "Kind": [str(mark["type"]) for mark in rows],
+                "Class": [escape.clip(mark.label, 80) for mark in rows],
+                "Kind": [mark.type for mark in rows],
                 "Where": [_where(mark) for mark in rows],
-                "Also": [escape.clip(", ".join(f"{key} {item}" for key, item in (mark.get("details") or {}).items()), 120) for mark in rows],
+                "Also": [escape.clip(", ".join(f"{key} {item}" for key, item in mark.details.items()), 120) for mark in rows],
             },
             hide_index=True,
         )  # fmt: skip
 
 
-def _where(mark: Mapping[str, Any]) -> str:
-    if mark["type"] in ("box", "region"):
-        turned = f", turned {words.given(mark['angle_degrees'])}°" if mark.get("angle_degrees") else ""
-        size = f"x {words.given(mark['x'])}, y {words.given(mark['y'])}, {words.given(mark['width'])} × {words.given(mark['height'])}"
-        return size + turned + (f", {mark['pixels']:,} pixels" if "pixels" in mark else "")
-    if mark["type"] == "polygon":
-        return f"{words.plural(len(mark['rings']), 'ring')}, {words.plural(sum(map(len, mark['rings'])), 'point')}"
-    return words.plural(len(mark["points"]), "point")
+def _where(mark: Marked) -> str:
+    if isinstance(mark, ShownPolygon):
+        return f"{words.plural(len(mark.rings), 'ring')}, {words.plural(sum(map(len, mark.rings)), 'point')}"
+    if not isinstance(mark, ShownBox | ShownRegion):
+        return words.plural(len(mark.points), "point")
+    size = f"x {words.given(mark.x)}, y {words.given(mark.y)}, {words.given(mark.width)} × {words.given(mark.height)}"
+    if isinstance(mark, ShownRegion):
+        return f"{size}, {mark.pixels:,} pixels"
+    return f"{size}, turned {words.given(mark.angle_degrees)}°" if mark.angle_degrees else size
 
 
-def _fed(sample: Mapping[str, Any], result: JobResult, job_id: str) -> None:
+def _fed(sample: ShownRow, result: JobResult, job_id: str) -> None:
     st.markdown("**What the model gets of it**")
     st.caption(" · ".join(chosen_data.step_words()))
-    bare = {**sample, "picture": None, "areas": None, "marks": [], "values": [], "width": 0, "height": 0}
+    bare = replace(sample, picture=None, areas=None, marks=(), values=(), width=0, height=0)
     sample_grid.show(result, job_id, [bare], (), Look(), size="large", large=False, key="one-fed")

@@ -13,9 +13,10 @@ from dashboard.data import chosen_data, data_jobs, data_one, data_table, sample_
 from dashboard.data.sample_grid import Look
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
+from stethoscope.data_view.shown import FieldScale
 from stethoscope.data_view.table import is_table
 from stethoscope.store import Entry
-from stethoscope.tasks.read_data import CARDS, TABLE_ROWS
+from stethoscope.tasks.read_data import CARDS, TABLE_ROWS, RowsRead
 
 _PER_PAGE = {"12": "12", "24": "24", "48": "48", "60": "60"}
 _SIZES = {"small": "Small", "medium": "Medium", "large": "Large"}
@@ -30,23 +31,23 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
         return
     params, per_page = _settings(about, entry)
     job = data_jobs.reading(entry, params)
-    found = data_jobs.answer(state := data_jobs.asked(job, entry, view), job, dict, entry, view)
-    if found is None or state.result is None:
+    read = data_jobs.answer(state := data_jobs.asked(job, entry, view), job, RowsRead, entry, view)
+    if read is None or state.result is None:
         return
-    _remember_order(found["places"], int(params["start"]), per_page)
-    _extent(found, about, params, per_page)
-    if found.get("table"):
-        data_table.show(found["table"], found["places"], entry.id)
+    _remember_order(read.places, int(params["start"]), per_page)
+    _extent(read, about, params, per_page)
+    if read.table is not None:
+        data_table.show(read.table, read.places, entry.id)
         return
-    if not found["samples"]:
+    if not read.samples:
         st.caption("No row fits. Choose another class or split, or search for something else.")
         return
     key = f"grid-{entry.id}"
     now = sample_grid.show(
-        state.result, state.id, found["samples"], about.classes, look(), size=_size(), large=False, key=key
+        state.result, state.id, read.samples, about.classes, look(), size=_size(), large=False, key=key
     )
     remember_look(now)
-    _scales(found["scales"])
+    _scales(read.scales)
     choice = sample_grid.opened(key)
     if choice is not None and isinstance(choice.value, int) and choice.value >= 0:
         session.remember("place", str(choice.value))
@@ -127,16 +128,14 @@ def _first_page() -> None:
     session.remember("start", None)
 
 
-def _extent(found: Mapping[str, Any], about: DataAbout, params: Mapping[str, Any], per_page: int) -> None:
+def _extent(read: RowsRead, about: DataAbout, params: Mapping[str, Any], per_page: int) -> None:
     """Which rows are on the page, of how many, and the way to others."""
-    start, shown, matches = int(params["start"]), len(found["places"]), int(found["matches"])
+    start, shown, matches = int(params["start"]), len(read.places), read.matches
     narrowed = bool(params["only"])
     of = words.count(matches)
     what = "rows that fit" if narrowed else "rows"
-    if not found["complete"]:
-        what = (
-            f"rows that fit among the first {words.count(int(found['looked']))} of {words.count(about.rows)} looked at"
-        )
+    if not read.complete:
+        what = f"rows that fit among the first {words.count(read.looked)} of {words.count(about.rows)} looked at"
     about_size = "" if about.rows_exact or narrowed else "about "
     line = f"{start + 1:,}–{start + shown:,} of {about_size}{of} {what}" if shown else f"none of {of} {what}"
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", gap="small"):
@@ -176,9 +175,9 @@ def _remember_order(places: Sequence[int], start: int, per_page: int) -> None:
     st.session_state["_sample_order"] = (list(places), start, per_page)
 
 
-def _scales(scales: Sequence[Mapping[str, Any]]) -> None:
+def _scales(scales: Sequence[FieldScale]) -> None:
     """Says which values are drawn black and white where that is not obvious."""
     for one in scales[:3]:
-        low, high = words.significant(float(one["low"])), words.significant(float(one["high"]))
-        broken = f"; {words.plural(int(one['broken']), 'value')} not finite" if one.get("broken") else ""
-        st.caption(f"{escape.code(one['field'], 40)}: black is {low}, white is {high}{broken}.")
+        low, high = words.significant(one.low), words.significant(one.high)
+        broken = f"; {words.plural(one.broken, 'value')} not finite" if one.broken else ""
+        st.caption(f"{escape.code(one.field, 40)}: black is {low}, white is {high}{broken}.")

@@ -8,6 +8,7 @@ from dashboard import asked_job, render
 from dashboard.data import data_jobs
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
+from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Budget, Job
 
 
@@ -33,8 +34,10 @@ def known(view: View, architecture: Architecture | None, reference: DataUse) -> 
     """
     if architecture is None or view.entry is None:
         state = data_jobs.asked(job := data_jobs.reading(reference.entry, _first_row(reference)), reference.entry, view)
-        read = data_jobs.answer(state, job, dict, reference.entry, view, height=120)
-        return None if read is None else Known(_columns(read), int(read["about"]["rows"]), fits=False)
+        read = data_jobs.answer(state, job, RowsRead, reference.entry, view, height=120)
+        if read is None:
+            return None
+        return Known(tuple(one.name for one in read.about.fields), read.about.rows, fits=False)
     job = Job(
         "fit_data", {"model": view.entry.file, "data": reference.file}, reference.params(),
         Budget(data_jobs.MEMORY_BYTES, data_jobs.TIME_S),

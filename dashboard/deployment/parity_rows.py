@@ -13,6 +13,7 @@ from dashboard.session import View
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry, store
+from stethoscope.tasks.read_data import RowsRead
 
 _PICTURED = 6
 
@@ -86,14 +87,13 @@ def _pictures(entry: Entry, state: JobState, view: View, found: Sequence[Mapping
     }
     job = data_jobs.reading(entry, params)
     read_state = data_jobs.asked(job, entry, view)
-    read = data_jobs.answer(read_state, job, dict, entry, view, height=200)
-    if read is None or read_state.result is None or read.get("table") is not None or not read.get("samples"):
+    read = data_jobs.answer(read_state, job, RowsRead, entry, view, height=200)
+    if read is None or read_state.result is None or not read.samples:
         return
     notes = {int(one["place"]): _note(one) for one in found}
     key = "parity-rows"
-    classes = (read.get("about") or {}).get("classes") or ()
     sample_grid.show(
-        read_state.result, read_state.id, read["samples"], classes, data_samples.look(), size="small", large=False, key=key, notes=notes
+        read_state.result, read_state.id, read.samples, read.about.classes, data_samples.look(), size="small", large=False, key=key, notes=notes
     )  # fmt: skip
     choice = sample_grid.opened(key)
     if choice is not None and isinstance(choice.value, int) and choice.value >= 0:

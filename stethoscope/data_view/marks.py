@@ -11,6 +11,7 @@ import numpy.typing as npt
 from stethoscope.codec import plain
 from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
 from stethoscope.data_view.pictures import Picture, as_png
+from stethoscope.data_view.shown import Marked, ShownBox, ShownPoints, ShownPolygon, ShownRegion
 
 Bits = npt.NDArray[np.bool_]
 MOST_AREAS = 2_000
@@ -24,7 +25,7 @@ _KEPT = 0.25
 class Drawn(NamedTuple):
     """Marks ready for a browser."""
 
-    marks: list[dict[str, Any]]
+    marks: tuple[Marked, ...]
     total: int
     """How many there are; `marks` may be fewer."""
     areas: Picture | None
@@ -41,18 +42,17 @@ def drawn(marks: Sequence[Mark], size: tuple[int, int], shown: tuple[int, int], 
         most: how many marks are kept; the largest areas are drawn first, so that small ones stay visible.
     """
     tolerance = 0.4 * max(size[0] / max(shown[0], 1), 1.0)
-    kept: list[dict[str, Any]] = []
+    kept: list[Marked] = []
     areas: list[tuple[int, Bits]] = []
     for mark in marks[:most]:
         if isinstance(mark, Region):
             if len(areas) == MOST_AREAS:
                 continue
-            at = _bounds(mark.bits, size)
             areas.append((len(kept), mark.bits))
-            kept.append({"type": "region", "label": mark.label, **at})
+            kept.append(_region(mark, size))
         else:
             kept.append(_outline(mark, tolerance))
-    return Drawn(kept, len(marks), _area_picture(areas, shown))
+    return Drawn(tuple(kept), len(marks), _area_picture(areas, shown))
 
 
 def regions_of(mask: npt.NDArray[Any], classes: Sequence[str]) -> list[Region]:
@@ -89,26 +89,31 @@ def extent(marks: Sequence[Mark]) -> tuple[int, int]:
     return int(np.ceil(min(right, 1e5))), int(np.ceil(min(bottom, 1e5)))
 
 
-def _outline(mark: Box | Polygon | Points, tolerance: float) -> dict[str, Any]:
+def _outline(mark: Box | Polygon | Points, tolerance: float) -> Marked:
     if isinstance(mark, Box):
-        return {
-            "type": "box", "label": mark.label, "x": _number(mark.x), "y": _number(mark.y), "width": _number(mark.width),
-            "height": _number(mark.height), "angle_degrees": _number(mark.angle_degrees), "details": plain(mark.details),
-        }  # fmt: skip
+        return ShownBox(
+            label=mark.label,
+            details=plain(mark.details),
+            x=_number(mark.x),
+            y=_number(mark.y),
+            width=_number(mark.width),
+            height=_number(mark.height),
+            angle_degrees=_number(mark.angle_degrees),
+        )
     if isinstance(mark, Polygon):
-        rings = [_simpler(ring, tolerance) for ring in mark.rings]
-        return {"type": "polygon", "label": mark.label, "rings": rings, "details": plain(mark.details)}
-    points = [[_number(x), _number(y)] for x, y in mark.points]
-    return {"type": "points", "label": mark.label, "points": points, "joined": mark.joined}
+        rings = tuple(_simpler(ring, tolerance) for ring in mark.rings)
+        return ShownPolygon(label=mark.label, details=plain(mark.details), rings=rings)
+    points = tuple((_number(x), _number(y)) for x, y in mark.points)
+    return ShownPoints(label=mark.label, points=points, joined=mark.joined)
 
 
-def _simpler(ring: Sequence[tuple[float, float]], tolerance: float) -> list[list[float]]:
+def _simpler(ring: Sequence[tuple[float, float]], tolerance: float) -> tuple[tuple[float, float], ...]:
     """A ring without the points that lie closer to the one before than anybody can see."""
-    kept: list[list[float]] = []
+    kept: list[tuple[float, float]] = []
     for place, (x, y) in enumerate(ring):
         if not kept or place == len(ring) - 1 or max(abs(x - kept[-1][0]), abs(y - kept[-1][1])) >= tolerance:
-            kept.append([_number(x), _number(y)])
-    return kept
+            kept.append((_number(x), _number(y)))
+    return tuple(kept)
 
 
 def _number(value: float) -> float:
@@ -116,19 +121,21 @@ def _number(value: float) -> float:
     return round(float(value), 2) if np.isfinite(value) else 0.0
 
 
-def _bounds(bits: Bits, size: tuple[int, int]) -> dict[str, Any]:
+def _region(mark: Region, size: tuple[int, int]) -> ShownRegion:
     """The box around an area in pixels of the image, and how many pixels it has."""
+    bits: Bits = mark.bits
     rows, columns = np.flatnonzero(bits.any(axis=1)), np.flatnonzero(bits.any(axis=0))
     if not rows.size:
-        return {"x": 0, "y": 0, "width": 0, "height": 0, "pixels": 0}
+        return ShownRegion(label=mark.label)
     across, down = size[0] / bits.shape[1], size[1] / bits.shape[0]
-    return {
-        "x": _number(columns[0] * across),
-        "y": _number(rows[0] * down),
-        "width": _number((columns[-1] + 1 - columns[0]) * across),
-        "height": _number((rows[-1] + 1 - rows[0]) * down),
-        "pixels": int(np.count_nonzero(bits)),
-    }
+    return ShownRegion(
+        label=mark.label,
+        x=_number(columns[0] * across),
+        y=_number(rows[0] * down),
+        width=_number((columns[-1] + 1 - columns[0]) * across),
+        height=_number((rows[-1] + 1 - rows[0]) * down),
+        pixels=int(np.count_nonzero(bits)),
+    )
 
 
 def _area_picture(areas: Sequence[tuple[int, Bits]], shown: tuple[int, int]) -> Picture | None:

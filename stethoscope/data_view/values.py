@@ -1,4 +1,4 @@
-"""What one row holds, as JSON and small files: a picture, a curve, a sound, a text, a number for each field."""
+"""What one row holds, with small files: a picture, a curve, a sound, a text, a number for each field."""
 
 from __future__ import annotations
 
@@ -12,6 +12,16 @@ import numpy.typing as npt
 
 from stethoscope.data.dataset import DataField
 from stethoscope.data_view.pictures import Picture, Scale, channels_last, drawn_channels, is_drawable, picture
+from stethoscope.data_view.shown import (
+    FieldScale,
+    Shown,
+    ShownArray,
+    ShownCurve,
+    ShownNumber,
+    ShownPicture,
+    ShownSound,
+    ShownText,
+)
 from stethoscope.data_view.signals import envelope, wav
 
 Array = npt.NDArray[Any]
@@ -27,7 +37,7 @@ _LEAST_SIDE = 4
 
 @dataclass
 class Values:
-    """Turns the values of rows into JSON.
+    """Turns the values of rows into what is shown of them.
 
     Attributes:
         longest_px: of a picture's longer side.
@@ -49,37 +59,41 @@ class Values:
             if arrays:
                 self.scales[one.name] = Scale.of(arrays)
 
-    def scales_to_json(self) -> list[dict[str, Any]]:
+    def unusual_scales(self) -> tuple[FieldScale, ...]:
         """Which value is black and which white, where that is not what everybody takes it for."""
-        return [
-            {"field": name, "low": scale.low, "high": scale.high, "broken": scale.broken}
+        return tuple(
+            FieldScale(name, scale.low, scale.high, scale.broken)
             for name, scale in self.scales.items()
             if not scale.usual
-        ]
+        )
 
-    def of(self, one: DataField, value: Array, stem: str) -> dict[str, Any]:
-        """One value: {"field", "kind", "role", "unit", "shape", "dtype"} and what it shows.
-
-        A drawn one has "file" (PNG), "width", "height" (of the file); a curve "file" (.npy, see `envelope`) and "steps"; a
-        sound besides "sound" (.wav) and "seconds"; others "text" or "number".
-        """
-        told: dict[str, Any] = {
-            "field": one.name, "kind": one.kind, "role": one.role, "unit": one.unit, "shape": list(value.shape),
+    def of(self, one: DataField, value: Array, stem: str, *, drawn: bool = True) -> Shown:
+        """One value, with its files, whose names begin with `stem`; without `drawn` no curve and no sound."""
+        about: dict[str, Any] = {
+            "field": one.name, "kind": one.kind, "role": one.role, "unit": one.unit, "shape": value.shape,
             "dtype": "string" if value.dtype.kind in "OSU" else str(value.dtype), **_ends(value),
         }  # fmt: skip
         if value.dtype.kind in "OSU":
-            return told | self._text(value)
+            return self._text(value, about)
         if self._drawn(one, value):
             made = self.picture(one.name, value)
-            return told | {"file": self.keep(f"{stem}.png", made.png), "width": made.width, "height": made.height,
-                           "channels": drawn_channels(channels_last(value)), "look": "picture"}  # fmt: skip
-        if one.kind == "audio" and value.ndim in (1, 2):
-            return told | self._sound(one, value, stem)
-        if self._curve(one, value):
-            return told | self._signal(value, stem)
+            return ShownPicture(
+                **about,
+                file=self.keep(f"{stem}.png", made.png),
+                width=made.width,
+                height=made.height,
+                channels=drawn_channels(channels_last(value)),
+            )
+        sound = one.kind == "audio" and value.ndim in (1, 2)
+        if sound or self._curve(one, value):
+            if not drawn:
+                return ShownArray(**about)
+            about |= self._signal(value, stem)
+            return self._sound(one, value, stem, about) if sound else ShownCurve(**about)
         if value.size == 1:
-            return told | {"look": "number", "number": _plain(value.reshape(-1)[0])}
-        return told | {"look": "numbers", "text": _numbers(value), "left_out": max(0, value.size - MOST_NUMBERS)}
+            return ShownNumber(**about, number=_plain(value.reshape(-1)[0]))
+        left_out = max(0, value.size - MOST_NUMBERS)
+        return ShownText(**about, look="numbers", text=_numbers(value), left_out=left_out)
 
     def picture(self, name: str, value: Array) -> Picture:
         """Draws a value on its field's scale."""
@@ -98,43 +112,46 @@ class Values:
         many = value.ndim in (1, 2) and len(value) >= _CURVE_FROM and value.dtype.kind in "biuf"
         return many and one.kind in ("sequence", "array", "number")
 
-    def _text(self, value: Array) -> dict[str, Any]:
+    def _text(self, value: Array, about: dict[str, Any]) -> ShownText:
         limit = FULL_TEXT if self.full else CARD_TEXT
         if value.ndim == 0:
             text = str(value.item().decode("utf-8", "replace") if isinstance(value.item(), bytes) else value.item())
         else:
             text = ", ".join(str(item) for item in value.reshape(-1)[:MOST_NUMBERS].tolist())
-        return {"look": "text", "text": text[:limit], "left_out": max(0, len(text) - limit)}
+        return ShownText(**about, look="text", text=text[:limit], left_out=max(0, len(text) - limit))
 
     def _signal(self, value: Array, stem: str) -> dict[str, Any]:
         made = envelope(value, FULL_STEPS if self.full else CARD_STEPS)
         channels = int(np.prod(value.shape[1:], dtype=np.int64)) if value.ndim > 1 else 1
         return {
-            "look": "curve", "file": self.keep_array(stem, made), "steps": len(value), "channels": channels,
+            "file": self.keep_array(stem, made),
+            "steps": len(value),
+            "channels": channels,
             "drawn_channels": int(made.shape[0]),
-        }  # fmt: skip
+        }
 
-    def _sound(self, one: DataField, value: Array, stem: str) -> dict[str, Any]:
+    def _sound(self, one: DataField, value: Array, stem: str, about: dict[str, Any]) -> ShownSound:
         rate = one.details.get("sample_rate_hz")
         hertz = int(rate) if isinstance(rate, int | float) and 0 < rate < 1e6 else 16_000
-        told = self._signal(value, stem) | {"look": "sound", "sample_rate_hz": hertz, "seconds": len(value) / hertz}
-        most = FULL_SOUND_S if self.full else CARD_SOUND_S
+        seconds = len(value) / hertz
         if not len(value):
-            return told
-        return told | {
-            "sound": self.keep(f"{stem}.wav", wav(value, hertz, most)),
-            "sound_s": min(most, len(value) / hertz),
-        }
+            return ShownSound(**about, sample_rate_hz=hertz, seconds=seconds)
+        most = FULL_SOUND_S if self.full else CARD_SOUND_S
+        return ShownSound(
+            **about,
+            sample_rate_hz=hertz,
+            seconds=seconds,
+            sound=self.keep(f"{stem}.wav", wav(value, hertz, most)),
+            sound_s=min(most, seconds),
+        )
 
 
 def _ends(value: Array) -> dict[str, Any]:
     if value.dtype.kind not in "biuf" or not value.size:
         return {}
     finite = value[np.isfinite(value)] if value.dtype.kind == "f" else value
-    if not finite.size:
-        return {"min": None, "max": None, "nonfinite": int(value.size)}
-    ends = {"min": _plain(finite.min()), "max": _plain(finite.max())}
-    return ends | ({"nonfinite": int(value.size - finite.size)} if finite.size < value.size else {})
+    broken = {"nonfinite": int(value.size - finite.size)}
+    return broken | ({"min": finite.min().item(), "max": finite.max().item()} if finite.size else {})
 
 
 def _plain(value: Any) -> Any:

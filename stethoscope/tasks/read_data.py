@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data import open_data
-from stethoscope.data.about_json import about_to_json
-from stethoscope.data.dataset import DataField, Dataset, Region, Sample
+from stethoscope.data.dataset import DataAbout, DataField, Dataset, Region, Sample
 from stethoscope.data_view.marks import drawn, extent, regions_of
 from stethoscope.data_view.picked import Only, Picked, classes_in, pick
 from stethoscope.data_view.pictures import LARGEST
-from stethoscope.data_view.table import is_table, table_of
+from stethoscope.data_view.shown import FieldScale, Shown, ShownCurve, ShownPicture, ShownRow, ShownSound
+from stethoscope.data_view.table import RowTable, is_table, table_of
 from stethoscope.data_view.values import MOST_CURVES, Values
 from stethoscope.errors import BadSetting
 from stethoscope.preprocessing.preparation import Preparation
@@ -28,6 +29,28 @@ CARD_MARKS, FULL_MARKS = 400, 5_000
 _CARD_VALUES, _FULL_VALUES = 12, 400
 
 
+@dataclass(frozen=True)
+class RowsRead:
+    """What data is, and some of its rows: as a `table` where they are single values, else as `samples`.
+
+    Pictures are PNG files, curves .npy, sounds WAV, in the job's outputs.
+    """
+
+    about: DataAbout
+    places: tuple[int, ...]
+    """The rows that are here, by number."""
+    matches: int
+    """Rows that fit what was asked for, as far as was looked."""
+    looked: int
+    complete: bool
+    """Whether all rows were looked at, rather than `looked` of them."""
+    classes: tuple[str, ...] = ()
+    """Those that the data does not name itself."""
+    samples: tuple[ShownRow, ...] = ()
+    table: RowTable | None = None
+    scales: tuple[FieldScale, ...] = ()
+
+
 class ReadData:
     """Files: "data".
 
@@ -37,14 +60,10 @@ class ReadData:
     """
 
     kind = "read_data"
+    answer = RowsRead
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"about", "places", "samples" | "table", "matches", "looked", "complete", "scales", "classes" (those the
-        data does not name itself)}.
-
-        `about` is as `about_to_json` gives it. A table of single values comes as {"columns", "rows"}, everything else as
-        samples: {"place", "name", "label", "split", "problems", "remarks", "width", "height", "picture", "marks",
-        "marks_total", "areas", "values", "values_total", "fed"}. Pictures are PNG files, curves .npy, sounds WAV, in the job's outputs.
+    def run(self, context: TaskContext) -> RowsRead:
+        """Finds the rows and draws them.
 
         Raises:
             BadSetting: a parameter that makes no sense.
@@ -60,24 +79,24 @@ class ReadData:
             picked = _picked(context, data, full, MOST_TABLE_ROWS if table else MOST_ROWS)
             context.report("read", message="reading the rows")
             samples = data.samples(picked.places)
-            answer = {
-                "about": about_to_json(data.about),
-                "places": [sample.place for sample in samples],
-                "matches": picked.matches,
-                "looked": picked.looked,
-                "complete": picked.complete,
-                "scales": [],
-                "classes": classes_in(data, MOST_CLASSES) if full is None and params.get("start", 0) == 0 else [],
-            }
+            classes = classes_in(data, MOST_CLASSES) if full is None and params.get("start", 0) == 0 else []
+            read = RowsRead(
+                about=data.about,
+                places=tuple(sample.place for sample in samples),
+                matches=picked.matches,
+                looked=picked.looked,
+                complete=picked.complete,
+                classes=tuple(classes),
+            )
             if table:
-                return answer | {"samples": [], "table": table_of(data.about, samples)}
+                return replace(read, table=table_of(data.about, samples))
             longest = LARGEST if full is not None else _whole(params, "thumbnail", 16, 1_024, 256)
             shown = _Shown(context, data, longest, full is not None, preparation)
-            return answer | {"samples": shown.all(samples), "scales": shown.values.scales_to_json(), "table": None}
+            return replace(read, samples=shown.all(samples), scales=shown.values.unusual_scales())
 
 
 class _Shown:
-    """Samples as JSON and files."""
+    """Samples as they are shown, with their files."""
 
     def __init__(
         self, context: TaskContext, data: Dataset, longest: int, full: bool, preparation: Preparation | None
@@ -85,7 +104,7 @@ class _Shown:
         self._context, self._data, self._full, self._preparation = context, data, full, preparation
         self.values = Values(longest, full, self._keep, context.save)
 
-    def all(self, samples: Sequence[Sample]) -> list[dict[str, Any]]:
+    def all(self, samples: Sequence[Sample]) -> tuple[ShownRow, ...]:
         self.values.learn(self._data.about.fields, [sample.values for sample in samples])
         fed = [self._as_fed(sample) for sample in samples]
         if self._preparation is not None:
@@ -96,61 +115,59 @@ class _Shown:
         for at, (sample, arrays) in enumerate(zip(samples, fed, strict=True)):
             self._context.report("draw", at / max(1, len(samples)), f"row {sample.place:,}")
             made.append(self._one(sample, at, arrays))
-        return made
+        return tuple(made)
 
-    def _one(self, sample: Sample, at: int, fed: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    def _one(self, sample: Sample, at: int, fed: Mapping[str, npt.NDArray[Any]]) -> ShownRow:
         fields = [one for one in self._data.about.fields if one.name in sample.values]
-        told, curves = [], 0
+        values: list[Shown] = []
+        curves = 0
         for place, one in enumerate(fields[: _FULL_VALUES if self._full else _CARD_VALUES]):
-            value = self.values.of(one, sample.values[one.name], f"row-{at}-{place}")
-            curves += value.get("look") in ("curve", "sound")
-            told.append(value if curves <= MOST_CURVES or self._full else {**value, "look": "array"})
-        return {
-            "place": sample.place,
-            "name": sample.name,
-            "label": sample.label,
-            "split": sample.split,
-            "problems": list(sample.problems),
-            "remarks": list(sample.remarks),
-            **self._marked(sample, at, fields, told),
-            "values": told,
-            "values_total": len(fields),
-            "fed": [
+            drawn_too = curves < MOST_CURVES or self._full
+            value = self.values.of(one, sample.values[one.name], f"row-{at}-{place}", drawn=drawn_too)
+            curves += isinstance(value, ShownCurve | ShownSound)
+            values.append(value)
+        return replace(
+            self._marked(sample, at, fields, values),
+            values=tuple(values),
+            values_total=len(fields),
+            fed=tuple(
                 self.values.of(_fed_field(name, array), array, f"fed-{at}-{place}")
                 for place, (name, array) in enumerate(fed.items())
-            ],
-        }
+            ),
+        )
 
-    def _marked(
-        self, sample: Sample, at: int, fields: Sequence[DataField], told: Sequence[Mapping[str, Any]]
-    ) -> dict[str, Any]:
-        """Which of the values is the picture, and what is marked on it."""
-        drawn_values = [
-            (one, value) for one, value in zip(fields, told, strict=False) if value.get("look") == "picture"
-        ]
-        images = [pair for pair in drawn_values if pair[0].kind != "mask"] or drawn_values
+    def _marked(self, sample: Sample, at: int, fields: Sequence[DataField], values: Sequence[Shown]) -> ShownRow:
+        """The row with what is marked on it, and which of its values is the picture of that."""
+        pictures = [(one, value) for one, value in zip(fields, values, strict=False) if isinstance(value, ShownPicture)]
+        images = [pair for pair in pictures if pair[0].kind != "mask"] or pictures
         marks = list(sample.marks)
         if images and not any(isinstance(mark, Region) for mark in marks):
-            for one, _ in drawn_values:
+            for one, _ in pictures:
                 if one.kind == "mask":
                     marks += regions_of(sample.values[one.name], self._data.about.classes)
+        picture = None
         if images:
             one, value = images[0]
             height, width = sample.values[one.name].shape[:2]
-            picture, shown = value["file"], (int(value["width"]), int(value["height"]))
+            picture, shown = value.file, (value.width, value.height)
         else:
             width, height = extent(marks) if marks else (0, 0)
-            picture, shown = None, _fit(width, height, self.values.longest_px)
+            shown = _fit(width, height, self.values.longest_px)
         made = drawn(marks, (width, height), shown, FULL_MARKS if self._full else CARD_MARKS)
-        areas = None if made.areas is None else self._keep(f"areas-{at}.png", made.areas.png)
-        return {
-            "width": int(width),
-            "height": int(height),
-            "picture": picture,
-            "marks": made.marks,
-            "marks_total": made.total,
-            "areas": areas,
-        }
+        return ShownRow(
+            place=sample.place,
+            name=sample.name,
+            label=sample.label,
+            split=sample.split,
+            problems=tuple(sample.problems),
+            remarks=tuple(sample.remarks),
+            width=int(width),
+            height=int(height),
+            picture=picture,
+            marks=made.marks,
+            marks_total=made.total,
+            areas=None if made.areas is None else self._keep(f"areas-{at}.png", made.areas.png),
+        )
 
     def _as_fed(self, sample: Sample) -> dict[str, npt.NDArray[Any]]:
         """The arrays a model gets of this row, without the rows' dimension."""

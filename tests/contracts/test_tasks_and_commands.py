@@ -39,7 +39,6 @@ UNTYPED = {
     "profile",
     "projection",
     "prove",
-    "read_data",
     "read_logs",
     "read_media",
     "read_runs",

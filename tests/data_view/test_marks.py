@@ -8,6 +8,7 @@ import json
 import numpy as np
 from PIL import Image
 
+from stethoscope.codec import plain
 from stethoscope.data.dataset import Box, Points, Polygon, Region
 from stethoscope.data_view.marks import drawn, extent, regions_of
 
@@ -25,12 +26,12 @@ def test_outlines_stay_in_pixels_of_the_image():
     ]
     made = drawn(marks, (100, 50), (100, 50), 10)
     box, polygon, points = made.marks
-    assert (box["x"], box["y"], box["width"], box["height"], box["angle_degrees"]) == (1, 2, 30.12, 4, 15)
-    assert box["details"] == {"difficult": True}
-    assert polygon["rings"] == [[[0, 0], [10, 0], [10, 10]], [[2, 2], [3, 2], [3, 3]]]
-    assert points["points"] == [[5.5, 6.25]]
+    assert (box.x, box.y, box.width, box.height, box.angle_degrees) == (1, 2, 30.12, 4, 15)
+    assert box.details == {"difficult": True}
+    assert polygon.rings == (((0, 0), (10, 0), (10, 10)), ((2, 2), (3, 2), (3, 3)))
+    assert points.points == ((5.5, 6.25),)
     assert made.areas is None
-    json.dumps(made.marks, allow_nan=False)
+    json.dumps(plain(made.marks), allow_nan=False)
 
 
 def test_areas_come_as_one_picture_of_indices_the_small_ones_on_top():
@@ -39,8 +40,8 @@ def test_areas_come_as_one_picture_of_indices_the_small_ones_on_top():
     made = drawn([Region("b", small), Box("x", 0, 0, 1, 1), Region("a", large)], (60, 40), (60, 40), 10)
     index = areas(made)
     assert index[17, 22] == 1 and index[12, 12] == 3 and index[0, 0] == 0
-    assert (made.marks[2]["x"], made.marks[2]["y"], made.marks[2]["width"], made.marks[2]["height"]) == (10, 10, 40, 20)
-    assert made.marks[0]["pixels"] == 25
+    assert (made.marks[2].x, made.marks[2].y, made.marks[2].width, made.marks[2].height) == (10, 10, 40, 20)
+    assert made.marks[0].pixels == 25
 
 
 def test_thin_areas_are_still_seen_on_a_thumbnail():
@@ -56,7 +57,7 @@ def test_too_many_marks_are_counted_and_the_first_drawn():
 
 def test_numbers_that_are_none_do_not_reach_the_browser():
     made = drawn([Box("a", float("nan"), float("inf"), 1, 1)], (10, 10), (10, 10), 4)
-    json.dumps(made.marks, allow_nan=False)
+    json.dumps(plain(made.marks), allow_nan=False)
 
 
 def test_the_classes_of_a_mask_are_named_and_the_background_stays_bare():

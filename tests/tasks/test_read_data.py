@@ -11,9 +11,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from stethoscope.codec import decode, plain
+from stethoscope.data_view.shown import ShownArray, ShownCurve, ShownPicture, ShownSound
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.task import TaskContext
-from stethoscope.tasks.read_data import TASK
+from stethoscope.tasks.read_data import TASK, RowsRead
 from stethoscope.types import Budget, ModelFile
 
 
@@ -24,7 +26,7 @@ def read(tmp_path, path, **params):
         files={"data": ModelFile.at(path)}, params=params, folder=folder, budget=Budget(1 << 30, 10),
         report=lambda *_, **__: None, memory=None, open_model=None,
     )  # fmt: skip
-    return json.loads(json.dumps(TASK.run(context), allow_nan=False)), folder / "out"
+    return decode(RowsRead, json.loads(json.dumps(plain(TASK.run(context)), allow_nan=False))), folder / "out"
 
 
 @pytest.fixture
@@ -49,41 +51,41 @@ def photos(path, members=()):
 
 def test_images_come_as_png_files_with_their_labels(tmp_path, images):
     value, out = read(tmp_path, images, start=3, count=4)
-    assert value["places"] == [3, 4, 5, 6]
-    assert [one["label"] for one in value["samples"]] == ["0", "1", "2", "0"]
-    first = value["samples"][0]
-    shown = Image.open(out / first["picture"])
-    assert (shown.format, shown.size, (first["width"], first["height"])) == ("PNG", (6, 8), (6, 8))
+    assert value.places == (3, 4, 5, 6)
+    assert [one.label for one in value.samples] == ["0", "1", "2", "0"]
+    first = value.samples[0]
+    shown = Image.open(out / first.picture)
+    assert (shown.format, shown.size, (first.width, first.height)) == ("PNG", (6, 8), (6, 8))
     assert np.asarray(shown)[2, 3] == 255 and np.asarray(shown)[0, 0] == 0
-    assert value["about"]["rows"] == value["matches"] == 30
+    assert value.about.rows == value.matches == 30
 
 
 def test_a_class_can_be_asked_for_and_is_offered(tmp_path, images):
     value, _ = read(tmp_path, images, only={"class": "2"}, count=60)
-    assert value["places"] == list(range(2, 30, 3))
-    assert value["classes"] == ["0", "1", "2"]
+    assert value.places == tuple(range(2, 30, 3))
+    assert value.classes == ("0", "1", "2")
 
 
 def test_thumbnails_are_small_and_one_row_alone_is_large(tmp_path):
     path = photos(tmp_path / "photos.zip")
     value, out = read(tmp_path, path, thumbnail=100)
-    sizes = [Image.open(out / one["picture"]).size for one in value["samples"]]
+    sizes = [Image.open(out / one.picture).size for one in value.samples]
     assert sizes == [(64, 32), (50, 100)]
-    assert [(one["width"], one["height"], one["label"]) for one in value["samples"]] == [
+    assert [(one.width, one.height, one.label) for one in value.samples] == [
         (64, 32, "cat"),
         (400, 800, "dog"),
     ]
     value, out = read(tmp_path, path, full=1)
-    assert value["places"] == [1]
-    assert Image.open(out / value["samples"][0]["picture"]).size == (400, 800)
+    assert value.places == (1,)
+    assert Image.open(out / value.samples[0].picture).size == (400, 800)
 
 
 def test_a_damaged_image_is_a_problem_of_its_row_only(tmp_path):
     value, _ = read(tmp_path, photos(tmp_path / "photos.zip", [("dog/c.jpg", b"\xff\xd8\xff no image")]))
-    assert [bool(one["problems"]) for one in value["samples"]] == [False, False, True]
-    assert value["samples"][2]["picture"] is None
+    assert [bool(one.problems) for one in value.samples] == [False, False, True]
+    assert value.samples[2].picture is None
     value, _ = read(tmp_path, tmp_path / "photos.zip", only={"problem": True})
-    assert value["places"] == [2]
+    assert value.places == (2,)
 
 
 def test_marks_are_told_in_pixels_and_areas_as_a_picture(tmp_path):
@@ -103,11 +105,11 @@ def test_marks_are_told_in_pixels_and_areas_as_a_picture(tmp_path):
         made.writestr("annotations.json", json.dumps(annotations))
         made.writestr("a.png", picture.getvalue())
     value, out = read(tmp_path, path)
-    (sample,) = value["samples"]
-    boxes = [mark for mark in sample["marks"] if mark["type"] == "box"]
-    assert [boxes[0][name] for name in ("label", "x", "y", "width", "height")] == ["cat", 2, 3, 8, 4]
-    place = next(at for at, mark in enumerate(sample["marks"]) if mark["type"] == "region")
-    index = np.asarray(Image.open(out / sample["areas"]))[..., 0]
+    (sample,) = value.samples
+    boxes = [mark for mark in sample.marks if mark.type == "box"]
+    assert [getattr(boxes[0], name) for name in ("label", "x", "y", "width", "height")] == ["cat", 2, 3, 8, 4]
+    place = next(at for at, mark in enumerate(sample.marks) if mark.type == "region")
+    index = np.asarray(Image.open(out / sample.areas))[..., 0]
     assert set(np.unique(index)) == {0, place + 1}
     assert (index[:, :2] == place + 1).all() and not index[:, 2:].any()
 
@@ -116,11 +118,11 @@ def test_a_table_comes_as_a_table(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b,kind\n" + "1,x,yes\n2.5,,no\n" * 20)
     value, _ = read(tmp_path, path, count=2)
-    assert [column["name"] for column in value["table"]["columns"]] == ["a", "b", "kind"]
-    assert value["table"]["rows"][0][0] == 1 and value["table"]["rows"][0][2] == "yes"
-    assert not value["samples"]
+    assert [column.name for column in value.table.columns] == ["a", "b", "kind"]
+    assert value.table.rows[0][0] == 1 and value.table.rows[0][2] == "yes"
+    assert not value.samples
     value, _ = read(tmp_path, path, full=1)
-    assert {one["field"]: one.get("number", one.get("text")) for one in value["samples"][0]["values"]}["a"] == 2.5
+    assert {one.field: getattr(one, "number", None) for one in value.samples[0].values}["a"] == 2.5
 
 
 def test_sounds_can_be_played_and_seen(tmp_path):
@@ -133,26 +135,26 @@ def test_sounds_can_be_played_and_seen(tmp_path):
     path = tmp_path / "s.wav"
     path.write_bytes(content.getvalue())
     value, out = read(tmp_path, path)
-    (sound,) = [one for one in value["samples"][0]["values"] if one["look"] == "sound"]
-    with wave.open(str(out / sound["sound"])) as written:
+    (sound,) = [one for one in value.samples[0].values if isinstance(one, ShownSound)]
+    with wave.open(str(out / sound.sound)) as written:
         assert (written.getframerate(), written.getnframes()) == (8_000, 4_000)
-    assert np.load(out / sound["file"]).shape[:2] == (1, 2)
-    assert sound["seconds"] == 0.5
+    assert np.load(out / sound.file).shape[:2] == (1, 2)
+    assert sound.seconds == 0.5
 
 
 def test_what_a_model_gets_is_shown_beside(tmp_path, images):
     steps = [{"step": "scale", "of": "x", "factor": 2.0, "offset": -1.0}]
     value, _ = read(tmp_path, images, count=2, preparation=steps)
-    fed = {one["field"]: one for one in value["samples"][0]["fed"]}
-    assert (fed["x"]["min"], fed["x"]["max"], fed["x"]["look"]) == (-1, 1, "picture")
+    fed = {one.field: one for one in value.samples[0].fed}
+    assert (fed["x"].min, fed["x"].max, type(fed["x"])) == (-1, 1, ShownPicture)
 
 
 def test_values_that_are_no_numbers_are_told_by_name(tmp_path):
     path = tmp_path / "n.npz"
     np.savez(path, x=np.array([[np.nan, np.inf, -np.inf, 1.0]] * 3), y=np.arange(3))
     value, _ = read(tmp_path, path)
-    (told,) = [one for one in value["samples"][0]["values"] if one["field"] == "x"]
-    assert told["nonfinite"] == 3 and "nan, inf, -inf, 1" in told["text"]
+    (told,) = [one for one in value.samples[0].values if one.field == "x"]
+    assert told.nonfinite == 3 and "nan, inf, -inf, 1" in told.text
 
 
 @pytest.mark.parametrize(
@@ -169,3 +171,12 @@ def test_other_content_is_a_sentence(tmp_path):
     path.write_bytes(b"PK\x03\x04 not at all")
     with pytest.raises(StethoscopeError, match=r"x\.npz"):
         read(tmp_path, path)
+
+
+def test_of_many_curves_the_first_few_are_drawn(tmp_path):
+    path = tmp_path / "curves.npz"
+    np.savez(path, **{f"c{at}": np.zeros((4, 12, 2), np.float32) for at in range(6)})
+    value, _ = read(tmp_path, path, count=1)
+    assert [type(one) for one in value.samples[0].values] == [ShownCurve] * 4 + [ShownArray] * 2
+    value, _ = read(tmp_path, path, full=0)
+    assert {type(one) for one in value.samples[0].values} == {ShownCurve}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ from dashboard import choices, escape, outputs, words
 from dashboard.components import SCRIPT, component, nothing
 from dashboard.data import class_colours
 from dashboard.routes.job_media import address
+from stethoscope.codec import plain
+from stethoscope.data_view.shown import Shown, ShownCurve, ShownNumber, ShownPicture, ShownRow, ShownSound, ShownText
 from stethoscope.types import JobResult
 
 FOLDER = Path(__file__).parent
@@ -33,15 +35,15 @@ class Look:
 
 
 def show(
-    result: JobResult, job_id: str, samples: Sequence[Mapping[str, Any]], classes: Sequence[str], look: Look, *,
+    result: JobResult, job_id: str, samples: Sequence[ShownRow], classes: Sequence[str], look: Look, *,
     size: str, large: bool, key: str, notes: Mapping[int, str] | None = None,
 ) -> Look:  # fmt: skip
-    """Draws samples that the task `read_data` told. It tells the place of the one that is opened: see `opened`.
+    """Draws rows that the task `read_data` answered. It tells the place of the one that is opened: see `opened`.
 
     Args:
         result: of the job.
         job_id: its id, under which its pictures are found.
-        samples: as the task tells them.
+        samples: the rows.
         classes: names of the classes in the order of their numbers.
         look: what is shown of the marks at first.
         size: of the cards, one of `SIZES`.
@@ -52,9 +54,9 @@ def show(
     Returns:
         What is shown of the marks now.
     """
-    shown = [_sample(one, result, job_id, (notes or {}).get(int(one["place"]), "")) for one in samples]
-    counts = Counter(str(mark["label"]) for one in samples for mark in one["marks"])
-    labels = [*counts, *(str(one["label"]) for one in samples if one["label"])]
+    shown = [_sample(one, result, job_id, (notes or {}).get(one.place, "")) for one in samples]
+    counts = Counter(mark.label for one in samples for mark in one.marks)
+    labels = [*counts, *(one.label for one in samples if one.label)]
     told = component(FOLDER, ("marks.js", "cards.js", SCRIPT))(
         key=key,
         data={
@@ -94,78 +96,75 @@ def curve(result: JobResult, name: str, channels: int = _CARD_CHANNELS) -> list[
     ]
 
 
-def said(value: Mapping[str, Any]) -> str:
+def said(value: Shown) -> str:
     """One value in words: a number, a text, or what its array is."""
-    look = value.get("look")
-    if look == "number":
-        number = value["number"]
-        unit = f" {value['unit']}" if value.get("unit") else ""
-        return (
-            words.given(number) if isinstance(number, int | float) and not isinstance(number, bool) else str(number)
-        ) + unit
-    if look in ("text", "numbers"):
-        more = int(value.get("left_out") or 0)
-        return str(value["text"]) + (f" … and {more:,} more" if more else "")
-    if look == "sound":
-        return f"{words.duration(float(value['seconds']))} at {words.count(int(value['sample_rate_hz']))} Hz"
-    return f"{words.shape(value['shape'])} {value['dtype']}"
+    match value:
+        case ShownNumber(number=number):
+            told = str(number) if isinstance(number, bool | str) else words.given(number)
+            return f"{told} {value.unit}" if value.unit else told
+        case ShownText():
+            return value.text + (f" … and {value.left_out:,} more" if value.left_out else "")
+        case ShownSound():
+            return f"{words.duration(value.seconds)} at {words.count(value.sample_rate_hz)} Hz"
+        case _:
+            return f"{words.shape(value.shape)} {value.dtype}"
 
 
-def _sample(one: Mapping[str, Any], result: JobResult, job_id: str, note: str) -> dict[str, Any]:
-    values = [value for value in one["values"] if isinstance(value, Mapping)]
-    drawn = [value for value in values if value.get("look") == "picture"]
-    curves = [value for value in values if value.get("look") in ("curve", "sound")]
+def _sample(one: ShownRow, result: JobResult, job_id: str, note: str) -> dict[str, Any]:
+    pictures = [value for value in one.values if isinstance(value, ShownPicture)]
+    curves = [value for value in one.values if isinstance(value, ShownCurve | ShownSound)]
     texts = [
-        value
-        for value in values
-        if value["kind"] in ("text", "tokens") and value.get("text") and value["role"] == "input"
+        value.text
+        for value in one.values
+        if isinstance(value, ShownText) and value.kind in ("text", "tokens") and value.text and value.role == "input"
     ]
-    sound = next((value for value in curves if value.get("sound")), None)
+    sound = next((value.sound for value in curves if isinstance(value, ShownSound) and value.sound), None)
     return {
-        "place": int(one["place"]),
-        "name": escape.clip(one["name"], 160),
-        "label": escape.clip(one["label"], 80),
-        "split": escape.clip(one["split"], 30),
+        "place": one.place,
+        "name": escape.clip(one.name, 160),
+        "label": escape.clip(one.label, 80),
+        "split": escape.clip(one.split, 30),
         "note": note,
-        "problems": [escape.clip(problem, 300) for problem in one["problems"]],
-        "width": one["width"],
-        "height": one["height"],
-        "picture": address(job_id, one["picture"]) if one["picture"] else None,
-        "areas": address(job_id, one["areas"]) if one["areas"] else None,
-        "marks": [{**mark, "label": escape.clip(mark["label"], 80), "details": None} for mark in one["marks"]],
+        "problems": [escape.clip(problem, 300) for problem in one.problems],
+        "width": one.width,
+        "height": one.height,
+        "picture": address(job_id, one.picture) if one.picture else None,
+        "areas": address(job_id, one.areas) if one.areas else None,
+        "marks": [plain(replace(mark, label=escape.clip(mark.label, 80), details={})) for mark in one.marks],
         "pictures": [
-            {"field": escape.clip(value["field"], 60), "source": address(job_id, value["file"]), **_size(value)}
-            for value in drawn
-            if value["kind"] != "mask" or len(drawn) == 1
+            {"field": escape.clip(value.field, 60), "source": address(job_id, value.file), **_size(value)}
+            for value in pictures
+            if value.kind != "mask" or len(pictures) == 1
         ],
-        "curve": curve(result, str(curves[0]["file"])) if curves else None,
-        "sound": address(job_id, str(sound["sound"])) if sound else None,
-        "text": escape.clip(texts[0]["text"], _TEXT) if texts else "",
+        "curve": curve(result, curves[0].file) if curves else None,
+        "sound": address(job_id, sound) if sound else None,
+        "text": escape.clip(texts[0], _TEXT) if texts else "",
         "rows": [
-            {"field": escape.clip(value["field"], 60), "said": escape.clip(said(value), 80)}
-            for value in values
-            if value.get("role") != "split"
+            {"field": escape.clip(value.field, 60), "said": escape.clip(said(value), 80)}
+            for value in one.values
+            if value.role != "split"
         ][:_ROWS],
-        "fed": [_fed(value, result, job_id) for value in one["fed"]],
-    }  # fmt: skip
+        "fed": [_fed(value, result, job_id) for value in one.fed],
+    }
 
 
-def _fed(value: Mapping[str, Any], result: JobResult, job_id: str) -> dict[str, Any]:
+def _fed(value: Shown, result: JobResult, job_id: str) -> dict[str, Any]:
     ends = ""
-    if isinstance(value.get("min"), int | float) and isinstance(value.get("max"), int | float):
-        ends = f", {words.significant(float(value['min']))} … {words.significant(float(value['max']))}"
-    look = value.get("look")
+    if value.min is not None and value.max is not None:
+        ends = f", {words.significant(float(value.min))} … {words.significant(float(value.max))}"
     return {
-        "title": f"{escape.clip(value['field'], 40)}: {words.shape(value['shape'])} {value['dtype']}{ends}",
-        "source": address(job_id, value["file"]) if look == "picture" else None,
-        "curve": curve(result, str(value["file"])) if look in ("curve", "sound") else None,
+        "title": f"{escape.clip(value.field, 40)}: {words.shape(value.shape)} {value.dtype}{ends}",
+        "source": address(job_id, value.file) if isinstance(value, ShownPicture) else None,
+        "curve": curve(result, value.file) if isinstance(value, ShownCurve | ShownSound) else None,
         "said": escape.clip(said(value), 200),
         **_size(value),
     }
 
 
-def _size(value: Mapping[str, Any]) -> dict[str, int]:
-    return {"width": int(value.get("width") or 1), "height": int(value.get("height") or 1)}
+def _size(value: Shown) -> dict[str, int]:
+    if isinstance(value, ShownPicture):
+        return {"width": value.width or 1, "height": value.height or 1}
+    return {"width": 1, "height": 1}
 
 
 def _clipped(rows: list[list[object]]) -> list[list[object]]:
