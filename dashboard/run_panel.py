@@ -58,6 +58,8 @@ def _from_address(kind: str, view: View) -> JobState | None:
     if job_id is None or view.entry is None:
         return None
     found = progress.find(job_id)
+    if found is not None and found.kind == kind and not progress.is_readable(found):
+        found = None
     if found is not None and found.entry_id == view.entry.id:
         return found if found.kind == kind else None
     session.remember("job", None)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.activations.study import LayerActivations
+from stethoscope.cli_answers import exit_for, failing_well, summary
 from stethoscope.cli_options import (
     DataOption,
     JsonOption,
@@ -22,7 +25,7 @@ from stethoscope.cli_options import (
     TimeoutOption,
     TrustOption,
 )
-from stethoscope.codec import plain
+from stethoscope.codec import answer_of, plain
 from stethoscope.types import JobResult, Status
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -63,47 +66,51 @@ def activations(
         budget = cli_run.budget(memory_limit, timeout)
         with tempfile.TemporaryDirectory(prefix="stethoscope-") as folder:
             result, written = cli_run.model_job("activations", model, data, params, budget, Path(folder))
-            answer = _answer(result)
-            for layer in answer["layers"]:
-                # Outputs that cannot level off never do; scripts get a number.
-                layer["saturated_fraction"] = layer["saturated_fraction"] or 0.0
-            if out is not None and result.status is Status.OK:
-                _write(answer, written, out)
+            answer = answer_of(result, LayerActivations) if result.status is Status.OK else None
+            if answer is not None and out is not None:
+                answer = _placed(answer, written, out)
+            value = _value(result, answer) | ({} if answer is None or out is None else {"out": str(out.resolve())})
+            if answer is not None and out is not None:
+                (out / "statistics.json").write_text(json.dumps(value, indent=1) + "\n")
         if as_json:
-            print_answer(answer, as_json, "layer_activations")
-        else:
+            sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+        elif answer is not None:
             from stethoscope.cli_text_activations import layer_activations
 
-            layer_activations(answer)
+            layer_activations(answer, out)
         exit_for(result)
 
 
-def _answer(result: JobResult) -> dict[str, Any]:
-    empty: dict[str, Any] = {"layers": [], "unreachable": []}
-    answer = {**summary(result), "peak_rss_bytes": result.peak_rss_bytes, **empty, **dict(result.value)}
-    return answer | {"layers": [dict(layer) for layer in answer["layers"]]}
+def _value(result: JobResult, answer: LayerActivations | None) -> dict[str, Any]:
+    """The answer as JSON. Outputs that cannot level off never do; scripts get a number."""
+    value: dict[str, Any] = {"layers": [], "unreachable": []} if answer is None else plain(answer)
+    layers = [layer | {"saturated_fraction": layer["saturated_fraction"] or 0.0} for layer in value["layers"]]
+    return {**summary(result), "peak_rss_bytes": result.peak_rss_bytes, **value, "layers": layers}
 
 
-def _write(answer: dict[str, Any], folder: Path, out: Path) -> None:
-    """Moves the job's files to `out` under the layers' names, and writes the answer beside them."""
+def _placed(answer: LayerActivations, folder: Path, out: Path) -> LayerActivations:
+    """Moves the job's files to `out` under the layers' names; the answer says where they are."""
     out.mkdir(parents=True, exist_ok=True)
-    digits = len(str(len(answer["layers"])))
-    answer["layers"] = [
-        _placed(layer, folder, out, f"{number:0{digits}}-{file_name(layer['path'])}")
-        for number, layer in enumerate(answer["layers"])
-    ]
-    answer["out"] = str(out.resolve())
-    (out / "statistics.json").write_text(json.dumps(plain(answer), indent=1) + "\n")
+    digits = len(str(len(answer.layers)))
 
+    def moved(source: str | None, name: str) -> str | None:
+        if not source:
+            return None
+        target = out / f"{name}.npy"
+        target.write_bytes((folder / Path(source).name).read_bytes())
+        return str(target.resolve())
 
-def _placed(layer: dict[str, Any], folder: Path, out: Path, name: str) -> dict[str, Any]:
-    for key, ending in (("outputs_file", ""), ("units_file", ".units"), ("top_file", ".top")):
-        source = layer.get(key)
-        if source:
-            target = out / f"{name}{ending}.npy"
-            target.write_bytes((folder / Path(str(source)).name).read_bytes())
-            layer[key] = str(target.resolve())
-    return layer
+    layers = []
+    for number, layer in enumerate(answer.layers):
+        name = f"{number:0{digits}}-{file_name(layer.path)}"
+        placed = replace(
+            layer,
+            outputs_file=moved(layer.outputs_file, name),
+            units_file=moved(layer.units_file, f"{name}.units"),
+            top_file=moved(layer.top_file, f"{name}.top"),
+        )
+        layers.append(placed)
+    return replace(answer, layers=tuple(layers))
 
 
 def file_name(path: str) -> str:

@@ -21,7 +21,9 @@ from typing import Any
 import numpy as np
 
 from stethoscope.cli_run import run_job, short_engine
+from stethoscope.codec import answer_of
 from stethoscope.errors import CannotRun, StethoscopeError, by_name
+from stethoscope.tasks.export_samples import ExportedSamples
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 ROWS = 1_000
@@ -58,8 +60,8 @@ def is_installed() -> bool:
     return importlib.util.find_spec("fiftyone") is not None
 
 
-def export(data: Path, folder: Path, *, rows: int = ROWS, target: str = "", title: str = "") -> Mapping[str, Any]:
-    """Writes pictures and marks into `folder`, in a contained worker; returns what the job said.
+def export(data: Path, folder: Path, *, rows: int = ROWS, target: str = "", title: str = "") -> ExportedSamples:
+    """Writes pictures and marks into `folder`, in a contained worker.
 
     Raises:
         StethoscopeError: the data cannot be read, or has no pictures.
@@ -72,15 +74,15 @@ def export(data: Path, folder: Path, *, rows: int = ROWS, target: str = "", titl
             raise by_name(result.error)(result.reason)
         for name, path in result.files.items():
             shutil.copyfile(path, folder / name)
-    return result.value
+    return answer_of(result, ExportedSamples)
 
 
-def made(told: Mapping[str, Any], folder: Path, name: str | None) -> Any:
+def made(exported: ExportedSamples, folder: Path, name: str | None) -> Any:
     """The FiftyOne dataset of exported rows."""
     fiftyone = importlib.import_module("fiftyone")
     dataset = fiftyone.Dataset(name, persistent=name is not None, overwrite=name is not None)
-    dataset.info = {"source": told["about"]["title"]}
-    classes = list(told["about"]["classes"])
+    dataset.info = {"source": exported.about.title}
+    classes = list(exported.about.classes)
     if classes:
         dataset.default_classes = classes
         dataset.default_mask_targets = {number: label for number, label in enumerate(classes) if number}
@@ -169,13 +171,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not is_installed():
             raise CannotRun("FiftyOne: expected it to be installed, got nothing. Run: pip install fiftyone")
         with tempfile.TemporaryDirectory(prefix="stethoscope-fiftyone-") as folder:
-            told = export(given.data, Path(folder), rows=given.rows, target=given.target, title=given.title)
-            dataset = made(told, Path(folder), None)
+            exported = export(given.data, Path(folder), rows=given.rows, target=given.target, title=given.title)
+            dataset = made(exported, Path(folder), None)
             session = importlib.import_module("fiftyone").launch_app(
                 dataset, port=given.port, address="localhost", remote=True
             )
             sys.stdout.write(
-                f"FiftyOne shows {told['rows']:,} of {told['of']:,} rows on http://localhost:{given.port}\n"
+                f"FiftyOne shows {exported.rows:,} of {exported.of:,} rows on http://localhost:{given.port}\n"
             )
             sys.stdout.flush()
             session.wait(-1)

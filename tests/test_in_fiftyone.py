@@ -19,7 +19,7 @@ def test_rows_are_written_as_pictures_with_their_labels(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     told = in_fiftyone.export(photos(tmp_path / "photos.zip", [("dog/broken.jpg", b"\xff\xd8no")]), out)
-    assert (told["rows"], told["of"], told["left_out"]) == (2, 3, 1)
+    assert (told.rows, told.of, told.left_out) == (2, 3, 1)
     rows = json.loads((out / "samples.json").read_text())
     assert [(row["label"], row["width"], row["height"]) for row in rows] == [("cat", 64, 32), ("dog", 400, 800)]
     assert Image.open(out / rows[1]["file"]).size == (400, 800)

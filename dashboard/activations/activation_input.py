@@ -13,7 +13,11 @@ from dashboard.activations import sample_strip
 from dashboard.data import data_choice
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
+from stethoscope.codec import answer_of
+from stethoscope.data_view.shown import Shown, ShownNumber, ShownRow, ShownText
+from stethoscope.data_view.table import Cell, TableColumn
 from stethoscope.settings import settings
+from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile
 
 SHOWN = 16
@@ -152,60 +156,53 @@ def _cards(found: Input, view: View) -> tuple[list[sample_strip.Card], int, tupl
     result = asked_job.answer(shown_rows(found), view, found.data.name, slot="samples")
     if result is None:
         return [], 0, ()
-    about: Mapping[str, Any] = result.value.get("about") or {}
-    fields = [one for one in about.get("fields") or () if one.get("role") == "input"]
-    single = bool(fields) and all(not one.get("shape") and one.get("kind") in ("number", "category") for one in fields)
-    columns = tuple(str(one.get("name")) for one in fields) if single else ()
-    return cards_of(result), int(about.get("rows") or 0), columns
+    read = answer_of(result, RowsRead)
+    fields = [one for one in read.about.fields if one.role == "input"]
+    single = bool(fields) and all(not one.shape and one.kind in ("number", "category") for one in fields)
+    columns = tuple(one.name for one in fields) if single else ()
+    return cards_of(result, read), read.about.rows, columns
 
 
-def cards_of(result: JobResult) -> list[sample_strip.Card]:
+def cards_of(result: JobResult, read: RowsRead) -> list[sample_strip.Card]:
     """The samples of a finished `read_data` job."""
-    table = result.value.get("table")
-    if table:
-        return [
-            _row_card(place, table, row)
-            for place, row in zip(result.value.get("places") or (), table.get("rows") or (), strict=False)
-        ]
-    return [_card(result, sample) for sample in result.value.get("samples") or ()]
+    if read.table is not None:
+        columns = read.table.columns
+        return [_row_card(place, columns, row) for place, row in zip(read.places, read.table.rows, strict=False)]
+    return [_card(result, sample) for sample in read.samples]
 
 
-def _row_card(place: int, table: Mapping[str, Any], row: Sequence[Any]) -> sample_strip.Card:
-    columns = table.get("columns") or ()
-    target = next((str(value) for one, value in zip(columns, row, strict=False) if one.get("role") == "target"), "")
-    parts = [
-        f"{one.get('name')} {_short(value)}"
-        for one, value in zip(columns, row, strict=False)
-        if one.get("role") != "target"
-    ]
-    return sample_strip.Card(int(place), label=target, words=", ".join(parts[:4]))
+def _row_card(place: int, columns: Sequence[TableColumn], row: Sequence[Cell]) -> sample_strip.Card:
+    cells = list(zip(columns, row, strict=False))
+    target = next((str(value) for one, value in cells if one.role == "target"), "")
+    parts = [f"{one.name} {_short(value)}" for one, value in cells if one.role != "target"]
+    return sample_strip.Card(place, label=target, words=", ".join(parts[:4]))
 
 
-def _card(result: JobResult, sample: Mapping[str, Any]) -> sample_strip.Card:
-    name = sample.get("picture")
-    path = result.files.get(str(name)) if name else None
-    values = [value for value in sample.get("values") or () if value.get("role") != "target"]
+def _card(result: JobResult, sample: ShownRow) -> sample_strip.Card:
+    path = result.files.get(sample.picture) if sample.picture else None
+    values = [value for value in sample.values if value.role != "target"]
     spoken = ", ".join(part for part in (_words(value) for value in values[:4]) if part)
     return sample_strip.Card(
-        int(sample.get("place") or 0),
-        str(sample.get("name") or ""),
-        str(sample.get("label") or ""),
-        spoken or "; ".join(str(one) for one in sample.get("problems") or ()),
+        sample.place,
+        sample.name,
+        sample.label,
+        spoken or "; ".join(sample.problems),
         path.read_bytes() if path is not None else b"",
-        int(sample.get("width") or 0),
+        sample.width,
     )
 
 
-def _words(value: Mapping[str, Any]) -> str:
+def _words(value: Shown) -> str:
     """One value of a row in a few words."""
-    told = value.get("text") or value.get("number")
-    if told not in (None, ""):
-        return _short(told)
-    size = " × ".join(str(one) for one in value.get("shape") or ())
-    low, high = value.get("min"), value.get("max")
-    ends = f": {_short(low)} to {_short(high)}" if low is not None and high is not None else ""
-    return f"{value.get('field')} {size}{ends}".strip()
+    match value:
+        case ShownText(text=text) if text:
+            return text
+        case ShownNumber(number=number) if number != "":
+            return _short(number)
+    size = " × ".join(str(one) for one in value.shape)
+    ends = "" if value.min is None or value.max is None else f": {_short(value.min)} to {_short(value.max)}"
+    return f"{value.field} {size}{ends}".strip()
 
 
-def _short(value: Any) -> str:
+def _short(value: Cell) -> str:
     return words.significant(float(value)) if isinstance(value, int | float) else str(value)

@@ -12,6 +12,9 @@ import streamlit as st
 
 from dashboard import asked_job, escape, outputs, words
 from dashboard.activations.activation_input import Input
+from stethoscope.activations.looking import LayerLook, LayerLooks
+from stethoscope.activations.looks import LookKind
+from stethoscope.codec import answer_of
 from stethoscope.types import JobResult
 
 MOST_LAYERS = 12
@@ -26,18 +29,21 @@ class Look:
     output: str
     """The layer's path, with "#2" for its second call and ":1" for its second output."""
     place: int
-    kind: str
-    """"maps" (channel, height, width), "sequence" (step, feature), "vector", "attention" (head, query, key) or "array"."""
+    kind: LookKind
     shape: tuple[int, ...]
     """As the layer gives it; `values` may be thinned."""
     note: str
     values: npt.NDArray[Any]
-    details: Mapping[str, Any]
+    channels: tuple[int, ...] = ()
+    """Which of the layer's are in `values`, where some were left out."""
+    min: float | None = None
+    max: float | None = None
+    """Of the layer's finite values."""
 
 
 def ask(
     given: Input, layers: Sequence[str], places: Sequence[int], *, slot: str = "look", **more: Any
-) -> tuple[list[Look], JobResult] | None:
+) -> tuple[list[Look], LayerLooks] | None:
     """The looks at `layers` for the rows at `places`; None while they are on their way, which is drawn.
 
     Args:
@@ -60,17 +66,14 @@ def ask(
         path.partition("#")[0]: at for at, path in enumerate(wanted)
     }
     place_at = {place: at for at, place in enumerate(places)}
-    shown = [
-        about
-        for about in result.value.get("looks") or ()
-        if about.get("layer") in layer_at and about.get("place") in place_at
-    ]
+    answer = answer_of(result, LayerLooks)
+    shown = [about for about in answer.looks if about.layer in layer_at and about.place in place_at]
     found = [look for about in shown if (look := _look(result, about)) is not None]
     found.sort(key=lambda look: (layer_at[look.layer], place_at[look.place]))
     for about in shown:
-        if not about.get("file") and about.get("note"):
-            st.caption(f"{escape.code(about.get('output'), 60)}: {escape.sentences(about['note'])}")
-    return found, result
+        if about.file is None and about.note:
+            st.caption(f"{escape.code(about.output, 60)}: {escape.sentences(about.note)}")
+    return found, answer
 
 
 def _around(given: Input, layers: Sequence[str]) -> list[str]:
@@ -85,15 +88,15 @@ def _covers(asked: Mapping[str, Any], had: Mapping[str, Any], answer: JobResult)
     """Whether what was `had` shows every layer and row that is `asked` for, all else being the same."""
     if any(asked.get(name) != had.get(name) for name in {*asked, *had} - {"layers", "places", "also"}):
         return False
-    kept = {(about.get("layer"), about.get("place")) for about in answer.value.get("looks") or () if about.get("file")}
+    kept = {(about.layer, about.place) for about in answer_of(answer, LayerLooks).looks if about.file is not None}
     return all((layer, place) in kept for layer in asked["layers"] for place in asked["places"])
 
 
-def unreachable(result: JobResult, layers: Sequence[str]) -> None:
+def unreachable(answer: LayerLooks, layers: Sequence[str]) -> None:
     """Says which of the layers asked for cannot be seen, and why."""
-    for one in result.value.get("unreachable") or ():
-        if one.get("path") in layers:
-            st.caption(f"{escape.code(one.get('path'), 60)}: {escape.sentences(one.get('reason'))}")
+    for one in answer.unreachable:
+        if one.path in layers:
+            st.caption(f"{escape.code(one.path, 60)}: {escape.sentences(one.reason)}")
 
 
 def heading(look: Look, given: Input) -> None:
@@ -102,7 +105,7 @@ def heading(look: Look, given: Input) -> None:
     finite = look.values[np.isfinite(look.values)] if look.values.dtype.kind == "f" else look.values
     parts = [escape.code(look.output, 60), size, escape.markdown(given.called(look.place))]
     if finite.size:
-        parts.append(f"{_number(look, 'min', finite.min())} to {_number(look, 'max', finite.max())}")
+        parts.append(f"{_number(look.min, finite.min())} to {_number(look.max, finite.max())}")
     if finite.size < look.values.size:
         parts.append(f"**{look.values.size - finite.size:,} values are NaN or infinite**")
     st.markdown(" · ".join(parts))
@@ -110,23 +113,24 @@ def heading(look: Look, given: Input) -> None:
         st.caption(escape.sentences(look.note))
 
 
-def _number(look: Look, name: str, otherwise: Any) -> str:
-    value = look.details.get(name)
+def _number(value: float | None, otherwise: Any) -> str:
     return words.significant(float(otherwise if value is None else value))
 
 
-def _look(result: JobResult, about: Mapping[str, Any]) -> Look | None:
-    path = result.files.get(str(about.get("file")))
+def _look(result: JobResult, about: LayerLook) -> Look | None:
+    path = result.files.get(about.file) if about.file is not None else None
     values = None if path is None else outputs.load(path)
     if values is None or values.dtype.kind not in "fiub":
         return None
     return Look(
-        str(about.get("layer")),
-        str(about.get("output") or about.get("layer")),
-        int(about.get("place") or 0),
-        str(about.get("kind")),
-        tuple(int(size) for size in about.get("shape") or values.shape),
-        str(about.get("note") or ""),
+        about.layer,
+        about.output,
+        about.place,
+        about.kind,
+        about.shape,
+        about.note,
         values,
-        about,
+        about.channels,
+        about.min,
+        about.max,
     )

@@ -76,7 +76,7 @@ def _page(cell: st.delta_generator.DeltaGenerator, most: int) -> int:
 def _maps(look: Look, place: int, scale: str, order: str, page: int) -> None:
     everything = np.asarray(look.values, np.float32)
     channels = len(everything)
-    numbers = [int(one) for one in look.details.get("channels") or range(channels)]
+    numbers = look.channels or range(channels)
     strength = np.nan_to_num(np.abs(everything)).mean(axis=(1, 2))
     ordered = np.argsort(-strength, kind="stable") if order == "strongest" else np.arange(channels)
     shown = ordered[page * PER_PAGE : (page + 1) * PER_PAGE]

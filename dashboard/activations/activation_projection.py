@@ -13,6 +13,9 @@ import streamlit as st
 from dashboard import asked_job, escape, figures, linked, outputs, words
 from dashboard.activations import activation_figures, activation_input, sample_strip
 from dashboard.activations.activation_input import Input
+from stethoscope.codec import answer_of
+from stethoscope.tasks.projection import Projection
+from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import JobResult
 
 _COLOURS = (
@@ -45,41 +48,40 @@ def show(given: Input, layers: Sequence[str]) -> None:
     result = asked_job.answer(given.job("projection", params), given.view, given.view.entry.name, slot="projection")
     if result is None:
         return
-    path = result.files.get(str(result.value.get("points")))
+    projection = answer_of(result, Projection)
+    path = result.files.get(projection.points)
     points = None if path is None else outputs.load(path)
     if points is None or points.ndim != 2 or len(points) < 2:
         st.caption("This run left no points. Ask again.")
         return
-    _about(layers[0], result.value)
-    figure = _figure(np.asarray(points, np.float64), result.value, given)
+    _about(layers[0], projection)
+    figure = _figure(np.asarray(points, np.float64), projection, given)
     event = st.plotly_chart(
         figure, config=figures.CONFIG, key=f"points-{layers[0]}-{method}-{dimensions}", on_select="rerun",
         selection_mode="points", alt="Rows of the data as points",
     )  # fmt: skip
-    _neighbours(given, result, _clicked(event))
+    _neighbours(given, result, projection, _clicked(event))
 
 
-def _about(layer: str, value: Mapping[str, Any]) -> None:
-    explained = [float(one) for one in value.get("explained") or ()]
-    parts = [escape.code(layer, 60), words.plural(int(value.get("rows") or 0), "row")]
-    if explained:
-        shares = " + ".join(words.share(one, 1.0) for one in explained)
+def _about(layer: str, projection: Projection) -> None:
+    parts = [escape.code(layer, 60), words.plural(projection.rows, "row")]
+    if projection.explained:
+        shares = " + ".join(words.share(one, 1.0) for one in projection.explained)
         parts.append(f"the axes hold {shares} of the variance")
     st.markdown(" · ".join(parts))
     remarks = []
-    if value.get("taken") == "means":
+    if projection.taken == "means":
         remarks.append(
             "Each row is the mean of every unit over its positions: the output is too large to take as it is."
         )
-    if value.get("left_out"):
-        remarks.append(f"{words.plural(int(value['left_out']), 'row')} with NaN or infinite values left out.")
+    if projection.left_out:
+        remarks.append(f"{words.plural(projection.left_out, 'row')} with NaN or infinite values left out.")
     if remarks:
         st.caption(" ".join(remarks))
 
 
-def _figure(points: activation_figures.Array, value: Mapping[str, Any], given: Input) -> go.Figure:
-    labels = value.get("labels")
-    places = [int(one) for one in value.get("places") or range(len(points))]
+def _figure(points: activation_figures.Array, projection: Projection, given: Input) -> go.Figure:
+    labels, places = projection.labels, projection.places
     figure = figures.base(520, showlegend=False)
     deep = points.shape[1] > 2
     chosen = [place in given.places for place in places]
@@ -142,11 +144,10 @@ def _clicked(event: Any) -> int | None:
     return int(place) if isinstance(place, int | float) else None
 
 
-def _neighbours(given: Input, result: JobResult, clicked: int | None) -> None:
-    value = result.value
-    paths = [result.files.get(str(value.get(name))) for name in ("neighbours", "distances")]
+def _neighbours(given: Input, result: JobResult, projection: Projection, clicked: int | None) -> None:
+    paths = [result.files.get(name) for name in (projection.neighbours, projection.distances)]
     near, far = (None if path is None else outputs.load(path) for path in paths)
-    places = [int(one) for one in value.get("places") or ()]
+    places = projection.places
     place = clicked if clicked is not None else given.places[0]
     if near is None or far is None or place not in places:
         st.caption("Click a point to see the rows that are nearest to it for this layer.")
@@ -166,4 +167,4 @@ def strip(given: Input, places: Sequence[int], *, key: str) -> None:
     job = activation_input.shown_rows(given, places)
     result = asked_job.answer(job, given.view, given.data.name, slot=key)
     if result is not None:
-        sample_strip.show(activation_input.cards_of(result), [], key=key)
+        sample_strip.show(activation_input.cards_of(result, answer_of(result, RowsRead)), [], key=key)

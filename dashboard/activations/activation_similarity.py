@@ -10,6 +10,8 @@ import streamlit as st
 from dashboard import asked_job, escape, figures, linked, outputs, words
 from dashboard.activations import activation_figures
 from dashboard.activations.activation_input import Input
+from stethoscope.codec import answer_of
+from stethoscope.tasks.similarity import Similarity
 
 MEASURES = {"correlation": "Correlation", "cosine": "Cosine"}
 _ALIKE = 0.95
@@ -32,19 +34,19 @@ def show(given: Input, layers: Sequence[str]) -> None:
     result = asked_job.answer(job, given.view, given.view.entry.name, slot="similarity")
     if result is None:
         return
-    value = result.value
-    path = result.files.get(str(value.get("matrix")))
+    alike = answer_of(result, Similarity)
+    path = result.files.get(alike.matrix)
     matrix = None if path is None else outputs.load(path)
     if matrix is None:
         st.caption("This run left no matrix. Ask again.")
         return
-    order = np.asarray(value.get("order") or range(len(matrix)), np.intp)
-    units = [str(value["units"][place]) for place in order]
+    order = np.asarray(alike.order, np.intp)
+    units = [str(alike.units[place]) for place in order]
     arranged = np.asarray(matrix, np.float64)[np.ix_(order, order)]
     st.markdown(
-        f"{escape.code(layers[0], 60)} · {words.plural(int(value.get('all_units') or len(matrix)), 'unit')}"
-        + (f", {words.count(len(matrix))} of them compared" if len(matrix) < int(value.get("all_units") or 0) else "")
-        + f" · over {words.plural(int(value.get('rows') or 0), 'row')}"
+        f"{escape.code(layers[0], 60)} · {words.plural(alike.all_units, 'unit')}"
+        + (f", {words.count(len(matrix))} of them compared" if len(matrix) < alike.all_units else "")
+        + f" · over {words.plural(alike.rows, 'row')}"
     )
     figure = activation_figures.matrix(
         arranged, down="unit", across="unit", value=measure, around_zero=True, down_names=units, across_names=units,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,13 @@ from dashboard.activations import activation_units
 from dashboard.activations.activation_input import Input
 from dashboard.behaviour.prediction_parts import out_of_memory
 from dashboard.data import data_choice
-from stethoscope.activations.reach import INPUT_TYPES
+from stethoscope.activations.layer_totals import LayerStatistics
+from stethoscope.activations.reach import INPUT_TYPES, UnseenLayer
+from stethoscope.activations.study import LayerActivations
+from stethoscope.codec import answer_of
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
 
-Row = Mapping[str, Any]
 _MOST_NAMED = 40
 _ROWS_SHOWN = 12
 _DWARFS = 10.0
@@ -63,9 +65,9 @@ def _answer(given: Input, state: JobState, layers: Sequence[str]) -> None:
         if given.data is not None:
             data_choice.make_it_fit(result)
         return
-    value = result.value
-    found: list[Row] = list(value.get("layers") or ())
-    _verdict(found, value)
+    answer = answer_of(result, LayerActivations)
+    found = answer.layers
+    _verdict(answer)
     if not found:
         return
     st.plotly_chart(
@@ -75,27 +77,26 @@ def _answer(given: Input, state: JobState, layers: Sequence[str]) -> None:
         strip(found), config=figures.CONFIG, key="strip", alt="Shares of dead and saturated units in each layer"
     )
     _table(found)
-    chosen = next(
-        (one for path in layers for one in found if one.get("path") == path or one.get("layer") == path), None
-    )
+    chosen = next((one for path in layers for one in found if path in (one.path, one.layer)), None)
     if chosen is not None:
         activation_units.show(given, result, chosen)
     else:
         st.caption("Choose a layer, in the table or on the left, to see its histogram and its units.")
-    _unreachable(value)
-    _how(value)
+    _unreachable(answer.unreachable)
+    _how(answer)
 
 
-def _verdict(found: Sequence[Row], value: Mapping[str, Any]) -> None:
-    dead = sum(int(one.get("dead_units") or 0) for one in found)
-    stuck = sum(int(one.get("saturated_units") or 0) for one in found)
-    broken = [one for one in found if one.get("nonfinite")]
-    over = f"over {words.plural(int(value.get('rows') or 0), 'row')}"
-    over += " of random input" if value.get("source") == "dummy" else ""
+def _verdict(answer: LayerActivations) -> None:
+    found = answer.layers
+    dead = sum(one.dead_units or 0 for one in found)
+    stuck = sum(one.saturated_units or 0 for one in found)
+    broken = [one for one in found if one.nonfinite]
+    over = f"over {words.plural(answer.rows, 'row')}"
+    over += " of random input" if answer.source == "dummy" else ""
     if broken:
         render.verdict(
             "bad", "NaN or infinite",
-            f"{words.plural(len(broken), 'layer')} put out NaN or infinite values, {escape.code(broken[0].get('path'), 60)} first, {over}.",
+            f"{words.plural(len(broken), 'layer')} put out NaN or infinite values, {escape.code(broken[0].path, 60)} first, {over}.",
         )  # fmt: skip
     elif dead or stuck:
         parts = [words.plural(dead, "unit") + " never react"] if dead else []
@@ -107,16 +108,16 @@ def _verdict(found: Sequence[Row], value: Mapping[str, Any]) -> None:
         )
 
 
-def depth(found: Sequence[Row]) -> go.Figure:
+def depth(found: Sequence[LayerStatistics]) -> go.Figure:
     """Mean ± standard deviation of each layer's output, in the order in which layers are computed.
 
     Inputs that dwarf every layer (token ids) are left out: the table has their numbers.
     """
-    names = [escape.figure(one.get("path"), 60) for one in found]
-    mean = np.array([_number(one.get("mean")) for one in found])
-    spread = np.array([_number(one.get("std")) for one in found])
+    names = [escape.figure(one.path, 60) for one in found]
+    mean = np.array([_number(one.mean) for one in found])
+    spread = np.array([_number(one.std) for one in found])
     extent = np.abs(mean) + spread
-    fed = np.array([one.get("type") in INPUT_TYPES for one in found], bool)
+    fed = np.array([one.type in INPUT_TYPES for one in found], bool)
     if fed.any() and not fed.all():
         dwarfs = fed & (extent > _DWARFS * np.nanmax(np.append(extent[~fed], 0.0)))
         mean, spread = np.where(dwarfs, np.nan, mean), np.where(dwarfs, np.nan, spread)
@@ -133,7 +134,7 @@ def depth(found: Sequence[Row]) -> go.Figure:
         customdata=np.stack([np.array(names, object), spread.astype(object)], axis=1),
         hovertemplate="%{customdata[0]}<br>mean %{y:.4g}, standard deviation %{customdata[1]:.4g}<extra></extra>",
     )  # fmt: skip
-    broken = [place for place, one in enumerate(found) if one.get("nonfinite")]
+    broken = [place for place, one in enumerate(found) if one.nonfinite]
     if broken:
         figure.add_scatter(
             x=broken, y=[0.0] * len(broken), mode="markers", marker={"symbol": "x", "size": 9, "color": figures.VERMILION},
@@ -144,15 +145,15 @@ def depth(found: Sequence[Row]) -> go.Figure:
     return figure
 
 
-def strip(found: Sequence[Row]) -> go.Figure:
+def strip(found: Sequence[LayerStatistics]) -> go.Figure:
     """Shares of each layer that are zero, dead and saturated, as colours over the depth; blank where that means nothing."""
     rows = {
-        "zero values": [_number(one.get("zero_fraction")) for one in found],
-        "dead units": [_share(one, "dead_units") for one in found],
-        "saturated values": [_number(one.get("saturated_fraction")) for one in found],
-        "saturated units": [_share(one, "saturated_units") for one in found],
+        "zero values": [_number(one.zero_fraction) for one in found],
+        "dead units": [_share(one.dead_units, one.units) for one in found],
+        "saturated values": [_number(one.saturated_fraction) for one in found],
+        "saturated units": [_share(one.saturated_units, one.units) for one in found],
     }
-    names = [escape.figure(one.get("path"), 60) for one in found]
+    names = [escape.figure(one.path, 60) for one in found]
     figure = figures.base(190)
     figure.add_heatmap(
         z=list(rows.values()), y=list(rows), x=list(range(len(found))), zmin=0.0, zmax=1.0,
@@ -162,7 +163,7 @@ def strip(found: Sequence[Row]) -> go.Figure:
     figure.update_yaxes(autorange="reversed")
     if len(found) <= _MOST_NAMED:
         figure.update_xaxes(
-            tickvals=list(range(len(found))), ticktext=[escape.figure(str(one.get("path")).rsplit("/", 1)[-1], 14) for one in found],
+            tickvals=list(range(len(found))), ticktext=[escape.figure(one.path.rsplit("/", 1)[-1], 14) for one in found],
             tickangle=-45,
         )  # fmt: skip
     else:
@@ -170,26 +171,24 @@ def strip(found: Sequence[Row]) -> go.Figure:
     return figure
 
 
-def _table(found: Sequence[Row]) -> None:
+def _table(found: Sequence[LayerStatistics]) -> None:
     columns: dict[str, list[Any]] = {
-        "Layer": [escape.clip(one.get("path"), 120) for one in found],
-        "Type": [escape.clip(one.get("type"), 40) for one in found],
-        "Shape": [words.shape(one.get("shape")) for one in found],
-        "Mean": [_said(one.get("mean")) for one in found],
-        "Std": [_said(one.get("std")) for one in found],
-        "Lowest": [_said(one.get("min")) for one in found],
-        "Highest": [_said(one.get("max")) for one in found],
-        "Zero": [_percent(one.get("zero_fraction")) for one in found],
-        "Dead units": [_of(one, "dead_units") for one in found],
-        "Saturated": [_percent(one.get("saturated_fraction")) for one in found],
-        "Saturated units": [_of(one, "saturated_units") for one in found],
-        "NaN or infinite": [
-            words.count(int(one.get("nonfinite") or 0)) if one.get("nonfinite") else "" for one in found
-        ],
+        "Layer": [escape.clip(one.path, 120) for one in found],
+        "Type": [escape.clip(one.type, 40) for one in found],
+        "Shape": [words.shape(one.shape) for one in found],
+        "Mean": [_said(one.mean) for one in found],
+        "Std": [_said(one.std) for one in found],
+        "Lowest": [_said(one.min) for one in found],
+        "Highest": [_said(one.max) for one in found],
+        "Zero": [_percent(one.zero_fraction) for one in found],
+        "Dead units": [_of(one.dead_units, one.units) for one in found],
+        "Saturated": [_percent(one.saturated_fraction) for one in found],
+        "Saturated units": [_of(one.saturated_units, one.units) for one in found],
+        "NaN or infinite": [words.count(one.nonfinite) if one.nonfinite else "" for one in found],
     }
-    if any(one.get("time_s") for one in found):
-        columns["Time"] = [words.duration(float(one["time_s"])) if one.get("time_s") else "" for one in found]
-    paths = [str(one.get("layer") or one.get("path")) for one in found]
+    if any(one.time_s for one in found):
+        columns["Time"] = [words.duration(one.time_s) if one.time_s else "" for one in found]
+    paths = [one.layer or one.path for one in found]
 
     def picked() -> None:
         state = st.session_state.get("statistics-table") or {}
@@ -203,53 +202,48 @@ def _table(found: Sequence[Row]) -> None:
     )  # fmt: skip
 
 
-def _unreachable(value: Mapping[str, Any]) -> None:
-    hidden = list(value.get("unreachable") or ())
+def _unreachable(hidden: Sequence[UnseenLayer]) -> None:
     if not hidden:
         return
     with st.expander(f"{words.plural(len(hidden), 'layer')} cannot be seen"):
         st.dataframe(
             {
-                "Layer": [escape.clip(one.get("path"), 160) for one in hidden],
-                "Why": [escape.clip(one.get("reason"), 300) for one in hidden],
+                "Layer": [escape.clip(one.path, 160) for one in hidden],
+                "Why": [escape.clip(one.reason, 300) for one in hidden],
             },
             hide_index=True, height="content" if len(hidden) <= _ROWS_SHOWN else 380,
             column_config={"Why": st.column_config.TextColumn(width="large")},
         )  # fmt: skip
 
 
-def _how(value: Mapping[str, Any]) -> None:
+def _how(answer: LayerActivations) -> None:
     with st.expander("How this was done"):
-        settings = value.get("settings") or {}
         st.markdown(
-            f"{words.plural(int(value.get('rows') or 0), 'row')} of {escape.markdown(value.get('source'))} "
-            f"(of {words.count(int(value.get('rows_in_data') or value.get('rows') or 0))}) in "
-            f"{words.plural(int(value.get('batches') or 0), 'batch', 'batches')} of {words.count(int(settings.get('batch_size') or 0))}. "
+            f"{words.plural(answer.rows, 'row')} of {escape.markdown(answer.source)} "
+            f"(of {words.count(answer.rows_in_data)}) in "
+            f"{words.plural(answer.batches, 'batch', 'batches')} of {words.count(answer.settings.batch_size)}. "
             "The sums were made while each output was still there; no activation was kept. A unit is dead if it is 0 for every row and at "
             "every position, for activations that can be; it is saturated if all its values lie at the flat end of its activation."
         )
-        if value.get("way"):
-            st.caption(escape.sentences(str(value["way"])))
+        if answer.way:
+            st.caption(escape.sentences(answer.way))
 
 
-def _number(value: Any) -> float:
-    return float("nan") if value is None else float(value)
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
 
 
-def _share(one: Row, name: str) -> float:
-    units = int(one.get("units") or 0)
-    return float("nan") if one.get(name) is None or not units else int(one[name]) / units
+def _share(units: int | None, of: int) -> float:
+    return float("nan") if units is None or not of else units / of
 
 
-def _said(value: Any) -> str:
-    return "" if value is None else words.significant(float(value))
+def _said(value: float | None) -> str:
+    return "" if value is None else words.significant(value)
 
 
-def _percent(value: Any) -> str:
-    return "" if value is None else words.share(float(value), 1.0)
+def _percent(value: float | None) -> str:
+    return "" if value is None else words.share(value, 1.0)
 
 
-def _of(one: Row, name: str) -> str:
-    return (
-        "" if one.get(name) is None else f"{words.count(int(one[name]))} of {words.count(int(one.get('units') or 0))}"
-    )
+def _of(units: int | None, of: int) -> str:
+    return "" if units is None else f"{words.count(units)} of {words.count(of)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import streamlit as st
 from dashboard import escape, figures, linked, outputs, words
 from dashboard.activations import activation_figures, activation_projection
 from dashboard.activations.activation_input import Input
+from stethoscope.activations.layer_totals import LayerStatistics
 from stethoscope.types import JobResult
 
 SORTS = {
@@ -24,18 +24,18 @@ SORTS = {
 _LISTED = 200
 
 
-def show(given: Input, result: JobResult, layer: Mapping[str, Any]) -> None:
+def show(given: Input, result: JobResult, layer: LayerStatistics) -> None:
     """Histogram, units and top samples of the layer that is chosen."""
-    st.markdown(f"**{escape.code(layer.get('path'), 60)}** over {words.plural(int(layer.get('rows') or 0), 'row')}")
-    told = layer.get("histogram")
-    if told:
+    st.markdown(f"**{escape.code(layer.path, 60)}** over {words.plural(layer.rows, 'row')}")
+    told = layer.histogram
+    if told is not None:
         st.plotly_chart(
-            activation_figures.histogram(told["edges"], told["counts"]), config=figures.CONFIG, key="layer-histogram",
+            activation_figures.histogram(told.edges, told.counts), config=figures.CONFIG, key="layer-histogram",
             alt="Histogram of the layer's values over all rows",
         )  # fmt: skip
-        if int(told.get("of") or 0) > sum(told["counts"]):
-            st.caption(f"A sample of {words.count(sum(told['counts']))} of {words.count(int(told['of']))} values.")
-    units = _file(result, layer.get("units_file"))
+        if told.of > sum(told.counts):
+            st.caption(f"A sample of {words.count(sum(told.counts))} of {words.count(told.of)} values.")
+    units = _file(result, layer.units_file)
     if units is None or units.dtype.names is None:
         st.caption("This layer has no units to tell apart.")
         return
@@ -44,16 +44,16 @@ def show(given: Input, result: JobResult, layer: Mapping[str, Any]) -> None:
     _top(given, result, layer, order)
 
 
-def _file(result: JobResult, name: object) -> npt.NDArray[Any] | None:
-    path = result.files.get(str(name)) if name else None
+def _file(result: JobResult, name: str | None) -> npt.NDArray[Any] | None:
+    path = result.files.get(name) if name else None
     return None if path is None else outputs.load(path)
 
 
-def _silent(units: npt.NDArray[Any], layer: Mapping[str, Any]) -> None:
-    if layer.get("dead_units"):
+def _silent(units: npt.NDArray[Any], layer: LayerStatistics) -> None:
+    if layer.dead_units:
         dead = np.flatnonzero(units["zero_fraction"] >= 1.0)
         st.markdown(f"**Dead** ({words.count(len(dead))}): 0 for every row. Units {_listed(dead)}")
-    if layer.get("saturated_units"):
+    if layer.saturated_units:
         stuck = np.flatnonzero(units["saturated_fraction"] >= 1.0)
         st.markdown(f"**Always saturated** ({words.count(len(stuck))}): units {_listed(stuck)}")
 
@@ -97,17 +97,15 @@ def _said(value: Any, *, share: bool) -> str:
     return words.share(number, 1.0) if share else words.significant(number)
 
 
-def _top(given: Input, result: JobResult, layer: Mapping[str, Any], order: npt.NDArray[np.intp]) -> None:
-    top = _file(result, layer.get("top_file"))
+def _top(given: Input, result: JobResult, layer: LayerStatistics, order: npt.NDArray[np.intp]) -> None:
+    top = _file(result, layer.top_file)
     if top is None or top.dtype.names is None:
         return
     st.markdown("**Samples that excite a unit most**")
     offered = [int(one) for one in order if int(one) < len(top)][:_LISTED]
     if not offered:
         return
-    unit = st.selectbox(
-        "Unit", offered, key=f"unit-{layer.get('path')}", format_func=lambda one: f"unit {one}", width=220
-    )
+    unit = st.selectbox("Unit", offered, key=f"unit-{layer.path}", format_func=lambda one: f"unit {one}", width=220)
     found = [(int(one["place"]), float(one["value"])) for one in top[unit] if int(one["place"]) >= 0]
     if not found:
         st.caption("No row excites this unit.")

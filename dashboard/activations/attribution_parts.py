@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,9 @@ import streamlit as st
 from dashboard import asked_job, cards, escape, figures, outputs, words
 from dashboard.activations import activation_figures, attribution_inputs, attribution_view
 from dashboard.activations.activation_input import Input
+from stethoscope.codec import answer_of
 from stethoscope.preprocessing.preparation import Preparation
+from stethoscope.tasks.attribute import Explanation
 from stethoscope.types import JobResult
 
 Array = npt.NDArray[Any]
@@ -32,19 +34,19 @@ def show(given: Input, layers: Sequence[str]) -> None:
 
 
 def _answer(given: Input, result: JobResult) -> None:
-    value = result.value
-    path, fed_path = (result.files.get(str(value.get(name))) for name in ("file", "input_file"))
+    explanation = answer_of(result, Explanation)
+    path, fed_path = (result.files.get(name) for name in (explanation.file, explanation.input_file))
     values = None if path is None else outputs.load(path)
     fed = None if fed_path is None else outputs.load(fed_path)
     if values is None or fed is None:
         st.caption("This run left no attributions. Ask again.")
         return
-    _facts(given, value)
-    backwards = given.data is not None and fed_in_bgr(given.data.preparation, str(value.get("input")))
-    draw(value, np.asarray(values, np.float64), np.asarray(fed), given.columns, bgr=backwards, key="attribution")
-    for note in value.get("notes") or ():
+    _facts(given, explanation)
+    backwards = given.data is not None and fed_in_bgr(given.data.preparation, explanation.input)
+    draw(explanation, np.asarray(values, np.float64), np.asarray(fed), given.columns, bgr=backwards, key="attribution")
+    for note in explanation.notes:
         st.caption(escape.sentences(note))
-    _how(value)
+    _how(explanation)
 
 
 def fed_in_bgr(preparation: Preparation, name: str) -> bool:
@@ -59,33 +61,31 @@ def fed_in_bgr(preparation: Preparation, name: str) -> bool:
 
 
 def draw(
-    value: Mapping[str, Any], values: Array, fed: Array, columns: Sequence[str] = (), *, bgr: bool = False, key: str
+    explanation: Explanation, values: Array, fed: Array, columns: Sequence[str] = (), *, bgr: bool = False, key: str
 ) -> None:
     """Attributions over what they are of.
 
     Args:
-        value: the answer of the task `attribute`.
+        explanation: the answer of the task `attribute`.
         values: attributions, as the task left them.
         fed: the row of the explained input as it was fed.
         columns: names of its features, where they have any; hostile text.
         bgr: whether a picture was fed with its colours in the order blue, green, red.
         key: of the widget.
     """
-    kind, signed = value.get("kind"), bool(value.get("signed"))
-    axis = value.get("channel_axis")
-    name = str(value.get("input"))
+    kind, signed, axis = explanation.kind, explanation.signed, explanation.channel_axis
     if not np.isfinite(values).any():
         st.caption("None of the attributions is a number.")
     elif kind == "image":
-        heat = values.sum(axis=int(axis)) if isinstance(axis, int) and values.ndim == 3 else values
+        heat = values.sum(axis=axis) if axis is not None and values.ndim == 3 else values
         flat = heat if heat.ndim == 2 else heat.reshape(heat.shape[0], -1)
         coarse = flat.size < 0.25 * fed.size
-        picture = as_picture(fed, axis if isinstance(axis, int) else None)
+        picture = as_picture(fed, axis)
         attribution_view.over_picture(
             picture[..., ::-1] if bgr else picture, flat, signed=signed, smooth=coarse, key=key
         )
     elif kind == "tokens" and values.ndim == 1:
-        tokens = [str(one) for one in value.get("tokens") or range(len(values))]
+        tokens = explanation.tokens or tuple(map(str, range(len(values))))
         if len(tokens) == len(values):
             attribution_view.over_tokens(tokens, values, signed=signed, key=key)
             st.caption("Tokens are shown by their numbers: the model's file does not say which words they stand for.")
@@ -102,7 +102,9 @@ def draw(
         _line(values, "time step", key)
     else:
         flat = values.reshape(-1)
-        names = columns if len(columns) == flat.size else [f"{name} [{place}]" for place in range(flat.size)]
+        names = (
+            columns if len(columns) == flat.size else [f"{explanation.input} [{place}]" for place in range(flat.size)]
+        )
         told = [
             f"{one} = {words.significant(float(number))}"
             for one, number in zip(names, fed.reshape(-1)[: flat.size], strict=False)
@@ -135,61 +137,56 @@ def _line(values: Array, across: str, key: str) -> None:
     st.plotly_chart(figure, config=figures.CONFIG, key=key, alt=f"Attribution of each {across}")
 
 
-def _facts(given: Input, value: Mapping[str, Any]) -> None:
-    unit, top = int(value.get("target") or 0), value.get("is_top")
-    shape = value.get("output_shape") or []
+def _facts(given: Input, explanation: Explanation) -> None:
+    unit, shape = explanation.target, explanation.output_shape
     several = bool(shape) and shape[-1] > 1
-    probability = value.get("probability")
-    about = escape.markdown(given.called(int(value.get("place") or 0)))
+    about = escape.markdown(given.called(explanation.place))
     told = [
         (
             "Explained",
-            _explained(value, unit) if several else "the output",
-            ("the highest, " if top and several else "") + about,
+            _explained(explanation, unit) if several else "the output",
+            ("the highest, " if explanation.is_top and several else "") + about,
         ),
-        ("Output", _number(probability), escape.markdown(value.get("output"), 40)),
+        ("Output", _number(explanation.probability), escape.markdown(explanation.output, 40)),
     ]
-    if value.get("score_of") == "raw":
-        told.append(("Score explained", _number(value.get("score")), "before the last softmax or sigmoid"))
-    if value.get("baseline_score") is not None:
-        told.append(
-            ("Score of the baseline", _number(value.get("baseline_score")), f"baseline: {value.get('baseline')}")
-        )
-    error = value.get("completeness_error")
-    if error is not None:
-        missing = float(error)
+    if explanation.score_of == "raw":
+        told.append(("Score explained", _number(explanation.score), "before the last softmax or sigmoid"))
+    if explanation.baseline_score is not None:
+        told.append(("Score of the baseline", _number(explanation.baseline_score), f"baseline: {explanation.baseline}"))
+    missing = explanation.completeness_error
+    if missing is not None:
         told.append(
             (
                 "Completeness",
                 f"{100 * missing:.2g} % missing",
-                f"{words.count(int(value.get('steps') or 0))} steps"
+                f"{words.count(explanation.steps or 0)} steps"
                 + ("" if missing <= _COMPLETE else ", more than 1 %: take it with care"),
             )
         )
     cards.facts(told)
 
 
-def _explained(value: Mapping[str, Any], unit: int) -> str:
-    name = escape.markdown(value.get("target_name") or "", 40)
-    return f"{_noun(value)} {words.count(unit)}" + (f", {name}" if name else "")
+def _explained(explanation: Explanation, unit: int) -> str:
+    name = escape.markdown(explanation.target_name, 40)
+    return f"{_noun(explanation)} {words.count(unit)}" + (f", {name}" if name else "")
 
 
-def _noun(value: Mapping[str, Any]) -> str:
+def _noun(explanation: Explanation) -> str:
     """What a unit of the output is: a class where the units share out 1."""
-    units = [float(one) for one in value.get("outputs") or ()]
+    units = explanation.outputs
     shared = bool(units) and min(units) >= 0 and abs(sum(units) - 1) < 1e-3
     return "class" if shared else "unit"
 
 
-def _number(value: Any) -> str:
-    return "—" if value is None else words.significant(float(value))
+def _number(value: float | None) -> str:
+    return "—" if value is None else words.significant(value)
 
 
-def _how(value: Mapping[str, Any]) -> None:
+def _how(explanation: Explanation) -> None:
     with st.expander("What this shows, and what it does not"):
-        st.markdown(escape.sentences(value.get("about") or ""))
+        st.markdown(escape.sentences(explanation.about))
         st.markdown(
             "Attributions explain the model, not the world: they say which parts of this input the score rests on, and nothing about "
             "whether it is right to. Methods answer different questions and may disagree."
         )
-        st.caption(f"Source: {escape.markdown(value.get('source') or '', 300)}")
+        st.caption(f"Source: {escape.markdown(explanation.source or '', 300)}")

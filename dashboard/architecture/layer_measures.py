@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,7 +9,9 @@ from typing import Any, Literal
 from dashboard import analysis, words
 from dashboard.deployment import parity_layers
 from dashboard.kept_answers import kept
+from stethoscope.activations.study import LayerActivations
 from stethoscope.architecture.layer_costs import LayerCost, costs
+from stethoscope.codec import partial_of
 from stethoscope.diagnosis.service import diagnoses
 from stethoscope.findings import Severity
 from stethoscope.planner.dynamic_sizes import Sizes
@@ -81,20 +82,19 @@ def layer_costs(architecture: Architecture, batch: int, sizes: Sizes) -> tuple[L
 
 
 def _of_activations(entry: Entry) -> Iterable[Measure]:
-    value = _newest(entry, "activations")
-    rows = value.get("layers") or []
+    state = analysis.last(entry, "activations", saying="layers")
+    answer = None if state is None or state.result is None else partial_of(state.result, LayerActivations)
+    if answer is None:
+        return
     times: dict[str, float] = {}
     dead: dict[str, float] = {}
-    for row in rows:
-        if not isinstance(row, Mapping) or not isinstance(row.get("path"), str):
-            continue
-        path = _layer_path(row["path"])
-        if (time_s := _number(row.get("time_s"))) is not None:
-            times[path] = times.get(path, 0.0) + time_s
-        units, dead_units = _number(row.get("units")), _number(row.get("dead_units"))
-        if units and dead_units is not None:
-            dead[path] = max(dead.get(path, 0.0), dead_units / units)
-    told = f"on {words.plural(int(_number(value.get('rows')) or 0), 'row')}"
+    for row in answer.layers:
+        path = _layer_path(row.path)
+        if row.time_s is not None:
+            times[path] = times.get(path, 0.0) + row.time_s
+        if row.units and row.dead_units is not None:
+            dead[path] = max(dead.get(path, 0.0), row.dead_units / row.units)
+    told = f"on {words.plural(answer.rows, 'row')}"
     yield Measure(
         "time", times, words.duration, "time in the layer, in one call with the batch of the last statistics, measured"
     )
@@ -133,10 +133,3 @@ def _newest(entry: Entry, kind: str) -> Mapping[str, Any]:
     """The newest answer that says anything of layers: a later run that failed does not take it away."""
     state = analysis.last(entry, kind, saying="layers")
     return {} if state is None or state.result is None else state.result.value
-
-
-def _number(value: Any) -> float | None:
-    """A finite number from a worker's answer, else None."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)

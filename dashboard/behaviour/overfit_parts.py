@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import streamlit as st
 
 from dashboard import cards, escape, figures, render, words
 from dashboard.behaviour import evidence_figures
-from stethoscope.codec import decode
+from stethoscope.codec import answer_of
 from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.findings import Curves, Line
 from stethoscope.jobs.state import JobState
+from stethoscope.tasks.overfit import OverfitTest
 from stethoscope.types import Status
 
 _VERDICTS: Mapping[str, tuple[render.Tone, str, str]] = {
@@ -24,24 +24,19 @@ _VERDICTS: Mapping[str, tuple[render.Tone, str, str]] = {
 }
 
 
-def verdict(value: Mapping[str, Any]) -> tuple[render.Tone, str, str]:
-    """(tone, label, sentence) for a result."""
-    return _VERDICTS.get(str(value.get("verdict")), ("plain", "No answer", "The test left no verdict."))
-
-
 def answer(state: JobState, code: str) -> None:
     """Everything about one finished test."""
     assert state.result is not None
     if state.result.status is not Status.OK:
         render.ending(state)
         return
-    value = state.result.value["overfit"]
-    found = decode(OverfitEvidence, value)
-    render.verdict(*verdict(value))
+    test = answer_of(state.result, OverfitTest)
+    found = test.overfit
+    render.verdict(*_VERDICTS.get(found.verdict, ("plain", "No answer", "The test left no verdict.")))
     if found.reason:
         st.markdown(escape.sentences(found.reason))
-    for sentence in state.result.value.get("assumed") or ():
-        st.caption(escape.sentences(str(sentence)))
+    for sentence in test.assumed:
+        st.caption(escape.sentences(sentence))
     cards.facts(
         [
             (

@@ -9,11 +9,10 @@ import streamlit as st
 
 from dashboard import progress, render, rerun
 from dashboard.session import View
-from stethoscope.codec import answer_of, partial_of
+from stethoscope.codec import answer_of
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry
-from stethoscope.task import task_of
 from stethoscope.types import Budget, Job, Status
 
 A = TypeVar("A")
@@ -37,15 +36,7 @@ def find(job: Job, entry: Entry) -> JobState | None:
     """The newest job of this kind with these parameters on the data; an answer of another version is as good as none."""
     wanted = dict(job.params)
     states = (state for state in engine().jobs(entry_id=entry.id) if state.kind == job.kind)
-    return next((state for state in states if dict(state.params) == wanted and _is_read(state)), None)
-
-
-def _is_read(state: JobState) -> bool:
-    """Whether a job's answer, if it has one, is of the type its kind has now."""
-    kind = getattr(task_of(state.kind), "answer", None)
-    if kind is None or state.result is None or state.result.status is not Status.OK:
-        return True
-    return partial_of(state.result, kind) is not None
+    return next((state for state in states if dict(state.params) == wanted and progress.is_readable(state)), None)
 
 
 def answer(state: JobState, job: Job, kind: type[A], entry: Entry, view: View, *, height: int = 420) -> A | None:

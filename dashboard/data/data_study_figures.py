@@ -5,12 +5,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import plotly.graph_objects as go
 
 from dashboard import escape, words
 from dashboard.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, base
+from stethoscope.data_study.categories import Categories, Counted
+from stethoscope.data_study.dates import Dates
+from stethoscope.data_study.masks import Masks
+from stethoscope.data_study.numbers import Numbers
+from stethoscope.data_study.pictures import PictureSize
+from stethoscope.data_study.relations import Relations
+from stethoscope.data_study.texts import Course
 
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 MOST_BARS = 25
@@ -21,18 +27,16 @@ _CHANNEL_NAMES = {1: ("Grey",), 3: ("Red", "Green", "Blue"), 4: ("Red", "Green",
 
 
 def classes(
-    found: Mapping[str, Any], by_split: Mapping[str, Mapping[str, Any]], empty: Sequence[str], unit: str = "Rows"
+    found: Categories, by_split: Mapping[str, Categories], empty: Sequence[str], unit: str = "Rows"
 ) -> go.Figure:
     """Horizontal bars: rows (or another `unit`) of each class, the commonest first, in one colour for each split."""
-    values = [(str(one["value"]), int(one["count"])) for one in found["values"]][:MOST_BARS]
+    values = [(one.value, one.count) for one in found.values[:MOST_BARS]]
     values += [(name, 0) for name in empty[: max(0, MOST_BARS - len(values))]]
     values.reverse()
-    total = int(found["count"])
+    total = found.count
     places = list(range(len(values)))
     figure = base(70 + 24 * len(values), barmode="stack")
-    splits = {
-        name: {str(one["value"]): int(one["count"]) for one in study["values"]} for name, study in by_split.items()
-    }
+    splits = {name: {one.value: one.count for one in study.values} for name, study in by_split.items()}
     groups = splits if len(splits) > 1 else {"": dict(values)}
     for number, (split, counts) in enumerate(groups.items()):
         said = f" in {escape.figure(split)}" if split else ""
@@ -52,18 +56,19 @@ def classes(
     return figure
 
 
-def numbers(study: Mapping[str, Any], title: str, *, height: int = 190, unit: str = "Rows") -> go.Figure | None:
+def numbers(study: Numbers, title: str, *, height: int = 190, unit: str = "Rows") -> go.Figure | None:
     """A histogram; None where there is none to draw, or nothing to see because all values are one.
 
     Where it was made from a sample of the values, its bars are scaled to all of them.
     """
-    told = study.get("histogram") or {}
-    counts, edges = told.get("counts") or [], told.get("edges") or []
-    if not counts or any(isinstance(edge, str) for edge in edges) or study.get("min") == study.get("max"):
+    told = study.histogram
+    if told is None or not told.counts or study.min == study.max:
         return None
+    counts, edges = told.counts, told.edges
     about = ""
-    if study.get("sampled") and sum(counts):
-        counts = [round(count * study["count"] / sum(counts)) for count in counts]
+    total = sum(counts)
+    if study.sampled and total:
+        counts = tuple(round(count * study.count / total) for count in counts)
         about = "about "
     middles = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = base(height, bargap=0.04)
@@ -73,7 +78,7 @@ def numbers(study: Mapping[str, Any], title: str, *, height: int = 190, unit: st
         hovertemplate=f"%{{customdata[0]}} to %{{customdata[1]}}: {about}%{{customdata[2]}}<extra></extra>",
     )  # fmt: skip
     figure.update_xaxes(title_text=escape.figure(title, 60))
-    if study.get("whole") and edges[-1] - edges[0] <= _FEW_WHOLE:
+    if study.whole and edges[-1] - edges[0] <= _FEW_WHOLE:
         figure.update_xaxes(dtick=1)
         figure.update_traces(
             customdata=[["", words.given(round(place)), words.count(count)] for place, count in zip(middles, counts, strict=True)],
@@ -83,15 +88,14 @@ def numbers(study: Mapping[str, Any], title: str, *, height: int = 190, unit: st
     return figure
 
 
-def dates(study: Mapping[str, Any], title: str, *, height: int = 190) -> go.Figure | None:
+def dates(study: Dates, title: str, *, height: int = 190) -> go.Figure | None:
     """Rows over time."""
-    figure = numbers({**study, "min": study["first"], "max": study["last"]}, title, height=height)
-    if figure is None:
+    figure = numbers(study.seconds, title, height=height)
+    if figure is None or study.seconds.histogram is None:
         return None
     bars = figure.data[0]
-    low, high = (
-        datetime.fromtimestamp(end, UTC) for end in (study["histogram"]["edges"][0], study["histogram"]["edges"][-1])
-    )
+    edges = study.seconds.histogram.edges
+    low, high = (datetime.fromtimestamp(end, UTC) for end in (edges[0], edges[-1]))
     days = (high - low).days > len(bars.x)
     told = [datetime.fromtimestamp(middle, UTC) for middle in bars.x]
     said = [one.strftime("%Y-%m-%d" if days else "%Y-%m-%d %H:%M") for one in told]
@@ -103,16 +107,16 @@ def dates(study: Mapping[str, Any], title: str, *, height: int = 190) -> go.Figu
     return figure
 
 
-def mask_classes(study: Mapping[str, Any], names: Sequence[str]) -> go.Figure:
+def mask_classes(study: Masks, names: Sequence[str]) -> go.Figure:
     """Horizontal bars: the share of all pixels that each class has."""
-    values = list(reversed(study["values"][:MOST_BARS]))
-    said = [names[one["value"]] if 0 <= one["value"] < len(names) else f"class {one['value']}" for one in values]
-    total = max(1, study["pixels"])
+    values = list(reversed(study.values[:MOST_BARS]))
+    said = [names[one.value] if 0 <= one.value < len(names) else f"class {one.value}" for one in values]
+    total = max(1, study.pixels)
     figure = base(70 + 24 * len(values))
     figure.add_bar(
-        x=[one["count"] / total for one in values], y=list(range(len(values))), orientation="h", marker_color=BLUE,
-        text=[words.share(one["count"], total) for one in values], textposition="outside", cliponaxis=False,
-        customdata=[[escape.figure(name), words.share(one["count"], total), words.count(one["rows"])] for name, one in zip(said, values, strict=True)],
+        x=[one.count / total for one in values], y=list(range(len(values))), orientation="h", marker_color=BLUE,
+        text=[words.share(one.count, total) for one in values], textposition="outside", cliponaxis=False,
+        customdata=[[escape.figure(name), words.share(one.count, total), words.count(one.rows)] for name, one in zip(said, values, strict=True)],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]} of all pixels, in %{customdata[2]} masks<extra></extra>",
     )  # fmt: skip
     figure.update_yaxes(tickvals=list(range(len(values))), ticktext=[escape.figure(name, 32) for name in said])
@@ -120,32 +124,31 @@ def mask_classes(study: Mapping[str, Any], names: Sequence[str]) -> go.Figure:
     return figure
 
 
-def categories(study: Mapping[str, Any], title: str, *, height: int = 190) -> go.Figure:
+def categories(values: Sequence[Counted], title: str, *, height: int = 190) -> go.Figure:
     """Bars of the commonest values of a field."""
-    values = study["values"][:12]
+    values = values[:12]
     figure = base(height)
     figure.add_bar(
-        x=list(range(len(values))), y=[one["count"] for one in values], marker_color=BLUE,
-        customdata=[[escape.figure(one["value"], 60), words.count(one["count"])] for one in values],
+        x=list(range(len(values))), y=[one.count for one in values], marker_color=BLUE,
+        customdata=[[escape.figure(one.value, 60), words.count(one.count)] for one in values],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
     )  # fmt: skip
     figure.update_xaxes(
         title_text=escape.figure(title, 60), tickvals=list(range(len(values))), tickangle=-30,
-        ticktext=[escape.figure(one["value"], 10) for one in values],
+        ticktext=[escape.figure(one.value, 10) for one in values],
     )  # fmt: skip
     figure.update_yaxes(title_text="Rows")
     return figure
 
 
-def sizes(study: Mapping[str, Any]) -> go.Figure:
+def sizes(found: Sequence[PictureSize]) -> go.Figure:
     """Width against height of every picture size; the area of a dot is how many have it."""
-    found = study["sizes"]
-    most = max((one["count"] for one in found), default=1)
+    most = max((one.count for one in found), default=1)
     figure = base(300)
     figure.add_scatter(
-        x=[one["width"] for one in found], y=[one["height"] for one in found], mode="markers",
-        marker={"size": [7 + 25 * (one["count"] / most) ** 0.5 for one in found], "color": BLUE, "opacity": 0.6},
-        customdata=[[words.count(one["count"])] for one in found],
+        x=[one.width for one in found], y=[one.height for one in found], mode="markers",
+        marker={"size": [7 + 25 * (one.count / most) ** 0.5 for one in found], "color": BLUE, "opacity": 0.6},
+        customdata=[[words.count(one.count)] for one in found],
         hovertemplate="%{x} × %{y} pixels: %{customdata[0]}<extra></extra>",
     )  # fmt: skip
     figure.update_xaxes(title_text="Width (pixels)", rangemode="tozero")
@@ -153,14 +156,13 @@ def sizes(study: Mapping[str, Any]) -> go.Figure:
     return figure
 
 
-def channels(studies: Sequence[Mapping[str, Any]]) -> go.Figure:
+def channels(studies: Sequence[Numbers]) -> go.Figure:
     """The values of each colour channel as lines over one axis."""
     figure = base(300)
     count = len(studies)
     names = _CHANNEL_NAMES.get(count, tuple(f"Channel {number}" for number in range(count)))
     for study, colour, name in zip(studies, _CHANNELS.get(count, CYCLE), names, strict=False):
-        told = study.get("histogram") or {"edges": [], "counts": []}
-        edges, counts = told["edges"], told["counts"]
+        edges, counts = ((), ()) if study.histogram is None else (study.histogram.edges, study.histogram.counts)
         total = max(1, sum(counts))
         figure.add_scatter(
             x=[(low + high) / 2 for low, high in itertools.pairwise(edges)],
@@ -188,16 +190,13 @@ def centres(grid: Sequence[Sequence[int]]) -> go.Figure:
     return figure
 
 
-def course(study: Mapping[str, Any]) -> go.Figure | None:
+def course(told: Course) -> go.Figure:
     """The mean of each channel over the length of a sequence, with one standard deviation around it."""
-    told = study.get("course")
-    if not told:
-        return None
     figure = base(260)
-    for number, (mean, std) in enumerate(zip(told["mean"], told["std"], strict=False)):
+    for number, (mean, std) in enumerate(zip(told.mean, told.std, strict=False)):
         colour = CYCLE[number % len(CYCLE)]
         places = [100 * place / len(mean) for place in range(len(mean))]
-        if len(told["mean"]) <= 4:
+        if len(told.mean) <= 4:
             band = [value + spread for value, spread in zip(mean, std, strict=True)]
             under = [value - spread for value, spread in zip(mean, std, strict=True)]
             figure.add_scatter(
@@ -210,14 +209,14 @@ def course(study: Mapping[str, Any]) -> go.Figure | None:
         )  # fmt: skip
     figure.update_xaxes(title_text="Place in the sequence (% of its length)")
     figure.update_yaxes(title_text="Mean ± standard deviation")
-    return legend(figure) if len(told["mean"]) > 1 else figure
+    return legend(figure) if len(told.mean) > 1 else figure
 
 
-def relations(found: Mapping[str, Any]) -> go.Figure:
+def relations(found: Relations) -> go.Figure:
     """Rank correlations of every two columns of numbers."""
-    names = [escape.figure(name, 24) for name in found["names"]]
+    names = [escape.figure(name, 24) for name in found.names]
     places = list(range(len(names)))
-    matrix = found["matrix"]
+    matrix = found.matrix
     figure = base(max(300, 90 + 20 * len(names)))
     figure.add_heatmap(
         z=matrix, x=places, y=places, zmin=-1, zmax=1, colorscale="RdBu_r", colorbar={"thickness": 12},

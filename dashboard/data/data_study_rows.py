@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import figures, words
 from dashboard.data import data_study_figures
+from stethoscope.data_study.numbers import Numbers
 
 Show: TypeAlias = Callable[[int], None]
 """Puts one row of the data in view."""
@@ -34,15 +35,13 @@ def picture(figure: go.Figure | None, key: str, alt: str) -> None:
         st.plotly_chart(figure, config=figures.CONFIG, key=f"study-{key}", alt=alt)
 
 
-def histogram(
-    study: Mapping[str, Any], title: str, key: str, alt: str, *, height: int = 240, unit: str = "Rows"
-) -> None:
+def histogram(study: Numbers, title: str, key: str, alt: str, *, height: int = 240, unit: str = "Rows") -> None:
     """Draws how numbers are distributed; where all are one, says so instead."""
     figure = data_study_figures.numbers(study, title, height=height, unit=unit)
     if figure is not None:
         picture(figure, key, alt)
-    elif study["count"] and study["min"] == study["max"]:
-        value = words.count(int(study["min"])) if study["whole"] else words.significant(study["min"])
+    elif study.min is not None and study.min == study.max:
+        value = words.count(int(study.min)) if study.whole else words.significant(study.min)
         st.caption(f"{title}: {value} in all of them.")
     else:
         st.caption(f"{title}: nothing to count.")

@@ -31,6 +31,53 @@ TOP_FIELDS = [("place", "<i8"), ("value", "<f4")]
 """Columns of a layer's top-<n>.npy (units × `TOP_SAMPLES`, largest first); place −1 where there were fewer rows."""
 
 
+@dataclass(frozen=True)
+class ValueHistogram:
+    """Counts of a layer's values between edges."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    of: int
+    """How many values the counted ones were drawn from."""
+
+
+@dataclass(frozen=True)
+class LayerStatistics:
+    """One layer's output over all rows. Files are .npy in the job's outputs; None where there is nothing to write."""
+
+    path: str
+    """With "#2" for its second call and ":1" for its second output."""
+    type: str
+    activation: str
+    shape: tuple[int | None, ...]
+    values: int
+    mean: float | None
+    std: float | None
+    min: float | None
+    max: float | None
+    zero_fraction: float
+    saturated_fraction: float | None
+    """None where the activation has no flat ends."""
+    nonfinite: int
+    rows: int
+    units: int
+    unit_axis: int | None
+    dead_units: int | None
+    """0 for every row; None where the activation cannot die."""
+    saturated_units: int | None
+    histogram: ValueHistogram | None
+    layer: str = ""
+    """The layer, without the marks of a call or an output."""
+    units_file: str | None = None
+    """One row per unit, of `UNIT_FIELDS`."""
+    top_file: str | None = None
+    """For each unit the rows with its largest values, of `TOP_FIELDS`."""
+    outputs_file: str | None = None
+    """The whole outputs of the first rows."""
+    time_s: float | None = None
+    """In one call; None where the format does not tell it, or nobody asked."""
+
+
 @dataclass
 class LayerTotals:
     """Running statistics of one layer's output."""
@@ -153,43 +200,43 @@ class LayerTotals:
         found["saturated_fraction"] = self.saturated / count if self.activation in FLAT_ENDS else np.nan
         return found
 
-    def to_json(self) -> dict[str, Any]:
-        """The layer's entry in the answer, without its files."""
+    def result(self) -> LayerStatistics:
+        """The layer's statistics, without its files."""
         whole = _as_one(
             {name: getattr(self, name) for name in ("count", "mean", "m2", "low", "high", "zeros", "saturated")}
         )
         count = float(whole["count"][0])
         safe = max(count, 1.0)
         ends, dies = self.activation in FLAT_ENDS, self.activation in CAN_DIE
-        rows_shape = [self.rows or None, *self.shape[1:]] if self.rows else list(self.shape)
-        return {
-            "path": self.path,
-            "type": self.type,
-            "activation": self.activation,
-            "shape": [rows_shape[0], *(None if self.varies else size for size in rows_shape[1:])] if rows_shape else [],
-            "values": int(count) + self.nonfinite,
-            "mean": float(whole["mean"][0]) if count else None,
-            "std": float(np.sqrt(max(0.0, whole["m2"][0]) / safe)) if count else None,
-            "min": float(whole["low"][0]) if count else None,
-            "max": float(whole["high"][0]) if count else None,
-            "zero_fraction": float(whole["zeros"][0]) / safe,
-            "saturated_fraction": float(whole["saturated"][0]) / safe if ends else None,
-            "nonfinite": self.nonfinite,
-            "rows": self.rows,
-            "units": self.units,
-            "unit_axis": self._unit_axis(),
-            "dead_units": int(np.count_nonzero(self.zeros >= self.count)) if dies and not self.nonfinite else None,
-            "saturated_units": int(np.count_nonzero(self.saturated >= np.maximum(self.count, 1))) if ends else None,
-            "histogram": self._histogram(whole),
-        }
+        rows_shape = (self.rows or None, *self.shape[1:]) if self.rows else self.shape
+        return LayerStatistics(
+            path=self.path,
+            type=self.type,
+            activation=self.activation,
+            shape=(rows_shape[0], *(None if self.varies else size for size in rows_shape[1:])) if rows_shape else (),
+            values=int(count) + self.nonfinite,
+            mean=float(whole["mean"][0]) if count else None,
+            std=float(np.sqrt(max(0.0, whole["m2"][0]) / safe)) if count else None,
+            min=float(whole["low"][0]) if count else None,
+            max=float(whole["high"][0]) if count else None,
+            zero_fraction=float(whole["zeros"][0]) / safe,
+            saturated_fraction=float(whole["saturated"][0]) / safe if ends else None,
+            nonfinite=self.nonfinite,
+            rows=self.rows,
+            units=self.units,
+            unit_axis=self._unit_axis(),
+            dead_units=int(np.count_nonzero(self.zeros >= self.count)) if dies and not self.nonfinite else None,
+            saturated_units=int(np.count_nonzero(self.saturated >= np.maximum(self.count, 1))) if ends else None,
+            histogram=self._histogram(whole),
+        )
 
     def _unit_axis(self) -> int | None:
         if len(self.shape) < 2 or self.units <= 1 < self.shape[-1 if len(self.shape) == 2 else self.layout.axis]:
             return None
         return len(self.shape) - 1 if len(self.shape) == 2 or self.layout.axis == -1 else self.layout.axis
 
-    def _histogram(self, whole: Mapping[str, Array]) -> dict[str, Any] | None:
-        """Counts of the values kept, over the whole range; "of" says how many values there were to draw them from."""
+    def _histogram(self, whole: Mapping[str, Array]) -> ValueHistogram | None:
+        """Counts of the values kept, over the whole range."""
         pool = np.concatenate(self._samples) if self._samples else np.zeros(0)
         pool = pool.astype(np.float64)
         pool = pool[np.isfinite(pool)]
@@ -198,11 +245,9 @@ class LayerTotals:
             return None
         top = high if high > low else low + max(1.0, abs(low))
         counts, edges = np.histogram(np.clip(pool, low, high), bins=BINS, range=(low, top))
-        return {
-            "edges": [float(edge) for edge in edges],
-            "counts": [int(one) for one in counts],
-            "of": int(whole["count"][0]),
-        }
+        return ValueHistogram(
+            tuple(float(edge) for edge in edges), tuple(int(one) for one in counts), int(whole["count"][0])
+        )
 
 
 def _as_one(parts: Mapping[str, Array]) -> dict[str, Array]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from stethoscope.activations.attention import attention_layers
-from stethoscope.activations.looks import attention_of, look_at
+from stethoscope.activations.looks import LookKind, attention_of, look_at
 from stethoscope.activations.model_rows import ModelRows
-from stethoscope.activations.reach import NO_VALUE, base, fed_by, known_layers, reachable
+from stethoscope.activations.reach import NO_VALUE, UnseenLayer, base, fed_by, known_layers, reachable
 from stethoscope.activations.real_values import real_values
 from stethoscope.activations.study import wanted_layers
 from stethoscope.activations.watching import Watching
@@ -26,6 +27,63 @@ MOST_PLACES = 8
 MOST_BYTES = 64 << 20
 _OPEN_SIZE = 128
 """What an open dimension is taken for."""
+
+
+@dataclass(frozen=True)
+class LayerLook:
+    """One output of a layer for one row, without the rows' dimension."""
+
+    layer: str
+    output: str
+    """The layer's path, with "#2" for its second call and ":1" for its second output."""
+    place: int
+    shape: tuple[int, ...]
+    """As the layer gives it; what was kept may be thinned."""
+    turn: int = 0
+    """Which attention of the layer."""
+    file: str | None = None
+    """.npy of float32 in the job's outputs; None where nothing could be kept, for the reason in `note`."""
+    kind: LookKind = "array"
+    axes: tuple[str, ...] = ()
+    note: str = ""
+    min: float | None = None
+    max: float | None = None
+    mean: float | None = None
+    std: float | None = None
+    """Of all finite values."""
+    nonfinite: int = 0
+    channels: tuple[int, ...] = ()
+    """Which of the layer's are kept, where some were left out."""
+
+
+@dataclass(frozen=True)
+class RowName:
+    """What a row of the data is called; hostile text."""
+
+    place: int
+    name: str
+    label: str
+
+
+@dataclass(frozen=True)
+class LookSettings:
+    """What was asked for."""
+
+    layers: tuple[str, ...]
+    places: tuple[int, ...]
+    seed: int
+
+
+@dataclass(frozen=True)
+class LayerLooks:
+    """What chosen layers put out for chosen rows."""
+
+    looks: tuple[LayerLook, ...]
+    samples: tuple[RowName, ...]
+    source: str
+    rows_in_data: int
+    unreachable: tuple[UnseenLayer, ...]
+    settings: LookSettings
 
 
 class Looking:
@@ -52,9 +110,9 @@ class Looking:
         )
         self._left_bytes = MOST_BYTES
         self._seen: set[str] = set()
-        self._looks: list[dict[str, Any]] = []
+        self._looks: list[LayerLook] = []
 
-    def run(self) -> Mapping[str, Any]:
+    def run(self) -> LayerLooks:
         """Runs the model on the samples and returns the answer of the task."""
         dummy = max(MOST_PLACES, max(self._places) + 1)
         with ModelRows(self._context, self._architecture, self._runner, dummy_rows=dummy, seed=self._seed) as given:
@@ -63,15 +121,14 @@ class Looking:
                 self._context.report("activations", len(looked) / len(self._places), f"{len(self._places)} sample(s)")
                 self._look_at(places.tolist(), feed, given.batching.rows(feed))
                 looked += places.tolist()
-            named = given.described(looked)
-            return {
-                "looks": self._looks,
-                "samples": named,
-                "source": given.source,
-                "rows_in_data": given.rows,
-                "unreachable": self._not_seen(),
-                "settings": {"layers": self._layers, "places": self._places, "seed": self._seed},
-            }
+            return LayerLooks(
+                looks=tuple(self._looks),
+                samples=tuple(RowName(**name) for name in given.described(looked)),
+                source=given.source,
+                rows_in_data=given.rows,
+                unreachable=tuple(self._not_seen()),
+                settings=LookSettings(tuple(self._layers), tuple(self._places), self._seed),
+            )
 
     def _look_at(self, places: Sequence[int], feed: Feed, rows: int) -> None:
         """One call of the model with so many rows; the first are those at `places`."""
@@ -99,9 +156,9 @@ class Looking:
         """Whether a layer is only looked at where there is room left."""
         return base(key, self._known) in self._also
 
-    def _not_seen(self) -> list[dict[str, str]]:
-        found = [{"path": path, "reason": self._expected[base(path, self._expected)]} for path in self._unseen]
-        return found + [{"path": path, "reason": NO_VALUE} for path in self._layers if path not in self._seen]
+    def _not_seen(self) -> list[UnseenLayer]:
+        found = [UnseenLayer(path, self._expected[base(path, self._expected)]) for path in self._unseen]
+        return found + [UnseenLayer(path, NO_VALUE) for path in self._layers if path not in self._seen]
 
     def _outputs(self, feed: Feed) -> Feed:
         fed = {path: fed_by(self._known[path], feed) for path in (*self._layers, *self._also)}
@@ -129,54 +186,34 @@ class Looking:
         path = key.removesuffix(" (attention)") if turn is not None else key
         shared = array[0] if array.ndim > 1 and len(array) == 1 else array
         row = shared if number is None else array[number]
-        entry: dict[str, Any] = {
-            "layer": base(path, self._known),
-            "output": path,
-            "place": place,
-            "shape": [int(size) for size in row.shape],
-            "turn": turn or 0,
-            "file": None,
-        }
+        entry = LayerLook(base(path, self._known), path, place, tuple(int(size) for size in row.shape), turn or 0)
         if array.dtype.kind not in "fiub" or not array.size:
-            self._looks.append(entry | {"kind": "array", "axes": [], "note": "Its output holds no numbers to draw."})
+            self._looks.append(replace(entry, note="Its output holds no numbers to draw."))
             return
         if turn is not None:
             look = attention_of(row.reshape(-1, *row.shape[-2:]))
         else:
             look = look_at(row, row.ndim < array.ndim and self._channels_first(path, array.ndim))
-        notes = (
-            list(look.notes)
-            if number is not None
-            else [*look.notes, "It has no entry for each row; all of it is shown."]
-        )
-        values, left = look.values, self._left_bytes
-        if values.nbytes > left:
-            if self._comes_late(path):
-                return
-            entry |= {
-                "kind": look.kind,
-                "axes": list(look.axes),
-                "note": f"Left out: the job's {MOST_BYTES >> 20} MB are used up.",
-            }
-            self._looks.append(entry)
+        entry = replace(entry, kind=look.kind, axes=look.axes)
+        if look.values.nbytes > self._left_bytes:
+            if not self._comes_late(path):
+                note = f"Left out: the job's {MOST_BYTES >> 20} MB are used up."
+                self._looks.append(replace(entry, note=note))
             return
-        self._left_bytes -= values.nbytes
+        self._left_bytes -= look.values.nbytes
+        notes = look.notes if number is not None else (*look.notes, "It has no entry for each row; all of it is shown.")
         finite = row[np.isfinite(row)] if row.dtype.kind == "f" else row
-        self._looks.append(
-            entry
-            | {
-                "kind": look.kind,
-                "axes": list(look.axes),
-                "file": self._context.save(f"look-{len(self._looks)}", values),
-                "note": " ".join(notes),
-                "min": float(finite.min()) if finite.size else None,
-                "max": float(finite.max()) if finite.size else None,
-                "mean": float(finite.mean(dtype=np.float64)) if finite.size else None,
-                "std": float(finite.std(dtype=np.float64)) if finite.size else None,
-                "nonfinite": int(row.size - finite.size),
-                **look.details,
-            }
-        )
+        if finite.size:
+            entry = replace(
+                entry,
+                min=float(finite.min()),
+                max=float(finite.max()),
+                mean=float(finite.mean(dtype=np.float64)),
+                std=float(finite.std(dtype=np.float64)),
+            )
+        file = self._context.save(f"look-{len(self._looks)}", look.values)
+        nonfinite = int(row.size - finite.size)
+        self._looks.append(replace(entry, file=file, note=" ".join(notes), nonfinite=nonfinite, channels=look.channels))
 
     def _channels_first(self, key: str, rank: int) -> bool:
         return self._watching.layout(key, rank).axis == 1

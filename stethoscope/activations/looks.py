@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,17 +19,20 @@ MOST_HEADS = 64
 MOST_TOKENS = 512
 
 
+LookKind: TypeAlias = Literal["maps", "sequence", "vector", "attention", "array"]
+"""maps (channel, height, width), sequence (step, feature), vector (unit), attention (head, query, key)."""
+
+
 @dataclass(frozen=True)
 class Look:
     """`values` is float32; `axes` names its dimensions in order."""
 
-    kind: str
-    """maps (channel, height, width), sequence (step, feature), vector (unit), attention (head, query, key), array."""
+    kind: LookKind
     values: Array
     axes: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    details: dict[str, Any] = field(default_factory=dict)
-    """JSON values: "channels": which of the layer's are in `values`, where some were left out."""
+    channels: tuple[int, ...] = ()
+    """Which of the layer's are in `values`, where some were left out."""
 
 
 def look_at(row: Array, channels_first: bool) -> Look:
@@ -62,7 +65,7 @@ def attention_of(row: Array) -> Look:
 
 def _maps(values: Array) -> Look:
     notes: tuple[str, ...] = ()
-    details: dict[str, Any] = {}
+    channels: tuple[int, ...] = ()
     if values.ndim > 3:
         # Volumes and frames: the middle of every dimension but the last two.
         middle = tuple(size // 2 for size in values.shape[1:-2])
@@ -74,13 +77,13 @@ def _maps(values: Array) -> Look:
         spread = np.nan_to_num(values.reshape(len(values), -1)).std(axis=1)
         chosen = np.sort(np.argsort(-spread, kind="stable")[:MOST_CHANNELS])
         notes += (f"The {MOST_CHANNELS} of its {len(values):,} channels that vary most are shown.",)
-        details["channels"] = [int(one) for one in chosen]
+        channels = tuple(int(one) for one in chosen)
         values = values[chosen]
     block = max(-(-size // MOST_SIDE) for size in values.shape[1:]) if values.size else 1
     if block > 1:
         notes += (f"Averaged over blocks of {block} × {block} from {values.shape[1]} × {values.shape[2]}.",)
         values = _blocks(values, block)
-    return Look("maps", np.ascontiguousarray(values), ("channel", "height", "width"), notes, details)
+    return Look("maps", np.ascontiguousarray(values), ("channel", "height", "width"), notes, channels)
 
 
 def _blocks(values: Array, block: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from stethoscope.capabilities import IN_BODY, LiveModel, MainGraphOnly
 from stethoscope.formats import format_of
@@ -50,10 +51,18 @@ def known_layers(architecture: Architecture, runner: Runner) -> dict[str, Layer]
     return found
 
 
+@dataclass(frozen=True)
+class UnseenLayer:
+    """A layer without an output, and why."""
+
+    path: str
+    reason: str
+
+
 def unseen(
     architecture: Architecture, expected: Mapping[str, str], seen: Collection[str], hidden: Mapping[str, str]
-) -> list[dict[str, str]]:
-    """The layers without an output after a run: [{"path", "reason"}].
+) -> list[UnseenLayer]:
+    """The layers without an output after a run.
 
     Args:
         architecture: as described.
@@ -68,7 +77,7 @@ def unseen(
         if layer.path in bases:
             continue
         reason = expected.get(layer.path, "") or reasons.get(layer.path, "")
-        found.append({"path": layer.path, "reason": reason or _after_run(architecture, layer)})
+        found.append(UnseenLayer(layer.path, reason or _after_run(architecture, layer)))
     return found
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope.activations.kept_outputs import keep_outputs
-from stethoscope.activations.layer_totals import TOP_SAMPLES, LayerTotals
+from stethoscope.activations.layer_totals import TOP_SAMPLES, LayerStatistics, LayerTotals
 from stethoscope.activations.model_rows import ModelRows
-from stethoscope.activations.reach import base, reachable, unseen
+from stethoscope.activations.reach import UnseenLayer, base, reachable, unseen
 from stethoscope.activations.watching import Watching
 from stethoscope.capabilities import LayersTimed
 from stethoscope.errors import BadSetting
@@ -19,6 +20,41 @@ from stethoscope.types import Architecture, Refusal, Runner
 BATCH_SIZE = 32
 MOST_LAYER_FILES = 2_000
 """Layers whose units are written as files; a graph of more operators has statistics for all, units for the first."""
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """What was asked for."""
+
+    batch_size: int
+    rows: int | None
+    """None for all."""
+    seed: int
+    layers: tuple[str, ...] | None
+    """None for all."""
+
+
+@dataclass(frozen=True)
+class LayerActivations:
+    """What every layer puts out over the rows."""
+
+    layers: tuple[LayerStatistics, ...]
+    unreachable: tuple[UnseenLayer, ...]
+    order: tuple[int, ...]
+    """Of each of `layers` its place among the model's; -1 where it is none of them."""
+    rows: int
+    rows_in_data: int
+    batches: int
+    source: str
+    """The data's name; "dummy" for random input."""
+    way: str
+    """How the sums were made."""
+    wall_s: float
+    top_samples: int
+    kept_rows: int
+    not_kept: tuple[str, ...]
+    """Layers whose outputs found no room."""
+    settings: StudySettings
 
 
 class Study:
@@ -39,7 +75,7 @@ class Study:
         self._times: Mapping[str, float] = {}
         self._left_out: list[str] = []
 
-    def run(self) -> Mapping[str, Any]:
+    def run(self) -> LayerActivations:
         """Runs the model over the rows and returns the answer of the task."""
         batches = seen = 0
         dummy = self._rows or self._batch_size
@@ -81,47 +117,41 @@ class Study:
             self._totals[key] = LayerTotals(key, watching.kind(key), watching.activation(key), layout)
         return self._totals[key]
 
-    def _answer(self, given: ModelRows, batches: int, seen: int, wall_s: float, kept: int) -> Mapping[str, Any]:
+    def _answer(self, given: ModelRows, batches: int, seen: int, wall_s: float, kept: int) -> LayerActivations:
         order = {layer.path: place for place, layer in enumerate(self._architecture.layers)}
-        layers = [self._entry(number, totals) for number, totals in enumerate(self._totals.values())]
         hidden = unseen(self._architecture, self._expected, self._totals, self._watching.hidden)
-        asked = set(self._wanted)
-        all_asked = self._context.params.get("layers") is None
-        return {
-            "layers": layers,
-            "unreachable": [one for one in hidden if all_asked or one["path"] in asked],
-            "order": [order.get(base(key, order), -1) for key in self._totals],
-            "rows": seen,
-            "rows_in_data": given.rows,
-            "batches": batches,
-            "source": given.source,
-            "way": self._watching.way,
-            "wall_s": round(wall_s, 4),
-            "top_samples": TOP_SAMPLES,
-            "kept_rows": kept,
-            "not_kept": self._left_out,
-            "settings": {
-                "batch_size": given.batching.fixed or self._batch_size,
-                "rows": self._rows,
-                "seed": self._seed,
-                "layers": self._context.params.get("layers"),
-            },
-        }
+        asked = self._context.params.get("layers")
+        return LayerActivations(
+            layers=tuple(self._entry(number, totals) for number, totals in enumerate(self._totals.values())),
+            unreachable=tuple(one for one in hidden if asked is None or one.path in self._wanted),
+            order=tuple(order.get(base(key, order), -1) for key in self._totals),
+            rows=seen,
+            rows_in_data=given.rows,
+            batches=batches,
+            source=given.source,
+            way=self._watching.way,
+            wall_s=round(wall_s, 4),
+            top_samples=TOP_SAMPLES,
+            kept_rows=kept,
+            not_kept=tuple(self._left_out),
+            settings=StudySettings(
+                batch_size=given.batching.fixed or self._batch_size,
+                rows=self._rows,
+                seed=self._seed,
+                layers=None if asked is None else tuple(map(str, asked)),
+            ),
+        )
 
-    def _entry(self, number: int, totals: LayerTotals) -> dict[str, Any]:
-        entry = totals.to_json() | {
-            "layer": base(totals.path, self._expected),
-            "units_file": None,
-            "top_file": None,
-            "outputs_file": self._kept.get(totals.path),
-        }
-        if totals.path in self._times:
-            entry["time_s"] = self._times[totals.path]
-        if number < MOST_LAYER_FILES and totals.units > 1:
-            entry["units_file"] = self._context.save(f"units-{number}", totals.by_unit)
-            if totals.top_values.size:
-                entry["top_file"] = self._context.save(f"top-{number}", totals.top)
-        return entry
+    def _entry(self, number: int, totals: LayerTotals) -> LayerStatistics:
+        written = number < MOST_LAYER_FILES and totals.units > 1
+        return replace(
+            totals.result(),
+            layer=base(totals.path, self._expected),
+            units_file=self._context.save(f"units-{number}", totals.by_unit) if written else None,
+            top_file=self._context.save(f"top-{number}", totals.top) if written and totals.top_values.size else None,
+            outputs_file=self._kept.get(totals.path),
+            time_s=self._times.get(totals.path),
+        )
 
 
 def wanted_layers(architecture: Architecture, expected: Mapping[str, str], asked: Any, model: str) -> list[str]:

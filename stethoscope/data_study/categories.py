@@ -4,10 +4,36 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 MAX_VALUES = 10_000
 SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How often a value occurs; hostile text."""
+
+    value: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Categories:
+    """How often each value of a field occurs."""
+
+    count: int = 0
+    """Values that are there,"""
+    missing: int = 0
+    """and that are not."""
+    distinct: int | None = 0
+    """None where there are too many to tell."""
+    values: tuple[Counted, ...] = ()
+    """The `SHOWN` commonest, the commonest first."""
+    others: int = 0
+    """Rows with none of `values`."""
+    study: Literal["category"] = "category"
 
 
 class CategoryStudy:
@@ -42,13 +68,13 @@ class CategoryStudy:
         """Every value that was counted by itself, the commonest first."""
         return [text for text, _ in self._counts.most_common()]
 
-    def to_json(self) -> dict[str, Any]:
-        """{"count", "missing", "distinct", "values": [{"value", "count"}], "others"}: the commonest first."""
+    def result(self) -> Categories:
+        """What was counted."""
         shown = self._counts.most_common(SHOWN)
-        return {
-            "count": self._rows - self._missing,
-            "missing": self._missing,
-            "distinct": len(self._counts) if not self._others else None,
-            "values": [{"value": text[:200], "count": count} for text, count in shown],
-            "others": self._rows - self._missing - sum(count for _, count in shown),
-        }
+        return Categories(
+            count=self._rows - self._missing,
+            missing=self._missing,
+            distinct=len(self._counts) if not self._others else None,
+            values=tuple(Counted(text[:200], count) for text, count in shown),
+            others=self._rows - self._missing - sum(count for _, count in shown),
+        )

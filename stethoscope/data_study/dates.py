@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
-from stethoscope.data_study.numbers import NumberStudy
+from stethoscope.data_study.numbers import Numbers, NumberStudy
 
 _FORMS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d.%m.%y")
 
@@ -38,6 +39,20 @@ class DateReader:
         return None
 
 
+@dataclass(frozen=True)
+class Dates:
+    """From when to when; times as ISO 8601, UTC."""
+
+    missing: int
+    unread: int
+    """Texts that are no dates."""
+    first: str | None
+    last: str | None
+    seconds: Numbers
+    """Since 1970."""
+    study: Literal["date"] = "date"
+
+
 class DateStudy:
     """A field of dates written as text."""
 
@@ -60,18 +75,10 @@ class DateStudy:
         if found:
             self._seconds.add(np.array(found, np.float64))
 
-    def to_json(self) -> dict[str, Any]:
-        """{"count", "missing", "unread", "first", "last", "histogram" over seconds since 1970}; times as ISO 8601, UTC."""
-        told = self._seconds.to_json()
-        return {
-            "count": told["count"],
-            "missing": self._missing,
-            "unread": self._unread,
-            "first": _iso(told["min"]),
-            "last": _iso(told["max"]),
-            "histogram": told["histogram"],
-            "sampled": told.get("sampled", False),
-        }
+    def result(self) -> Dates:
+        """What was found."""
+        seconds = replace(self._seconds.result(), whole=False)
+        return Dates(self._missing, self._unread, _iso(seconds.min), _iso(seconds.max), seconds)
 
 
 def _iso(seconds: float | None) -> str | None:

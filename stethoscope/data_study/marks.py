@@ -3,18 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
-from stethoscope.data_study.categories import CategoryStudy
-from stethoscope.data_study.numbers import NumberStudy
+from stethoscope.data_study.categories import Categories, CategoryStudy
+from stethoscope.data_study.numbers import Numbers, NumberStudy
 
 GRID = 32
 SMALL_PIXELS, MEDIUM_PIXELS = 32**2, 96**2
 """Source: COCO's detection evaluation divides objects at 32² and 96² pixels."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is marked on pictures; lists of rows are their first 60 places."""
+
+    rows: int
+    labels: Categories
+    kinds: Mapping[str, int]
+    """"box", "polygon", "points", "region"."""
+    per_picture: Numbers
+    area_share: Numbers
+    """Of the picture."""
+    aspect: Numbers
+    """Width over height."""
+    sizes: Mapping[str, int]
+    """"small", "medium", "large"; see `SMALL_PIXELS`."""
+    centres: tuple[tuple[int, ...], ...]
+    """Marks by where on the picture their centres are: `GRID` rows and columns."""
+    without: tuple[int, ...]
+    without_count: int
+    outside: tuple[int, ...]
+    """Rows with marks that reach beyond the picture."""
+    outside_count: int
+    tiny: tuple[int, ...]
+    """Rows with marks thinner than a pixel."""
+    tiny_count: int
+    pictures_of: Mapping[str, int]
+    """By label, the commonest first."""
 
 
 class MarkStudy:
@@ -61,26 +90,26 @@ class MarkStudy:
             self._shares.add(np.array([area / (width * height)]))
             self._sizes["small" if area < SMALL_PIXELS else "medium" if area < MEDIUM_PIXELS else "large"] += 1
 
-    def to_json(self) -> dict[str, Any]:
-        """{"rows", "labels", "kinds", "per_picture", "area_share", "aspect", "sizes", "centres": grid of counts,
-        "without": places, "without_count", "outside", "tiny", "pictures_of": {label: pictures}}."""
-        return {
-            "rows": self.rows,
-            "labels": self._labels.to_json(),
-            "kinds": dict(self._kinds),
-            "per_picture": self._per_picture.to_json(),
-            "area_share": self._shares.to_json(),
-            "aspect": self._aspects.to_json(),
-            "sizes": dict(self._sizes),
-            "centres": self._centres.tolist(),
-            "without": self._without[:60],
-            "without_count": len(self._without),
-            "outside": sorted(set(self._outside))[:60],
-            "outside_count": len(set(self._outside)),
-            "tiny": sorted(set(self._tiny))[:60],
-            "tiny_count": len(set(self._tiny)),
-            "pictures_of": dict(sorted(self._pictures_of.items(), key=lambda item: -item[1])[:200]),
-        }
+    def result(self) -> Marks:
+        """What was found."""
+        outside, tiny = sorted(set(self._outside)), sorted(set(self._tiny))
+        return Marks(
+            rows=self.rows,
+            labels=self._labels.result(),
+            kinds=dict(self._kinds),
+            per_picture=self._per_picture.result(),
+            area_share=self._shares.result(),
+            aspect=self._aspects.result(),
+            sizes=dict(self._sizes),
+            centres=tuple(tuple(row) for row in self._centres.tolist()),
+            without=tuple(self._without[:60]),
+            without_count=len(self._without),
+            outside=tuple(outside[:60]),
+            outside_count=len(outside),
+            tiny=tuple(tiny[:60]),
+            tiny_count=len(tiny),
+            pictures_of=dict(sorted(self._pictures_of.items(), key=lambda item: -item[1])[:200]),
+        )
 
 
 def bounds_of(mark: Mark) -> tuple[float, float, float, float] | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,30 @@ import numpy.typing as npt
 MAX_CLASSES = 1_000
 SHOWN = 60
 _STEP_PIXELS = 1 << 20
+
+
+@dataclass(frozen=True)
+class MaskClass:
+    """A class number: its pixels, and the masks it is in."""
+
+    value: int
+    count: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Masks:
+    """How many pixels and pictures each class has."""
+
+    rows: int
+    pixels: int
+    distinct: int | None
+    """None where there are too many to tell."""
+    values: tuple[MaskClass, ...]
+    """The one with most pixels first."""
+    others: int
+    """Pixels of none of `values`."""
+    study: Literal["mask"] = "mask"
 
 
 class MaskStudy:
@@ -36,14 +61,14 @@ class MaskStudy:
             else:
                 self._others += count * step
 
-    def to_json(self) -> dict[str, Any]:
-        """{"rows", "pixels", "distinct", "values": [{"value", "count", "rows"}], "others"}: the class with most pixels first."""
+    def result(self) -> Masks:
+        """What was counted."""
         shown = self._pixels.most_common(SHOWN)
         total = sum(self._pixels.values()) + self._others
-        return {
-            "rows": self._rows,
-            "pixels": total,
-            "distinct": len(self._pixels) if not self._others else None,
-            "values": [{"value": value, "count": count, "rows": self._rows_of[value]} for value, count in shown],
-            "others": total - sum(count for _, count in shown),
-        }
+        return Masks(
+            rows=self._rows,
+            pixels=total,
+            distinct=len(self._pixels) if not self._others else None,
+            values=tuple(MaskClass(value, count, self._rows_of[value]) for value, count in shown),
+            others=total - sum(count for _, count in shown),
+        )

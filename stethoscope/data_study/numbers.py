@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,39 @@ from stethoscope.data_study.reservoir import Reservoir
 BINS = 40
 MAX_DISTINCT = 50
 _QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts between edges, one more edge than counts; both empty where the range is beyond a float."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers are distributed; what finite values alone tell is None where there are none."""
+
+    count: int = 0
+    """Finite values."""
+    nan: int = 0
+    infinite: int = 0
+    zeros: int = 0
+    whole: bool = True
+    """Whether all are whole numbers."""
+    mean: float | None = None
+    std: float | None = None
+    min: float | None = None
+    max: float | None = None
+    quantiles: Mapping[str, float] = field(default_factory=dict)
+    """By their part: "0.5" is the median."""
+    histogram: Histogram | None = None
+    sampled: bool = False
+    """Whether quantiles and histogram are of a part of the values."""
+    distinct: int | None = None
+    """None where there are more than `MAX_DISTINCT`."""
+    study: Literal["number"] = "number"
 
 
 class NumberStudy:
@@ -66,39 +101,37 @@ class NumberStudy:
         """How many values are NaN."""
         return self._nan
 
-    def to_json(self) -> dict[str, Any]:
-        """{"count", "nan", "infinite", "zeros", "mean", "std", "min", "max", "whole", "quantiles", "histogram", "distinct"}."""
-        found: dict[str, Any] = {
-            "count": self._count, "nan": self._nan, "infinite": self._infinite, "zeros": self._zeros,
-            "whole": self._whole, "mean": None, "std": None, "min": None, "max": None, "quantiles": {},
-            "histogram": None, "distinct": None,
-        }  # fmt: skip
+    def result(self) -> Numbers:
+        """What was found."""
         if not self._count:
-            return found
+            return Numbers(nan=self._nan, infinite=self._infinite, whole=self._whole)
         sample = np.sort(self._sample.values)
-        found |= {
-            "mean": self._mean,
-            "std": float(np.sqrt(self._squares / self._count)),
-            "min": self._low,
-            "max": self._high,
-            "quantiles": {f"{part:g}": float(np.quantile(sample, part)) for part in _QUANTILES},
-            "histogram": histogram(sample, self._low, self._high, whole=self._whole),
-            "sampled": not self._sample.complete,
-        }
-        if self._distinct is not None:
-            found["distinct"] = len(self._distinct)
-        return found
+        return Numbers(
+            count=self._count,
+            nan=self._nan,
+            infinite=self._infinite,
+            zeros=self._zeros,
+            whole=self._whole,
+            mean=self._mean,
+            std=float(np.sqrt(self._squares / self._count)),
+            min=self._low,
+            max=self._high,
+            quantiles={f"{part:g}": float(np.quantile(sample, part)) for part in _QUANTILES},
+            histogram=histogram(sample, self._low, self._high, whole=self._whole),
+            sampled=not self._sample.complete,
+            distinct=None if self._distinct is None else len(self._distinct),
+        )
 
 
-def histogram(values: npt.NDArray[Any], low: float, high: float, *, whole: bool) -> dict[str, Any]:
-    """{"edges", "counts"} of at most `BINS` bins; one bin per number where whole numbers are few."""
+def histogram(values: npt.NDArray[Any], low: float, high: float, *, whole: bool) -> Histogram:
+    """At most `BINS` bins; one bin per number where whole numbers are few."""
     if low == high:
         edges = np.array([low - 0.5, high + 0.5])
     elif whole and high - low < BINS:
         edges = np.arange(low - 0.5, high + 1)
     elif not np.isfinite(high - low):
-        return {"edges": [], "counts": []}
+        return Histogram((), ())
     else:
         edges = np.linspace(low, high, BINS + 1)
     counts, edges = np.histogram(values, edges)
-    return {"edges": edges.tolist(), "counts": counts.tolist()}
+    return Histogram(tuple(edges.tolist()), tuple(counts.tolist()))

@@ -3,18 +3,58 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data_study.numbers import NumberStudy
+from stethoscope.data_study.numbers import Numbers, NumberStudy
 
 _SIDE = 9
 MAX_SIZES = 400
 NEAR_BITS = 2
 """Difference hashes of 64 bits that differ in so few belong to pictures that look alike."""
 _LUMA = np.array([0.299, 0.587, 0.114])
+
+
+@dataclass(frozen=True)
+class PictureSize:
+    """How many pictures have this size in pixels."""
+
+    width: int
+    height: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """Sizes, brightness, channels, and which pictures look alike; rows are told by their places."""
+
+    rows: int
+    sizes: tuple[PictureSize, ...]
+    """The commonest first, at most `MAX_SIZES` of"""
+    distinct_sizes: int
+    channels: Mapping[str, int]
+    """Pictures by their number of channels."""
+    dtypes: Mapping[str, int]
+    brightness: Numbers
+    """Mean of each picture, as a share of full scale."""
+    contrast: Numbers
+    """Standard deviation of each picture, as a share of full scale."""
+    aspect: Numbers
+    """Width over height."""
+    by_channel: tuple[Numbers, ...]
+    """Values of pixels."""
+    darkest: tuple[int, ...]
+    brightest: tuple[int, ...]
+    one_coloured: tuple[int, ...]
+    near_duplicates: tuple[tuple[int, ...], ...]
+    """Groups that look alike, the largest first."""
+    near_duplicate_rows: int
+    """Pictures that repeat another."""
+    study: Literal["picture"] = "picture"
 
 
 def grey_of(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -76,30 +116,28 @@ class PictureStudy:
         groups = _joined(by_hash)
         return sorted((sorted(group) for group in groups if len(group) > 1), key=lambda group: (-len(group), group))
 
-    def to_json(self) -> dict[str, Any]:
-        """{"rows", "sizes": [{"width", "height", "count"}], "channels", "dtypes", "brightness", "contrast", "aspect",
-        "by_channel", "darkest", "brightest", "one_coloured", "near_duplicates": [[places]], "near_duplicate_rows"}."""
-        ordered = sorted(self._extremes)
+    def result(self) -> Pictures:
+        """What was found."""
+        ordered = [place for _, place in sorted(self._extremes)]
         groups = self.near_duplicates()
-        return {
-            "rows": self.rows,
-            "sizes": [
-                {"width": width, "height": height, "count": count}
-                for (width, height), count in self._sizes.most_common(MAX_SIZES)
-            ],
-            "distinct_sizes": len(self._sizes),
-            "channels": {str(channels): count for channels, count in self._channels.items()},
-            "dtypes": dict(self._dtypes),
-            "brightness": self._brightness.to_json(),
-            "contrast": self._contrast.to_json(),
-            "aspect": self._aspect.to_json(),
-            "by_channel": [study.to_json() for study in self._by_channel],
-            "darkest": [place for _, place in ordered[:6]],
-            "brightest": [place for _, place in ordered[::-1][:6]],
-            "one_coloured": self._flat[:60],
-            "near_duplicates": [group[:20] for group in groups[:60]],
-            "near_duplicate_rows": sum(len(group) - 1 for group in groups),
-        }
+        return Pictures(
+            rows=self.rows,
+            sizes=tuple(
+                PictureSize(width, height, count) for (width, height), count in self._sizes.most_common(MAX_SIZES)
+            ),
+            distinct_sizes=len(self._sizes),
+            channels={str(channels): count for channels, count in self._channels.items()},
+            dtypes=dict(self._dtypes),
+            brightness=self._brightness.result(),
+            contrast=self._contrast.result(),
+            aspect=self._aspect.result(),
+            by_channel=tuple(study.result() for study in self._by_channel),
+            darkest=tuple(ordered[:6]),
+            brightest=tuple(ordered[::-1][:6]),
+            one_coloured=tuple(self._flat[:60]),
+            near_duplicates=tuple(tuple(group[:20]) for group in groups[:60]),
+            near_duplicate_rows=sum(len(group) - 1 for group in groups),
+        )
 
 
 def difference_hash(grey: npt.NDArray[Any]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,14 @@ from stethoscope.data_study.reservoir import Reservoir
 
 MAX_COLUMNS = 60
 ROWS = 5_000
+
+
+@dataclass(frozen=True)
+class Relations:
+    """Spearman's rank correlation of every two columns; None for a constant one."""
+
+    names: tuple[str, ...]
+    matrix: tuple[tuple[float | None, ...], ...]
 
 
 class RelationStudy:
@@ -26,8 +35,8 @@ class RelationStudy:
         if len(self.names) > 1:
             self._rows.add(np.stack([np.asarray(columns[name], np.float64) for name in self.names], axis=1))
 
-    def to_json(self) -> dict[str, Any] | None:
-        """{"names", "matrix"}: Spearman's rank correlation over rows without missing values; None for a constant column.
+    def result(self) -> Relations | None:
+        """Correlations over rows without missing values; None where there are too few rows.
 
         Source: Spearman (1904); ties get their mean rank.
         """
@@ -47,4 +56,4 @@ class RelationStudy:
                     continue
                 value = 1.0 if one == other else float(np.corrcoef(rankdata(left), rankdata(right))[0, 1])
                 matrix[one][other] = matrix[other][one] = value
-        return {"names": self.names, "matrix": matrix}
+        return Relations(tuple(self.names), tuple(tuple(row) for row in matrix))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,19 @@ MAX_ROWS = 5_000_000
 """Rows that are remembered: 24 bytes each."""
 SHOWN_GROUPS = 50
 SHOWN_PLACES = 20
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Equal rows, by their places, the largest groups first."""
+
+    rows: int = 0
+    repeated_rows: int = 0
+    """Rows that repeat an earlier one."""
+    groups: tuple[tuple[int, ...], ...] = ()
+    conflicting_rows: int = 0
+    """Rows that have an equal twin with another label."""
+    conflicts: tuple[tuple[int, ...], ...] = ()
 
 
 class RepeatStudy:
@@ -34,10 +48,10 @@ class RepeatStudy:
         self._labels.append(np.zeros(len(inputs), np.uint64) if labels is None else labels)
         self._places.append(np.asarray(places, np.int64))
 
-    def to_json(self) -> dict[str, Any]:
-        """{"rows", "repeated_rows", "groups": [[places]], "conflicting_rows", "conflicts": [[places]]}: largest groups first."""
+    def result(self) -> Repeats:
+        """What was found."""
         if not self._inputs:
-            return {"rows": 0, "repeated_rows": 0, "groups": [], "conflicting_rows": 0, "conflicts": []}
+            return Repeats()
         inputs, labels = np.concatenate(self._inputs), np.concatenate(self._labels)
         places = np.concatenate(self._places)
         order = np.lexsort((places, inputs))
@@ -48,18 +62,23 @@ class RepeatStudy:
         differs = np.r_[False, (labels[1:] != labels[:-1]) & (inputs[1:] == inputs[:-1])]
         clashing = np.add.reduceat(differs, starts) > 0
         ranked = several[np.argsort(-sizes[several], kind="stable")]
-        return {
-            "rows": self.rows,
-            "repeated_rows": int((sizes[several] - 1).sum()),
-            "groups": [self._group(places, starts, sizes, one) for one in ranked[:SHOWN_GROUPS]],
-            "conflicting_rows": int(sizes[clashing].sum()),
-            "conflicts": [self._group(places, starts, sizes, one) for one in ranked if clashing[one]][:SHOWN_GROUPS],
-        }
+        return Repeats(
+            rows=self.rows,
+            repeated_rows=int((sizes[several] - 1).sum()),
+            groups=tuple(self._group(places, starts, sizes, one) for one in ranked[:SHOWN_GROUPS]),
+            conflicting_rows=int(sizes[clashing].sum()),
+            conflicts=tuple(
+                self._group(places, starts, sizes, one)
+                for one in [group for group in ranked if clashing[group]][:SHOWN_GROUPS]
+            ),
+        )
 
     @staticmethod
-    def _group(places: npt.NDArray[Any], starts: npt.NDArray[Any], sizes: npt.NDArray[Any], one: int) -> list[int]:
+    def _group(
+        places: npt.NDArray[Any], starts: npt.NDArray[Any], sizes: npt.NDArray[Any], one: int
+    ) -> tuple[int, ...]:
         start = int(starts[one])
-        return [int(place) for place in places[start : start + min(int(sizes[one]), SHOWN_PLACES)]]
+        return tuple(int(place) for place in places[start : start + min(int(sizes[one]), SHOWN_PLACES)])
 
 
 def numbers_of(values: Any) -> npt.NDArray[np.uint64]:

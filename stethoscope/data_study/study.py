@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data.dataset import DataField, Dataset, Sample
-from stethoscope.data_study.categories import CategoryStudy
-from stethoscope.data_study.dates import DateStudy
-from stethoscope.data_study.marks import MarkStudy
-from stethoscope.data_study.masks import MaskStudy
-from stethoscope.data_study.numbers import NumberStudy
-from stethoscope.data_study.pictures import PictureStudy
-from stethoscope.data_study.relations import RelationStudy
-from stethoscope.data_study.repeats import RepeatStudy, combined, numbers_of
-from stethoscope.data_study.texts import SequenceStudy, TextStudy, TokenStudy
+from stethoscope.data.dataset import DataAbout, DataField, Dataset, FieldKind, Role, Sample
+from stethoscope.data_study.categories import Categories, CategoryStudy
+from stethoscope.data_study.dates import Dates, DateStudy
+from stethoscope.data_study.marks import Marks, MarkStudy
+from stethoscope.data_study.masks import Masks, MaskStudy
+from stethoscope.data_study.numbers import Numbers, NumberStudy
+from stethoscope.data_study.pictures import Pictures, PictureStudy
+from stethoscope.data_study.relations import Relations, RelationStudy
+from stethoscope.data_study.repeats import Repeats, RepeatStudy, combined, numbers_of
+from stethoscope.data_study.texts import Sequences, SequenceStudy, Texts, TextStudy, Tokens, TokenStudy
 
 TIME_S = 20.0
 _TABLE_ROWS = 4_096
@@ -29,6 +29,45 @@ _SAMPLE_ROWS = 64
 FieldStudy: TypeAlias = (
     NumberStudy | CategoryStudy | TextStudy | TokenStudy | SequenceStudy | PictureStudy | MaskStudy | DateStudy
 )
+
+
+@dataclass(frozen=True)
+class StudiedField:
+    """One field, and what was learned of its values. Names are hostile."""
+
+    name: str
+    kind: FieldKind
+    role: Role
+    single: bool
+    """Whether a row has one value of it."""
+    of: Numbers | Categories | Texts | Tokens | Sequences | Pictures | Masks | Dates
+
+
+@dataclass(frozen=True)
+class StudiedData:
+    """Data as a whole, as far as it was read within the time."""
+
+    about: DataAbout
+    rows: int
+    rows_read: int
+    damaged: int
+    complete: bool
+    """Whether every row was read."""
+    order: Literal["random", "first"]
+    """Which rows were, where not all."""
+    fields: tuple[StudiedField, ...]
+    classes: Categories | None
+    empty_classes: tuple[str, ...]
+    """Classes the data names, without a row."""
+    by_split: Mapping[str, Categories]
+    """Classes of each part the data is divided into."""
+    marks: Marks | None
+    repeats: Repeats
+    rows_with_missing: int
+    """Rows that miss a number."""
+    constant: tuple[str, ...]
+    """Fields with one value in all rows."""
+    relations: Relations | None
 
 
 @dataclass
@@ -184,43 +223,35 @@ class Study:
                 missing |= np.isnan(values).reshape(len(values), -1).any(axis=1)
         self.missing_rows += int(missing.sum())
 
-    def to_json(self) -> dict[str, Any]:
-        """What `study_data` answers, without "about"."""
+    def result(self) -> StudiedData:
+        """What was learned."""
         about = self.data.about
-        constant = [
-            name
-            for name, study in self.fields.items()
-            if isinstance(study, NumberStudy | CategoryStudy) and study.constant
-        ]
-        classes = self.classes.to_json()
-        empty = [name for name in about.classes if not self.classes.count(name)] if classes["count"] else []
-        return {
-            "rows": about.rows,
-            "rows_read": self.rows,
-            "damaged": self.damaged,
-            "complete": self.complete,
-            "order": "random" if self.at_random else "first",
-            "fields": [
-                {
-                    "name": one.name,
-                    "kind": one.kind,
-                    "role": one.role,
-                    "study": type(study).__name__.removesuffix("Study").lower(),
-                    "single": one.shape in ((), (1,)),
-                }
-                | study.to_json()
+        classes = self.classes.result()
+        empty = [name for name in about.classes if not self.classes.count(name)] if classes.count else []
+        return StudiedData(
+            about=about,
+            rows=about.rows,
+            rows_read=self.rows,
+            damaged=self.damaged,
+            complete=self.complete,
+            order="random" if self.at_random else "first",
+            fields=tuple(
+                StudiedField(one.name, one.kind, one.role, one.shape in ((), (1,)), self.fields[one.name].result())
                 for one in about.fields
-                if (study := self.fields[one.name]) is not None
-            ],
-            "classes": classes if classes["count"] else None,
-            "empty_classes": empty[:200],
-            "by_split": {name: study.to_json() for name, study in self.by_split.items()},
-            "marks": self.marks.to_json() if self._marked else None,
-            "repeats": self.repeats.to_json(),
-            "rows_with_missing": self.missing_rows,
-            "constant": constant,
-            "relations": self.relations.to_json(),
-        }
+            ),
+            classes=classes if classes.count else None,
+            empty_classes=tuple(empty[:200]),
+            by_split={name: study.result() for name, study in self.by_split.items()},
+            marks=self.marks.result() if self._marked else None,
+            repeats=self.repeats.result(),
+            rows_with_missing=self.missing_rows,
+            constant=tuple(
+                name
+                for name, study in self.fields.items()
+                if isinstance(study, NumberStudy | CategoryStudy) and study.constant
+            ),
+            relations=self.relations.result(),
+        )
 
 
 def _study_of(one: DataField) -> FieldStudy:

@@ -5,18 +5,76 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data_study.numbers import NumberStudy
+from stethoscope.data_study.categories import Counted
+from stethoscope.data_study.numbers import Numbers, NumberStudy
 
 _WORD = re.compile(r"\w+", re.UNICODE)
 MAX_WORDS = 50_000
 SHOWN = 30
 _PADDING = (0, 1, -1)
 """RoBERTa's vocabulary pads with 1, most others with 0."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Lengths of texts and their commonest words."""
+
+    rows: int
+    empty: int
+    characters: Numbers
+    words: Numbers
+    common: tuple[Counted, ...]
+    study: Literal["text"] = "text"
+
+
+@dataclass(frozen=True)
+class Padding:
+    """What rows of tokens are filled up with."""
+
+    value: int
+    side: Literal["end", "start"]
+    share: float
+    """Of all tokens."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Rows of token numbers."""
+
+    rows: int
+    ids: Numbers
+    lengths: Numbers
+    """Without padding."""
+    row_lengths: tuple[int, ...]
+    """As stored: all there are, or the least and the greatest."""
+    padding: Padding | None
+    common: tuple[Counted, ...]
+    study: Literal["token"] = "token"
+
+
+@dataclass(frozen=True)
+class Course:
+    """Channels × points over the whole length."""
+
+    mean: tuple[tuple[float, ...], ...]
+    std: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Sequences of numbers."""
+
+    rows: int
+    lengths: Numbers
+    channels: tuple[Numbers, ...]
+    course: Course | None
+    study: Literal["sequence"] = "sequence"
 
 
 class TextStudy:
@@ -38,15 +96,15 @@ class TextStudy:
             if len(self._common) < MAX_WORDS:
                 self._common.update(word.lower() for word in row)
 
-    def to_json(self) -> dict[str, Any]:
-        """{"rows", "empty", "characters", "words": as `NumberStudy`, "common": [{"value", "count"}]}."""
-        return {
-            "rows": self._rows,
-            "empty": self._empty,
-            "characters": self._characters.to_json(),
-            "words": self._words.to_json(),
-            "common": [{"value": word[:60], "count": count} for word, count in self._common.most_common(SHOWN)],
-        }
+    def result(self) -> Texts:
+        """What was found."""
+        return Texts(
+            rows=self._rows,
+            empty=self._empty,
+            characters=self._characters.result(),
+            words=self._words.result(),
+            common=tuple(Counted(word[:60], count) for word, count in self._common.most_common(SHOWN)),
+        )
 
 
 class TokenStudy:
@@ -77,9 +135,10 @@ class TokenStudy:
             values, counts = np.unique(np.concatenate(kept), return_counts=True)
             self._common.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
 
-    def padding(self) -> tuple[int, str] | None:
+    def padding(self) -> tuple[int, Literal["end", "start"]] | None:
         """(value, "end" | "start") of what rows are padded with; None where they seem not to be padded."""
-        for ends, side in ((self._ends, "end"), (self._starts, "start")):
+        sides: tuple[tuple[Counter[int], Literal["end", "start"]], ...] = ((self._ends, "end"), (self._starts, "start"))
+        for ends, side in sides:
             value, count = ends.most_common(1)[0] if ends else (0, 0)
             twice = [value, value]
             repeated = sum((row[-2:] if side == "end" else row[:2]).tolist() == twice for row in self._rows)
@@ -89,8 +148,8 @@ class TokenStudy:
                 return value, side
         return None
 
-    def to_json(self) -> dict[str, Any]:
-        """{"rows", "ids", "lengths": as `NumberStudy`, "padding": {"value", "side", "share"} | None, "row_lengths", "common"}."""
+    def result(self) -> Tokens:
+        """What was found; asked for once."""
         padding = self.padding()
         padded = total = 0
         for row in self._rows:
@@ -103,16 +162,14 @@ class TokenStudy:
             padded, total = padded + row.size - length, total + row.size
             self._lengths.add(np.array([length]))
         sizes = {row.size for row in self._rows}
-        return {
-            "rows": self._seen,
-            "ids": self._ids.to_json(),
-            "lengths": self._lengths.to_json(),
-            "row_lengths": sorted(sizes)[:2] if len(sizes) < 3 else [min(sizes), max(sizes)],
-            "padding": None
-            if padding is None
-            else {"value": padding[0], "side": padding[1], "share": padded / max(1, total)},
-            "common": [{"value": str(value), "count": count} for value, count in self._common.most_common(SHOWN)],
-        }
+        return Tokens(
+            rows=self._seen,
+            ids=self._ids.result(),
+            lengths=self._lengths.result(),
+            row_lengths=tuple(sorted(sizes)) if len(sizes) < 3 else (min(sizes), max(sizes)),
+            padding=None if padding is None else Padding(*padding, share=padded / max(1, total)),
+            common=tuple(Counted(str(value), count) for value, count in self._common.most_common(SHOWN)),
+        )
 
 
 class SequenceStudy:
@@ -158,18 +215,18 @@ class SequenceStudy:
         self._squares[:, :width] += plain**2
         self._counts[:, :width] += good
 
-    def to_json(self) -> dict[str, Any]:
-        """{"rows", "lengths", "channels": [as `NumberStudy`], "course": {"mean", "std"}: channels × points over the whole length}."""
+    def result(self) -> Sequences:
+        """What was found."""
         course = None
         if self._sums is not None and self._counts is not None and self._squares is not None:
             width = len(self._channels)
             count = np.maximum(self._counts[:, :width], 1)
             mean = self._sums[:, :width] / count
             spread = np.sqrt(np.maximum(self._squares[:, :width] / count - mean**2, 0))
-            course = {"mean": mean.T.tolist(), "std": spread.T.tolist()}
-        return {
-            "rows": self.rows,
-            "lengths": self._lengths.to_json(),
-            "channels": [study.to_json() for study in self._channels],
-            "course": course,
-        }
+            course = Course(*(tuple(tuple(row) for row in table.T.tolist()) for table in (mean, spread)))
+        return Sequences(
+            rows=self.rows,
+            lengths=self._lengths.result(),
+            channels=tuple(study.result() for study in self._channels),
+            course=course,
+        )

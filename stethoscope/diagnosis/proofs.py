@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from stethoscope.codec import decode
 from stethoscope.findings import Finding, Proof, Severity
 
 MOST_PROOFS = 5
@@ -32,13 +31,8 @@ def fixes_json(findings: Sequence[Finding], chosen: Sequence[int]) -> list[list[
     return listed
 
 
-def with_proofs(findings: Sequence[Finding], chosen: Sequence[int], value: Mapping[str, Any]) -> tuple[Finding, ...]:
-    """The findings with their proofs. A fix that makes no difference lowers its finding by one step, one that harms by two.
-
-    Raises:
-        StethoscopeError: the worker's answer does not have the right shape.
-    """
-    proofs = decode(tuple[Proof, ...], value.get("proofs") or ())
+def with_proofs(findings: Sequence[Finding], chosen: Sequence[int], proofs: Sequence[Proof]) -> tuple[Finding, ...]:
+    """The findings with their proofs. A fix that makes no difference lowers its finding by one step, one that harms by two."""
     changed = list(findings)
     for index, proof in zip(chosen, proofs, strict=False):
         changed[index] = judged(changed[index], proof)

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from stethoscope.checks import all_checks
+from stethoscope.codec import answer_of
 from stethoscope.diagnosis.causes import ranked
 from stethoscope.diagnosis.examination import examine
 from stethoscope.diagnosis.proofs import fixes_json, to_prove, with_proofs
@@ -21,6 +22,7 @@ from stethoscope.findings import Finding
 from stethoscope.fixes.known_layers import with_known_settings
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _POLL_S = 0.03
@@ -146,7 +148,7 @@ class Diagnosis:
         reason = result.reason
         if result.value and (result.status is Status.OK or stage.id != "describe"):
             try:
-                self._evidence = stage.absorb(self._evidence, result.value)
+                self._evidence = stage.absorb(self._evidence, result)
             except (StethoscopeError, KeyError, TypeError, ValueError) as error:
                 _log.exception("stage %s: the answer cannot be read", stage.id)
                 reason = reason or f"The answer of this stage cannot be read ({type(error).__name__})."
@@ -218,7 +220,7 @@ class Diagnosis:
             return
         reason = result.reason
         try:
-            findings = with_proofs(findings, chosen, result.value)
+            findings = with_proofs(findings, chosen, answer_of(result, ProvedFixes).proofs)
         except StethoscopeError as error:
             reason = reason or str(error)
         ended = "done" if result.status is Status.OK and not reason else "failed"

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stethoscope.codec import architecture_from_json, decode
+from stethoscope.codec import answer_of, architecture_from_json
 from stethoscope.diagnosis.request import Request
-from stethoscope.evidence.activations import ActivationEvidence
 from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, with_network
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.data import DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.evidence.training import TrainingEvidence
-from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.formats import format_of
-from stethoscope.types import Architecture
+from stethoscope.tasks.examine import Examination
+from stethoscope.tasks.overfit import OverfitTest
+from stethoscope.types import Architecture, JobResult
 
 _NO_DATA = "No data was given. Add --data with samples and their labels."
 _NO_FIT = (
@@ -35,7 +34,7 @@ class Stage:
     gives: tuple[Evidence, ...]
     skip: Callable[[Request, EvidenceSet], str]
     """Returns why it does not apply, "" when it does; asked when everything in `after` has ended."""
-    absorb: Callable[[EvidenceSet, Mapping[str, Any]], EvidenceSet]
+    absorb: Callable[[EvidenceSet, JobResult], EvidenceSet]
     params: Callable[[Request, EvidenceSet], dict[str, Any]]
     files: tuple[str, ...] = ("model",)
     after: tuple[str, ...] = ("describe",)
@@ -148,52 +147,51 @@ def _consistency_params(request: Request, _evidence: EvidenceSet) -> dict[str, A
     return {"runs": 3, "batch_size": 8, "seed": 0, "atol": 1e-5, "trusted": request.trusted}
 
 
-def _with_architecture(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    return replace(evidence, architecture=architecture_from_json(value))
+def _with_architecture(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    return replace(evidence, architecture=architecture_from_json(result.value))
 
 
-def _with_data(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    return replace(evidence, data=decode(DataEvidence, value))
+def _with_data(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    return replace(evidence, data=answer_of(result, DataEvidence))
 
 
-def _with_logs(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    return replace(evidence, logs=decode(CurveEvidence, value))
+def _with_logs(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    return replace(evidence, logs=answer_of(result, CurveEvidence))
 
 
-def _with_examination(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    weights, activations = value.get("weights"), value.get("activations")
-    problems = dict(value.get("problems") or {})
-    missing = {kind: str(problems[kind.value]) for kind in Evidence if problems.get(kind.value)}
+def _with_examination(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    examined = answer_of(result, Examination)
+    missing = {kind: examined.problems[kind.value] for kind in Evidence if examined.problems.get(kind.value)}
     return replace(
         evidence,
-        weights=None if weights is None else decode(WeightEvidence, weights),
-        activations=None if activations is None else decode(ActivationEvidence, activations),
+        weights=examined.weights,
+        activations=examined.activations,
         missing={**evidence.missing, **missing},
     )
 
 
-def _with_behaviour(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
+def _with_behaviour(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
     from stethoscope.gathering.behaviour import behaviour_from
 
-    return replace(evidence, behaviour=behaviour_from(value))
+    return replace(evidence, behaviour=behaviour_from(result.value))
 
 
-def _with_training(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    return replace(evidence, training=decode(TrainingEvidence, value))
+def _with_training(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    return replace(evidence, training=answer_of(result, TrainingEvidence))
 
 
-def _with_overfit(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    return replace(evidence, overfit=decode(OverfitEvidence, value["overfit"]))
+def _with_overfit(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    return replace(evidence, overfit=answer_of(result, OverfitTest).overfit)
 
 
-def _with_baseline(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
-    return replace(evidence, baseline=decode(BaselineEvidence, value))
+def _with_baseline(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    return replace(evidence, baseline=answer_of(result, BaselineEvidence))
 
 
-def _with_scores(evidence: EvidenceSet, value: Mapping[str, Any]) -> EvidenceSet:
+def _with_scores(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
     if evidence.baseline is None:
         return evidence
-    return replace(evidence, baseline=with_network(evidence.baseline, decode(NetworkScore, value)))
+    return replace(evidence, baseline=with_network(evidence.baseline, answer_of(result, NetworkScore)))
 
 
 STAGES: tuple[Stage, ...] = (

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from stethoscope.activations.study import Study
+from stethoscope.activations.study import LayerActivations, Study
 from stethoscope.task import TaskContext
 
 
@@ -14,13 +11,12 @@ class Activations:
     files: "model", optionally "data" (random input without)."""
 
     kind = "activations"
+    answer = LayerActivations
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns the `activations` shape of the command line, with the reasons of what cannot be seen, and files per layer:
+    def run(self, context: TaskContext) -> LayerActivations:
+        """Runs the model over the rows.
 
-        "units-<n>.npy": one row per unit (`layer_totals.UNIT_FIELDS`); "top-<n>.npy": for each unit the rows of the data
-        with its largest values (`layer_totals.TOP_FIELDS`, -1 where there are fewer). With "keep_rows", "outputs-<n>.npy":
-        the whole outputs of so many first rows. With "times", "time_s" of each layer where the format tells it.
+        With "keep_rows" it leaves the whole outputs of so many first rows, with "times" it tells the time of each layer.
         """
         architecture, opened = context.open_model()
         with opened as runner:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from stethoscope.attributions.sample import Explained, as_plain, explained_row
 from stethoscope.attributions.subjects import real_outputs, subject_of
 from stethoscope.attributions.target import Target, choose
 from stethoscope.attributions.whole_subject import WholeSubject, without_rows
-from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, CannotRun
 from stethoscope.formats import format_of
 from stethoscope.task import TaskContext
@@ -30,6 +29,54 @@ _SIDE_INPUTS = ("mask", "segment", "token_type", "position")
 _OPTIONS = ("steps", "most_steps", "tolerance", "zero_vector", "patch", "stride", "layer", "samples", "seed")
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """How much each part of one input speaks for one score. Names are hostile."""
+
+    method: str
+    title: str
+    about: str
+    source: str
+    """Of the method."""
+    input: str
+    output: str
+    output_shape: tuple[int, ...]
+    target: int
+    target_name: str
+    """Of the class; "" where the data names none."""
+    is_top: bool
+    """Whether that is the highest output."""
+    position: tuple[int, ...]
+    score_of: Literal["raw", "output"]
+    """"raw" is before the last softmax or sigmoid."""
+    score: float
+    probability: float
+    """The output itself."""
+    outputs: tuple[float, ...]
+    """Of the first units, averaged over positions."""
+    baseline: str
+    baseline_score: float | None
+    completeness_error: float | None
+    """Share of the score that the attributions do not add up to."""
+    sum: float
+    steps: int | None
+    layer: str
+    signed: bool
+    kind: str
+    """Of the input: "image", "tokens", "sequence", …"""
+    channel_axis: int | None
+    shape: tuple[int, ...]
+    file: str
+    """attribution.npy, float32, in the job's outputs."""
+    input_file: str
+    """input.npy: the row as fed."""
+    place: int
+    input_source: str
+    notes: tuple[str, ...] = ()
+    tokens: tuple[str, ...] = ()
+    """Their numbers, of an input of tokens."""
+
+
 class Attribute:
     """files: "model", "data" (optional: else random input).
 
@@ -38,12 +85,10 @@ class Attribute:
     """
 
     kind = "attribute"
+    answer = Explanation
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"method", "input", "output", "target", "score", "baseline_score", "completeness_error", "steps", "kind",
-
-        "file", "input_file", "tokens", "notes", …}; leaves attribution.npy (float32) and input.npy (the row as fed).
-        """
+    def run(self, context: TaskContext) -> Explanation:
+        """Predicts the row and explains one score of it."""
         params = context.params
         method = _method(str(params.get("method") or "integrated_gradients"))
         seed = int(params.get("seed") or 0)
@@ -137,60 +182,57 @@ def _answer(
     found: Attribution,
     about: tuple[tuple[int, ...], bool, str],
     subject: Subject,
-) -> dict[str, Any]:
+) -> Explanation:
     shape, top, said = about
     context.report("save", 1.0, "saving the attribution")
     values = found.values
     fed = as_plain(question.row[0])
-    total = float(np.nansum(values))
     notes = [*found.notes, *([said] if said and found.baseline_score is not None else [])]
     if not np.isfinite(values).all():
         notes.append("Some attributions are not numbers: the gradient overflows or divides by zero on the way.")
     if found.raw:
         notes.append("The score is taken before the last softmax or sigmoid, where it does not saturate.")
-    answer: dict[str, Any] = {
-        "method": method.id,
-        "title": method.title,
-        "about": method.about,
-        "source": method.source,
-        "input": question.name,
-        "output": question.target.output,
-        "output_shape": list(shape),
-        "target": question.target.unit,
-        "target_name": row.classes[question.target.unit] if shape and shape[-1] == len(row.classes) else "",
-        "is_top": top,
-        "position": list(question.target.position),
-        "score_of": "raw" if found.raw else "output",
-        "score": found.score,
-        "probability": float(question.target.of_arrays(outputs)[0]),
-        "outputs": _units(outputs[question.target.output]),
-        "baseline": question.baseline_id,
-        "baseline_score": found.baseline_score,
-        "completeness_error": found.completeness_error,
-        "sum": total,
-        "steps": found.steps,
-        "layer": found.layer,
-        "signed": found.signed,
-        "kind": question.kind,
-        "channel_axis": question.channel_axis,
-        "shape": list(values.shape),
-        "file": context.save("attribution", values.astype(np.float32)),
-        "input_file": context.save("input", fed),
-        "place": row.place,
-        "input_source": row.source,
-        "notes": notes,
-    }
-    if question.kind == "tokens":
-        answer["tokens"] = [str(token.item()) for token in fed.reshape(-1)[:4_096]]
-    result: dict[str, Any] = plain(answer)
-    return result
+    tokens = [str(token.item()) for token in fed.reshape(-1)[:4_096]] if question.kind == "tokens" else []
+    return Explanation(
+        method=method.id,
+        title=method.title,
+        about=method.about,
+        source=method.source,
+        input=question.name,
+        output=question.target.output,
+        output_shape=tuple(shape),
+        target=question.target.unit,
+        target_name=row.classes[question.target.unit] if shape and shape[-1] == len(row.classes) else "",
+        is_top=top,
+        position=tuple(question.target.position),
+        score_of="raw" if found.raw else "output",
+        score=found.score,
+        probability=float(question.target.of_arrays(outputs)[0]),
+        outputs=_units(outputs[question.target.output]),
+        baseline=question.baseline_id,
+        baseline_score=found.baseline_score,
+        completeness_error=found.completeness_error,
+        sum=float(np.nansum(values)),
+        steps=found.steps,
+        layer=found.layer,
+        signed=found.signed,
+        kind=question.kind,
+        channel_axis=question.channel_axis,
+        shape=tuple(values.shape),
+        file=context.save("attribution", values.astype(np.float32)),
+        input_file=context.save("input", fed),
+        place=row.place,
+        input_source=row.source,
+        notes=tuple(notes),
+        tokens=tuple(tokens),
+    )
 
 
-def _units(output: Any) -> list[float]:
+def _units(output: Any) -> tuple[float, ...]:
     """The output of the row for each unit, averaged over positions; at most `_MOST_UNITS`."""
     array = np.asarray(output, np.float64)
     row = array.reshape(-1) if array.ndim < 2 else array[0].reshape(-1, array.shape[-1]).mean(axis=0)
-    return [float(value) for value in row[:_MOST_UNITS]]
+    return tuple(float(value) for value in row[:_MOST_UNITS])
 
 
 TASK = Attribute()

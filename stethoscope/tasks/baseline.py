@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
-
-from stethoscope.codec import plain
 from stethoscope.data.binding import bind_all
 from stethoscope.data.rows import data_of
+from stethoscope.evidence.baseline import BaselineEvidence
 from stethoscope.formats import detect
 from stethoscope.task import TaskContext
 
@@ -19,9 +15,10 @@ class Baseline:
     """params: {"fit", "time_s"}; files: "model", "data"."""
 
     kind = "baseline"
+    answer = BaselineEvidence
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns `BaselineEvidence` as JSON."""
+    def run(self, context: TaskContext) -> BaselineEvidence:
+        """Trains the simple models and scores them on rows held back."""
         from stethoscope.gathering.baseline import compare_baselines
         from stethoscope.training.from_job import fit_settings
 
@@ -31,8 +28,7 @@ class Baseline:
         bound = bind_all(data_of(context), architecture)
         fit = fit_settings(context.params.get("fit"))
         time_s = float(context.params.get("time_s", TIME_S))
-        found: Mapping[str, Any] = plain(asdict(compare_baselines(bound, architecture, fit, time_s, context.report)))
-        return found
+        return compare_baselines(bound, architecture, fit, time_s, context.report)
 
 
 TASK = Baseline()

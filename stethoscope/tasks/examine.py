@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from stethoscope import out_of_memory
-from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
+from stethoscope.evidence.activations import ActivationEvidence
+from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.framework_errors import gist
 from stethoscope.gathering.activations import gather_activations
 from stethoscope.gathering.weights import gather_weights
 from stethoscope.task import TaskContext
+
+E = TypeVar("E")
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What is known of a model's weights and of its layers' outputs; where one is None, `problems` says why."""
+
+    weights: WeightEvidence | None = None
+    activations: ActivationEvidence | None = None
+    problems: dict[str, str] = field(default_factory=dict)
+    """By "weights" and "activations"."""
 
 
 class Examine:
     """params: {"trusted", "time_s"}; files: "model", optionally "data". Loads the model once."""
 
     kind = "examine"
+    answer = Examination
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"weights", "activations", "problems"}: each evidence as JSON or null, and why one is null.
-
-        What is known after the first half is kept, should the second end the process.
-        """
+    def run(self, context: TaskContext) -> Examination:
+        """Examines the weights, then the outputs; what is known after the first is kept, should the second end the process."""
         time_s = float(context.params.get("time_s", 4.0))
         architecture, opened = context.open_model()
         problems: dict[str, str] = {}
@@ -32,19 +43,19 @@ class Examine:
             context.report("weights", 0.0, "reading the weights")
             file = context.files["model"]
             weights = _tried(problems, "weights", lambda: gather_weights(file, architecture, runner))
-            answer = {"weights": weights, "activations": None, "problems": problems}
+            half = Examination(weights, problems=problems)
             died = "The process ended while the layers' outputs were being computed."
-            context.save_partial(plain({**answer, "problems": {**problems, "activations": died}}))
-            answer["activations"] = _tried(
+            context.save_partial(replace(half, problems={**problems, "activations": died}))
+            seen = _tried(
                 problems, "activations", lambda: gather_activations(context, architecture, runner, time_s=time_s)
             )
-        return plain(answer)  # type: ignore[no-any-return]
+        return replace(half, activations=seen)
 
 
-def _tried(problems: dict[str, str], kind: str, gather: Callable[[], Any]) -> dict[str, Any] | None:
-    """The evidence as plain values; None, with the reason noted, where it cannot be had."""
+def _tried(problems: dict[str, str], kind: str, gather: Callable[[], E]) -> E | None:
+    """The evidence; None, with the reason noted, where it cannot be had."""
     try:
-        return dataclasses.asdict(gather())
+        return gather()
     except StethoscopeError as error:
         problems[kind] = str(error)
     except Exception as error:  # noqa: BLE001 - whatever a framework says to one half must not cost the other

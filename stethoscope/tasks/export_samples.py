@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from stethoscope.codec import plain
 from stethoscope.data import open_data
-from stethoscope.data.about_json import about_to_json
-from stethoscope.data.dataset import Box, DataField, Mark, Points, Polygon, Sample
+from stethoscope.data.dataset import Box, DataAbout, DataField, Mark, Points, Polygon, Sample
 from stethoscope.data_view.pictures import Scale, channels_last, full_picture, is_drawable
 from stethoscope.errors import BadInput, BadSetting
 from stethoscope.task import TaskContext
@@ -22,18 +21,33 @@ _AT_ONCE = 16
 _TEXT = 2_000
 
 
+@dataclass(frozen=True)
+class ExportedSamples:
+    """What was written: samples.json and a PNG file for each row.
+
+    samples.json is a list of {"file", "width", "height", "place", "name", "label", "split", "marks", "values", "mask"}.
+    Marks are in pixels: {"type": "box", "label", "box": [x, y, width, height, degrees]}, {"type": "polygon", "label",
+    "rings"}, {"type": "points", "label", "points", "joined"}, {"type": "region", "label", "box", "bits": base64 of packed
+    rows}, each with "details".
+    """
+
+    about: DataAbout
+    rows: int
+    """That were written,"""
+    of: int
+    """of those in the data."""
+    left_out: int
+    """Rows without a picture."""
+
+
 class ExportSamples:
     """Files: "data". params, all optional: {"rows" (from the start, 1,000), "data_options"}."""
 
     kind = "export_samples"
+    answer = ExportedSamples
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"about", "rows", "of", "left_out"}; leaves samples.json and a PNG file for each row.
-
-        samples.json is a list of {"file", "width", "height", "place", "name", "label", "split", "marks", "values", "mask"}.
-        Marks are in pixels: {"type": "box", "label", "box": [x, y, width, height, degrees]}, {"type": "polygon", "label",
-        "rings"}, {"type": "points", "label", "points", "joined"}, {"type": "region", "label", "box", "bits": base64 of packed
-        rows}, each with "details".
+    def run(self, context: TaskContext) -> ExportedSamples:
+        """Writes the rows.
 
         Raises:
             BadInput: the rows have no pictures.
@@ -68,7 +82,7 @@ class ExportSamples:
                     told.append(_told(sample, name, (made.width, made.height), pictures, field))
                 context.report("draw", (start + _AT_ONCE) / rows, f"row {start:,} of {rows:,}")
             (out / "samples.json").write_text(json.dumps(told))
-            return {"about": about_to_json(data.about), "rows": len(told), "of": data.about.rows, "left_out": left_out}
+            return ExportedSamples(data.about, len(told), data.about.rows, left_out)
 
 
 def _is_there(sample: Sample, field: DataField) -> bool:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from stethoscope.activations.looking import Looking
+from stethoscope.activations.looking import LayerLooks, Looking
 from stethoscope.task import TaskContext
 
 
@@ -15,13 +12,10 @@ class LookTask:
     The same sample in two models takes one job each."""
 
     kind = "look"
+    answer = LayerLooks
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"looks": [{"layer", "output", "place", "kind", "shape", "axes", "file", "note", "min", "max", …}], "samples",
-        "unreachable", …}; "file" names a .npy of float32, null where nothing could be kept, with the reason in "note".
-
-        "kind": maps (channel, height, width), sequence (step, feature), vector, attention (head, query, key), or array.
-        """
+    def run(self, context: TaskContext) -> LayerLooks:
+        """Runs the model on the samples."""
         architecture, opened = context.open_model()
         with opened as runner:
             return Looking(context, architecture, runner).run()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.codec import plain
+from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.task import TaskContext
 
 SAMPLES, STEPS, TIME_S = 16, 500, 15.0
@@ -14,13 +14,22 @@ MAX_SAMPLES, MAX_STEPS = 512, 10_000
 RANDOM = "random input and labels"
 
 
+@dataclass(frozen=True)
+class OverfitTest:
+    """What the test showed, and what it assumed about the training, one sentence each."""
+
+    overfit: OverfitEvidence
+    assumed: tuple[str, ...] = ()
+
+
 class Overfit:
     """params: {"samples", "steps", "time_s", "fit", "trusted"}; files: "model", optionally "data"."""
 
     kind = "overfit"
+    answer = OverfitTest
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"overfit": OverfitEvidence, "assumed": sentences}.
+    def run(self, context: TaskContext) -> OverfitTest:
+        """Trains on the samples, those of the data where there is some.
 
         Raises:
             CannotRun: the file is no Keras model, or too slow to train in this time.
@@ -46,7 +55,7 @@ class Overfit:
             source="data" if missing is None else RANDOM,
             say=lambda fraction, message: context.report("overfit", fraction, message),
         )
-        return {"overfit": plain(dataclasses.asdict(found)), "assumed": list(assumed)}
+        return OverfitTest(found, assumed)
 
 
 def _missing(context: TaskContext) -> str | None:

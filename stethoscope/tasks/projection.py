@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,15 +16,46 @@ from stethoscope.task import TaskContext
 _ROWS, _BATCH_SIZE = 1_000, 32
 
 
+@dataclass(frozen=True)
+class Projection:
+    """Rows of the data as points; files are .npy, in the job's outputs."""
+
+    layer: str
+    method: str
+    dimensions: int
+    points: str
+    """rows × dimensions."""
+    explained: tuple[float, ...]
+    """Shares of the variance, by axis; none of UMAP."""
+    places: tuple[int, ...]
+    """Which row of the data each point is."""
+    labels: tuple[str | float, ...] | None
+    classes: tuple[str, ...]
+    neighbours: str
+    """rows × 8: the nearest other points, as places in `places`,"""
+    distances: str
+    """and how far they are (cosine)."""
+    features: int
+    """Numbers of a row's vector."""
+    taken: str
+    """"whole" outputs, or "means" of each unit."""
+    left_out: int
+    """Rows with NaN or infinite values."""
+    rows: int
+    rows_in_data: int
+    source: str
+    umap_installed: bool
+
+
 class ProjectionTask:
     """params: {"layer", "rows" (default 1,000, at most 5,000), "method": "pca"|"umap", "dimensions": 2|3, "batch_size", "seed",
     "preparation", "data_options", "trusted"}; files: "model", "data"."""
 
     kind = "projection"
+    answer = Projection
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"layer", "method", "points" (.npy, rows × dimensions), "explained", "places", "labels", "classes",
-        "neighbours" (.npy, rows × 8: row numbers in this list), "distances" (.npy, cosine), "taken", "left_out", …}."""
+    def run(self, context: TaskContext) -> Projection:
+        """Gathers the vectors and projects them."""
         params = context.params
         method = str(params.get("method") or "pca")
         if method not in METHODS:
@@ -50,25 +80,25 @@ class ProjectionTask:
         context.report("projection", 0.95, method)
         made = project(found.vectors, method, dimensions, seed)
         rows_near, far = nearest(found.vectors)
-        return {
-            "layer": layer.path,
-            "method": method,
-            "dimensions": dimensions,
-            "points": context.save("points", made.points),
-            "explained": list(made.explained),
-            "places": [int(place) for place in found.places],
-            "labels": labels,
-            "classes": list(classes),
-            "neighbours": context.save("neighbours", rows_near.astype(np.int32)),
-            "distances": context.save("distances", far),
-            "features": int(found.vectors.shape[1]),
-            "taken": found.taken,
-            "left_out": found.left_out,
-            "rows": len(found.places),
-            "rows_in_data": total,
-            "source": source,
-            "umap_installed": umap_installed(),
-        }
+        return Projection(
+            layer=layer.path,
+            method=method,
+            dimensions=dimensions,
+            points=context.save("points", made.points),
+            explained=tuple(made.explained),
+            places=tuple(int(place) for place in found.places),
+            labels=None if labels is None else tuple(labels),
+            classes=tuple(classes),
+            neighbours=context.save("neighbours", rows_near.astype(np.int32)),
+            distances=context.save("distances", far),
+            features=int(found.vectors.shape[1]),
+            taken=found.taken,
+            left_out=found.left_out,
+            rows=len(found.places),
+            rows_in_data=total,
+            source=source,
+            umap_installed=umap_installed(),
+        )
 
 
 TASK = ProjectionTask()

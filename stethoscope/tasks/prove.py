@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.codec import plain
 from stethoscope.errors import BadSetting
 from stethoscope.findings import Proof
 from stethoscope.fixes import Fix, fix_from_json
@@ -16,6 +14,15 @@ SEEDS, TIME_S = 3, 45.0
 MAX_SEEDS, MAX_FIXES = 10, 100
 
 
+@dataclass(frozen=True)
+class ProvedFixes:
+    """What the fixes did: one proof per list of fixes, as far as there was time."""
+
+    proofs: tuple[Proof, ...] = ()
+    assumed: tuple[str, ...] = ()
+    """What was assumed about the training, one sentence each."""
+
+
 class Prove:
     """Judges fixes by what they do to the training of files["model"] on files["data"].
 
@@ -23,9 +30,10 @@ class Prove:
     """
 
     kind = "prove"
+    answer = ProvedFixes
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"proofs": one `Proof` per list}; those done so far are kept if the job is ended early.
+    def run(self, context: TaskContext) -> ProvedFixes:
+        """Tries one list of fixes after another; the proofs so far are kept if the job is ended early.
 
         Raises:
             BadSetting: params["fixes"] is not a list of lists of fixes.
@@ -46,12 +54,8 @@ class Prove:
         prover = Prover(setup, seeds, time_s, len(lists), say)
         for fixes in lists:
             proofs.append(prover.prove(fixes))
-            context.save_partial(_answer(proofs, assumed))
-        return _answer(proofs, assumed)
-
-
-def _answer(proofs: list[Proof], assumed: tuple[str, ...]) -> dict[str, Any]:
-    return {"proofs": [plain(dataclasses.asdict(proof)) for proof in proofs], "assumed": list(assumed)}
+            context.save_partial(ProvedFixes(tuple(proofs), assumed))
+        return ProvedFixes(tuple(proofs), assumed)
 
 
 def _fixes(value: Any) -> list[list[Fix]]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
-
-from stethoscope.codec import plain
 from stethoscope.data.binding import bind_all
 from stethoscope.data.rows import data_of
 from stethoscope.errors import BadSetting
+from stethoscope.evidence.baseline import NetworkScore
 from stethoscope.task import TaskContext
 
 TIME_S = 8.0
@@ -19,9 +15,10 @@ class ScoreNetwork:
     """params: {"fit", "time_s", "name", "test_index", "trusted"}; files: "model", "data". A second model is another job with its name."""
 
     kind = "score"
+    answer = NetworkScore
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns `NetworkScore` as JSON."""
+    def run(self, context: TaskContext) -> NetworkScore:
+        """Scores the network, after training it where it is not."""
         from stethoscope.gathering.network_score import score_network
         from stethoscope.training.from_job import fit_settings, setup_from_job
 
@@ -31,7 +28,7 @@ class ScoreNetwork:
         architecture, setup, _ = setup_from_job(context)
         fit = fit_settings(context.params.get("fit"))
         bound = bind_all(data_of(context), architecture)
-        found = score_network(
+        return score_network(
             setup,
             bound,
             architecture,
@@ -41,8 +38,6 @@ class ScoreNetwork:
             test_index=index,
             report=context.report,
         )
-        answer: Mapping[str, Any] = plain(asdict(found))
-        return answer
 
 
 TASK = ScoreNetwork()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.activations.one_layer import OneLayer
@@ -14,15 +13,35 @@ from stethoscope.task import TaskContext
 _ROWS, _BATCH_SIZE = 500, 32
 
 
+@dataclass(frozen=True)
+class Similarity:
+    """Which units of a layer behave alike."""
+
+    layer: str
+    measure: str
+    matrix: str
+    """.npy in the job's outputs: units × units, in the layer's order."""
+    units: tuple[int, ...]
+    """Which units those are."""
+    order: tuple[int, ...]
+    """Places in `units`, similar ones beside each other."""
+    all_units: int
+    values: int
+    """Numbers each unit was compared by."""
+    rows: int
+    rows_in_data: int
+    source: str
+
+
 class SimilarityTask:
     """params: {"layer", "measure": "correlation"|"cosine", "rows" (default 500), "batch_size", "seed", "preparation",
     "data_options", "trusted"}; files: "model", optionally "data"."""
 
     kind = "similarity"
+    answer = Similarity
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"layer", "measure", "matrix" (.npy, units × units, in the layer's order), "units" (which they are), "order"
-        (places in "units", similar ones beside each other), "all_units", "rows", "values", …}."""
+    def run(self, context: TaskContext) -> Similarity:
+        """Compares the units over the rows."""
         params = context.params
         measure = str(params.get("measure") or "correlation")
         if measure not in MEASURES:
@@ -48,18 +67,18 @@ class SimilarityTask:
         if similarity is None or similarity.all_units < 2:
             raise BadSetting(f"Layer {layer.path!r}: expected at least two units to compare. Choose another layer.")
         matrix = similarity.matrix(measure)
-        return {
-            "layer": layer.path,
-            "measure": measure,
-            "matrix": context.save("similarity", matrix),
-            "units": [int(unit) for unit in similarity.units],
-            "order": ordered(matrix),
-            "all_units": similarity.all_units,
-            "values": similarity.count,
-            "rows": seen,
-            "rows_in_data": total,
-            "source": source,
-        }
+        return Similarity(
+            layer=layer.path,
+            measure=measure,
+            matrix=context.save("similarity", matrix),
+            units=tuple(int(unit) for unit in similarity.units),
+            order=tuple(ordered(matrix)),
+            all_units=similarity.all_units,
+            values=similarity.count,
+            rows=seen,
+            rows_in_data=total,
+            source=source,
+        )
 
 
 TASK = SimilarityTask()

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from stethoscope.codec import plain
 from stethoscope.data import open_data
-from stethoscope.data.about_json import about_to_json
-from stethoscope.data_study.study import TIME_S, Study
+from stethoscope.data_study.study import TIME_S, StudiedData, Study
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext
 
@@ -17,9 +12,10 @@ class StudyData:
     """params: {"time_s": seconds to read for, "seed", "data_options"}; files: "data"."""
 
     kind = "study_data"
+    answer = StudiedData
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"about"} and what `Study.to_json` says."""
+    def run(self, context: TaskContext) -> StudiedData:
+        """Reads for that long, and studies what was read."""
         file = context.files["data"]
         time_s = float(context.params.get("time_s", TIME_S))
         if not 0 < time_s <= context.budget.timeout_s:
@@ -28,8 +24,7 @@ class StudyData:
         with open_data(file, context.budget.memory_bytes, context.params.get("data_options") or {}) as data:
             study = Study(data, int(context.params.get("seed", 0)))
             study.run(time_s, lambda fraction, message: context.report("read", fraction, message))
-            found: Mapping[str, Any] = plain({"about": about_to_json(data.about)} | study.to_json())
-            return found
+            return study.result()
 
 
 TASK = StudyData()

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
-from typing import Any
-
-from stethoscope.codec import plain
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.gathering.training import Gatherer
 from stethoscope.task import TaskContext
@@ -20,9 +15,10 @@ class Train:
     """params: {"fit": {…}, "time_s", "trials", "trusted"}; files: "model", "data"."""
 
     kind = "train"
+    answer = TrainingEvidence
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns `TrainingEvidence` as JSON; what is known so far is kept as the partial answer."""
+    def run(self, context: TaskContext) -> TrainingEvidence:
+        """Trains; what is known so far is kept as the partial answer."""
         fit = fit_settings(context.params.get("fit"))
         _, setup, assumed = setup_from_job(context)
         setup, sentences = fitting_rows(setup, context.budget.memory_bytes)
@@ -32,16 +28,11 @@ class Train:
             (*assumed, *sentences),
             float(context.params.get("time_s") or TIME_S),
             say=context.report,
-            keep=lambda evidence: context.save_partial(_json(evidence)),
+            keep=context.save_partial,
             warm=context.memory.enforce,
             trials=bool(context.params.get("trials", True)),
         )
-        return _json(gatherer.run())
-
-
-def _json(evidence: TrainingEvidence) -> dict[str, Any]:
-    value: dict[str, Any] = plain(dataclasses.asdict(evidence))
-    return value
+        return gatherer.run()
 
 
 TASK = Train()

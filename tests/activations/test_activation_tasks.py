@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
+from stethoscope.activations.looking import LayerLooks
+from stethoscope.activations.study import LayerActivations
+from stethoscope.codec import answer_of
 from stethoscope.formats import detect
+from stethoscope.tasks import all_tasks
+from stethoscope.tasks.projection import Projection
+from stethoscope.tasks.similarity import Similarity
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import branching_onnx, signal_onnx, tiny_onnx
 
@@ -21,8 +27,14 @@ def done(engine, kind, model: Path, data: Path | None = None, **params):
     return engine.wait(engine.submit(job), 300)
 
 
-def by_path(value):
-    return {layer["path"]: layer for layer in value["layers"]}
+def answered(engine, kind, *args, **params):
+    result = done(engine, kind, *args, **params)
+    assert result.status is Status.OK, result.reason
+    return answer_of(result, all_tasks()[kind].answer)
+
+
+def by_path(answer):
+    return {layer.path: layer for layer in answer.layers}
 
 
 @pytest.mark.parametrize(
@@ -37,38 +49,38 @@ def by_path(value):
 def test_every_format_gives_the_same_statistics(engine, model, layer):
     result = done(engine, "activations", BUILT / model, DIGITS, keep_rows=5, batch_size=24)
     assert result.status is Status.OK, result.reason
-    value = result.value
-    assert (value["rows"], value["batches"], value["source"]) == (64, 3, "digits_sample.npz")
+    value = answer_of(result, LayerActivations)
+    assert (value.rows, value.batches, value.source) == (64, 3, "digits_sample.npz")
     layers = by_path(value)
     layer = layer or next(path for path in layers if "strokes" in path)
     one = layers[layer]
     x = np.load(DIGITS)["x"]
-    assert one["rows"] == len(x) and one["units"] == 32 and one["activation"] == "relu"
+    assert one.rows == len(x) and one.units == 32 and one.activation == "relu"
     # The same numbers whatever the format: measured once with Keras alone.
-    assert one["mean"] == pytest.approx(0.17634, rel=1e-3)
-    assert one["zero_fraction"] == pytest.approx(0.633, abs=2e-3)
-    assert one["dead_units"] == 0 and one["nonfinite"] == 0
-    units = np.load(result.files[one["units_file"]])
-    top = np.load(result.files[one["top_file"]])
-    assert units["mean"].mean() == pytest.approx(one["mean"], rel=1e-5)
-    assert units["max"].max() == pytest.approx(one["max"]) == pytest.approx(top["value"].max())
-    kept = np.load(result.files[one["outputs_file"]])
-    assert len(kept) == 5 and kept.max() <= one["max"] + 1e-6
+    assert one.mean == pytest.approx(0.17634, rel=1e-3)
+    assert one.zero_fraction == pytest.approx(0.633, abs=2e-3)
+    assert one.dead_units == 0 and one.nonfinite == 0
+    units = np.load(result.files[one.units_file])
+    top = np.load(result.files[one.top_file])
+    assert units["mean"].mean() == pytest.approx(one.mean, rel=1e-5)
+    assert units["max"].max() == pytest.approx(one.max) == pytest.approx(top["value"].max())
+    kept = np.load(result.files[one.outputs_file])
+    assert len(kept) == 5 and kept.max() <= one.max + 1e-6
 
 
 def test_what_cannot_be_seen_is_said(engine):
-    result = done(engine, "activations", BUILT / "digit_autoencoder.keras")
-    assert {one["path"]: "nested model" in one["reason"] for one in result.value["unreachable"]} == {
+    answer = answered(engine, "activations", BUILT / "digit_autoencoder.keras")
+    assert {one.path: "nested model" in one.reason for one in answer.unreachable} == {
         "encoder/encoder_input": True,
         "decoder/decoder_input": True,
     }
-    assert result.value["source"] == "dummy"
+    assert answer.source == "dummy"
 
 
 def test_some_layers_and_rows_only(engine):
-    result = done(engine, "activations", BUILT / "digits_cnn.keras", DIGITS, layers=["pool"], rows=20, batch_size=8)
-    assert list(by_path(result.value)) == ["pool"]
-    assert (result.value["rows"], result.value["rows_in_data"]) == (20, 64)
+    answer = answered(engine, "activations", BUILT / "digits_cnn.keras", DIGITS, layers=["pool"], rows=20, batch_size=8)
+    assert list(by_path(answer)) == ["pool"]
+    assert (answer.rows, answer.rows_in_data) == (20, 64)
     refused = done(engine, "activations", BUILT / "digits_cnn.keras", DIGITS, layers=["pol"])
     assert refused.status is Status.FAILED and "no such layer" in refused.reason
 
@@ -78,17 +90,16 @@ def test_an_onnx_model_without_tensorflow(engine, tmp_path):
     x = np.arange(24, dtype=np.float32).reshape(6, 4)
     np.savez(data, x=x)
     model = tiny_onnx(tmp_path / "tiny.onnx")
-    result = done(engine, "activations", model, data)
-    (layer,) = result.value["layers"]
-    assert layer["mean"] == pytest.approx(2 * x.mean()) and layer["max"] == 46
-    look = done(engine, "look", model, data, layers=["project"], places=[2]).value["looks"][0]
-    assert (look["kind"], look["place"], look["max"]) == ("vector", 2, 22.0)
+    (layer,) = answered(engine, "activations", model, data).layers
+    assert layer.mean == pytest.approx(2 * x.mean()) and layer.max == 46
+    (look,) = answered(engine, "look", model, data, layers=["project"], places=[2]).looks
+    assert (look.kind, look.place, look.max) == ("vector", 2, 22.0)
     beyond = done(engine, "look", model, data, layers=["project"], places=[6])
     assert "expected 0 to 5" in beyond.reason
-    points = done(engine, "projection", model, data, layer="project", dimensions=2)
-    assert points.value["explained"][0] == pytest.approx(1.0) and points.value["places"] == [0, 1, 2, 3, 4, 5]
+    points = answered(engine, "projection", model, data, layer="project", dimensions=2)
+    assert points.explained[0] == pytest.approx(1.0) and points.places == (0, 1, 2, 3, 4, 5)
     alike = done(engine, "similarity", model, data, layer="project")
-    np.testing.assert_allclose(np.load(alike.files[alike.value["matrix"]]), np.ones((4, 4)), atol=1e-5)
+    np.testing.assert_allclose(np.load(alike.files[answer_of(alike, Similarity).matrix]), np.ones((4, 4)), atol=1e-5)
 
 
 @pytest.mark.parametrize("fixed", [1, 2])
@@ -98,13 +109,13 @@ def test_every_chosen_sample_of_a_model_with_a_fixed_batch(engine, tmp_path, fix
     np.savez(data, x=x)
     model = tiny_onnx(tmp_path / "fixed.onnx", rows=fixed)
     looked = done(engine, "look", model, data, layers=["project"], places=[5, 0, 3])
-    looks = looked.value["looks"]
-    assert [look["place"] for look in looks] == [5, 0, 3] and not any(look["note"] for look in looks)
+    looks = answer_of(looked, LayerLooks).looks
+    assert [look.place for look in looks] == [5, 0, 3] and not any(look.note for look in looks)
     for look in looks:
-        np.testing.assert_array_equal(np.load(looked.files[look["file"]]), 2 * x[look["place"]])
+        np.testing.assert_array_equal(np.load(looked.files[look.file]), 2 * x[look.place])
     kept = done(engine, "activations", model, data, keep_rows=5)
-    (layer,) = kept.value["layers"]
-    np.testing.assert_array_equal(np.load(kept.files[layer["outputs_file"]]), 2 * x[:5])
+    (layer,) = answer_of(kept, LayerActivations).layers
+    np.testing.assert_array_equal(np.load(kept.files[layer.outputs_file]), 2 * x[:5])
 
 
 def test_all_of_a_signal_is_looked_at(engine, tmp_path):
@@ -112,15 +123,15 @@ def test_all_of_a_signal_is_looked_at(engine, tmp_path):
     np.savez(tmp_path / "wave.npz", x=wave)
     model = signal_onnx(tmp_path / "signal.onnx")
     looked = done(engine, "look", model, tmp_path / "wave.npz", layers=["frame", "project"], places=[0])
-    frame, project = (np.load(looked.files[look["file"]]) for look in looked.value["looks"])
+    frame, project = (np.load(looked.files[look.file]) for look in answer_of(looked, LayerLooks).looks)
     np.testing.assert_array_equal(frame, wave)
     np.testing.assert_allclose(project, [np.arange(8) @ wave, wave.sum()], rtol=1e-6)
 
 
 def test_what_is_inside_a_branch_is_named_and_the_rest_shown(engine, tmp_path):
-    value = done(engine, "activations", branching_onnx(tmp_path / "branching.onnx")).value
-    assert [layer["path"] for layer in value["layers"]] == ["sum", "test", "choice"]
-    hidden = {one["path"]: one["reason"] for one in value["unreachable"]}
+    value = answered(engine, "activations", branching_onnx(tmp_path / "branching.onnx"))
+    assert [layer.path for layer in value.layers] == ["sum", "test", "choice"]
+    hidden = {one.path: one.reason for one in value.unreachable}
     assert sorted(hidden) == ["choice/else_branch/times", "choice/then_branch/times"]
     assert all("inside a loop" in reason for reason in hidden.values())
 
@@ -128,28 +139,28 @@ def test_what_is_inside_a_branch_is_named_and_the_rest_shown(engine, tmp_path):
 def test_looks_at_a_convolution_and_at_attention(engine):
     asked = {"layers": ["image", "edges", "digit"], "also": ["edges", "pool", "not there"]}
     result = done(engine, "look", BUILT / "digits_cnn.keras", DIGITS, **asked, places=[3, 5])
-    assert result.status is Status.OK, result.reason
-    assert {look["layer"] for look in result.value["looks"]} == {"image", "edges", "digit", "pool"}
-    assert result.value["unreachable"] == []
-    looks = {(look["layer"], look["place"]): look for look in result.value["looks"]}
-    image = np.load(result.files[looks["image", 5]["file"]])
+    answer = answer_of(result, LayerLooks)
+    assert {look.layer for look in answer.looks} == {"image", "edges", "digit", "pool"}
+    assert answer.unreachable == ()
+    looks = {(look.layer, look.place): look for look in answer.looks}
+    image = np.load(result.files[looks["image", 5].file])
     np.testing.assert_allclose(image[0], np.load(DIGITS)["x"][5, :, :, 0])
-    assert looks["edges", 3]["shape"] == [8, 8, 16]
-    assert np.load(result.files[looks["digit", 3]["file"]]).sum() == pytest.approx(1, abs=1e-5)
-    assert [one["label"] for one in result.value["samples"]] == [str(np.load(DIGITS)["y"][at]) for at in (3, 5)]
+    assert looks["edges", 3].shape == (8, 8, 16)
+    assert np.load(result.files[looks["digit", 3].file]).sum() == pytest.approx(1, abs=1e-5)
+    assert [one.label for one in answer.samples] == [str(np.load(DIGITS)["y"][at]) for at in (3, 5)]
     result = done(engine, "look", BUILT / "bert_small.keras", layers=["block_1_attention"], places=[0])
-    scores = next(look for look in result.value["looks"] if look["kind"] == "attention")
-    values = np.load(result.files[scores["file"]])
+    scores = next(look for look in answer_of(result, LayerLooks).looks if look.kind == "attention")
+    values = np.load(result.files[scores.file])
     assert values.shape[0] == 4 and values.shape[1] == values.shape[2]
     np.testing.assert_allclose(values.sum(-1), 1, atol=1e-5)
 
 
 def test_a_projection_has_labels_and_neighbours(engine):
     result = done(engine, "projection", BUILT / "digits_cnn.keras", DIGITS, layer="hidden", rows=64)
-    value = result.value
+    value = answer_of(result, Projection)
     y = np.load(DIGITS)["y"]
-    assert value["labels"] == [str(y[place]) for place in value["places"]]
-    neighbours = np.load(result.files[value["neighbours"]])
+    assert value.labels == tuple(str(y[place]) for place in value.places)
+    neighbours = np.load(result.files[value.neighbours])
     # Rows of one digit lie beside each other in the layer before the answer.
-    assert np.mean(y[value["places"]][neighbours[:, 0]] == y[value["places"]]) > 0.8
-    assert np.load(result.files[value["points"]]).shape == (64, 3)
+    assert np.mean(y[list(value.places)][neighbours[:, 0]] == y[list(value.places)]) > 0.8
+    assert np.load(result.files[value.points]).shape == (64, 3)

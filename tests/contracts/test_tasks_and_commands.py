@@ -21,33 +21,19 @@ COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consisten
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 UNTYPED = {
-    "activations",
-    "attribute",
-    "baseline",
     "compare",
     "compare_architectures",
     "consistency",
     "convert",
     "describe",
     "drift",
-    "examine",
     "examine_runs",
-    "export_samples",
     "fit_data",
-    "look",
-    "overfit",
-    "profile",
-    "projection",
-    "prove",
     "read_logs",
     "read_media",
     "read_runs",
     "read_versions",
     "record",
-    "score",
-    "similarity",
-    "study_data",
-    "train",
     "weights_of_layer",
 }
 """Kinds of jobs that answer with JSON objects still."""

@@ -19,6 +19,8 @@ from dashboard.activations import (
     map_grid,
 )
 from dashboard.activations.attribution_parts import as_picture, fed_in_bgr
+from stethoscope.activations.layer_totals import LayerStatistics
+from stethoscope.codec import decode
 from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.store import store
 from stethoscope.types import Architecture, Layer, TensorSpec
@@ -187,7 +189,7 @@ def test_token_ids_do_not_hide_the_layers_in_the_picture_over_the_depth():
         {"path": "broken", "type": "Dense", "mean": None, "std": None, "nonfinite": 3},
         {"path": "last", "type": "Dense", "mean": -0.1, "std": 0.5},
     ]
-    rows = [row_of("activations", "layers", **one) for one in said]
+    rows = [decode(LayerStatistics, row_of("activations", "layers", **one)) for one in said]
     band, line, _ = depth(rows).data
     assert [None if value != value else float(value) for value in line.y] == [None, 1, 0.1, None, -0.1]
     assert list(band.x) == [1, 2, 4, 4, 2, 1]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from stethoscope.data.dataset import Box, Points, Polygon, Region
+from stethoscope.data_study.categories import Counted
 from stethoscope.data_study.marks import MarkStudy, area_of, bounds_of
-from stethoscope.data_study.pictures import PictureStudy, difference_hash
+from stethoscope.data_study.pictures import PictureSize, PictureStudy, difference_hash
 
 
 def picture(seed: int, height: int = 60, width: int = 80) -> np.ndarray:
@@ -20,13 +21,13 @@ def test_sizes_channels_and_brightness_are_told():
     study.add(0, np.zeros((10, 20, 3), np.uint8))
     study.add(1, np.full((10, 20, 3), 255, np.uint8))
     study.add(2, np.full((5, 5), 51, np.uint8))
-    found = study.to_json()
-    assert found["sizes"][0] == {"width": 20, "height": 10, "count": 2}
-    assert found["channels"] == {"3": 2, "1": 1}
-    assert found["brightness"]["min"] == 0
-    assert found["brightness"]["max"] == pytest.approx(1)
-    assert found["darkest"][0] == 0 and found["brightest"][0] == 1
-    assert found["one_coloured"] == [0, 1, 2]
+    found = study.result()
+    assert found.sizes[0] == PictureSize(20, 10, 2)
+    assert found.channels == {"3": 2, "1": 1}
+    assert found.brightness.min == 0
+    assert found.brightness.max == pytest.approx(1)
+    assert found.darkest[0] == 0 and found.brightest[0] == 1
+    assert found.one_coloured == (0, 1, 2)
 
 
 def test_pictures_that_look_alike_are_grouped_others_are_not():
@@ -46,13 +47,13 @@ def test_marks_are_counted_by_class_size_and_place():
     study = MarkStudy()
     study.add(0, [Box("cat", 0, 0, 10, 10), Box("dog", 50, 50, 100, 100), Box("cat", 190, 90, 30, 30)], 200, 200)
     study.add(1, [], 200, 200)
-    found = study.to_json()
-    assert found["labels"]["values"][0] == {"value": "cat", "count": 2}
-    assert found["pictures_of"] == {"cat": 1, "dog": 1}
-    assert found["sizes"] == {"small": 2, "large": 1}
-    assert found["without"] == [1]
-    assert found["outside"] == [0]
-    assert sum(map(sum, found["centres"])) == 3
+    found = study.result()
+    assert found.labels.values[0] == Counted("cat", 2)
+    assert found.pictures_of == {"cat": 1, "dog": 1}
+    assert found.sizes == {"small": 2, "large": 1}
+    assert found.without == (1,)
+    assert found.outside == (0,)
+    assert sum(map(sum, found.centres)) == 3
 
 
 def test_bounds_and_areas_of_every_kind_of_mark():

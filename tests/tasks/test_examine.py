@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
@@ -10,9 +9,8 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
-from stethoscope.codec import decode
-from stethoscope.evidence.activations import ActivationEvidence
-from stethoscope.evidence.weights import WeightEvidence
+from stethoscope.codec import answer_of, decode
+from stethoscope.tasks.examine import Examination
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import tiny_onnx
 
@@ -31,9 +29,9 @@ def examined(engine, model: Path, data: Path | None = None, worker="tensorflow",
 def test_a_keras_model_on_its_data(engine):
     result = examined(engine, BUILT / DIGITS["file"], BUILT / DIGITS["data"])
     assert result.status is Status.OK, result.reason
-    assert result.value["problems"] == {}
-    weights = decode(WeightEvidence, result.value["weights"])
-    seen = decode(ActivationEvidence, result.value["activations"])
+    examined_model = answer_of(result, Examination)
+    assert examined_model.problems == {}
+    weights, seen = examined_model.weights, examined_model.activations
     assert weights.tensors and not any(tensor.nonfinite for tensor in weights.tensors)
     assert weights.trained is True, weights.trained_because
     assert seen.source == "data"
@@ -46,23 +44,24 @@ def test_data_that_does_not_fit_is_replaced_by_random_input(engine, tmp_path):
     wrong = tmp_path / "wrong.npz"
     np.savez(wrong, x=np.zeros((8, 3, 2, 2, 2), np.float32))
     result = examined(engine, BUILT / DIGITS["file"], wrong)
-    assert decode(ActivationEvidence, result.value["activations"]).source == "random input"
+    assert answer_of(result, Examination).activations.source == "random input"
 
 
 def test_an_onnx_model_in_a_light_worker(engine, tmp_path):
     result = examined(engine, tiny_onnx(tmp_path / "tiny.onnx"), worker="light")
     assert result.status is Status.OK, result.reason
-    seen = decode(ActivationEvidence, result.value["activations"])
+    seen = answer_of(result, Examination).activations
     assert [layer.path for layer in seen.layers] == ["project"]
-    assert decode(WeightEvidence, result.value["weights"]).trained is None
+    assert answer_of(result, Examination).weights.trained is None
 
 
 def test_a_format_whose_weights_cannot_be_read_says_so_and_shows_its_outputs(engine):
     entry = next(entry for entry in SAMPLES.values() if entry["file"].endswith(".tflite"))
     result = examined(engine, BUILT / entry["file"], worker="light")
-    assert result.value["weights"] is None
-    assert "ONNX files" in result.value["problems"]["weights"]
-    assert result.value["activations"]["layers"]
+    answer = answer_of(result, Examination)
+    assert answer.weights is None
+    assert "ONNX files" in answer.problems["weights"]
+    assert answer.activations.layers
 
 
 def test_the_first_half_is_kept_when_the_second_breaks(engine, tmp_path, monkeypatch):
@@ -82,12 +81,11 @@ def test_the_first_half_is_kept_when_the_second_breaks(engine, tmp_path, monkeyp
         memory=None, open_model=lambda: (kind.describe(file), kind.open(file, tmp_path)),
     )  # fmt: skip
     answer = examine.TASK.run(context)
-    assert answer["weights"]["tensors"]
-    assert answer["activations"] is None
-    assert "no such kernel" in answer["problems"]["activations"]
-    kept = json.loads((tmp_path / "partial.json").read_text())
-    assert kept["weights"] == answer["weights"]
-    assert dataclasses.is_dataclass(decode(WeightEvidence, kept["weights"]))
+    assert answer.weights.tensors
+    assert answer.activations is None
+    assert "no such kernel" in answer.problems["activations"]
+    kept = decode(Examination, json.loads((tmp_path / "partial.json").read_text()))
+    assert kept.weights == answer.weights and "ended" in kept.problems["activations"]
 
 
 @pytest.mark.parametrize(
@@ -99,4 +97,5 @@ def test_samples_can_be_examined(engine, name):
     entry = SAMPLES[name]
     result = examined(engine, BUILT / entry["file"], worker=all_formats()[entry["format_id"]].worker)
     assert result.status is Status.OK, result.reason
-    assert result.value["activations"] is not None, result.value["problems"]
+    answer = answer_of(result, Examination)
+    assert answer.activations is not None, answer.problems

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.codec import decode
-from stethoscope.evidence.overfit import OverfitEvidence
+from stethoscope.tasks.overfit import OverfitTest
 from stethoscope.types import Job, ModelFile, Status
 from tests.models import tiny_onnx
 from tests.tasks.trained import answer, blobs, saved
@@ -16,7 +16,7 @@ SPARSE = "sparse_categorical_crossentropy"
 
 def overfit(engine, job, **params):
     value = answer(engine, job, "overfit", **{"time_s": 20, **params})
-    return decode(OverfitEvidence, value["overfit"])
+    return decode(OverfitTest, value).overfit
 
 
 def test_a_healthy_model_fits_whatever_its_dropout(engine, tmp_path):

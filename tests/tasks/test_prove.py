@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from stethoscope.codec import decode
-from stethoscope.findings import Proof
 from stethoscope.fixes.advice import Advice
 from stethoscope.fixes.early_stopping import EarlyStopping
 from stethoscope.fixes.encode_labels import EncodeLabels
@@ -17,6 +16,7 @@ from stethoscope.fixes.replace_loss import ReplaceLoss
 from stethoscope.fixes.scale_targets import ScaleTargets
 from stethoscope.fixes.set_initialiser import SetInitialiser
 from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Job, Status
 from tests.tasks.trained import answer, blobs, saved
 
@@ -26,7 +26,7 @@ X, Y = blobs()
 def prove(engine, job, *fixes, epochs=8, **params):
     lists = [[fix.to_json() for fix in (item if isinstance(item, list) else [item])] for item in fixes]
     value = answer(engine, job, "prove", fixes=lists, fit={"epochs": epochs, **params}, time_s=120)
-    return [decode(Proof, proof) for proof in value["proofs"]]
+    return decode(ProvedFixes, value).proofs
 
 
 def softmax_over_one(layers):
