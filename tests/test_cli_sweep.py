@@ -13,9 +13,9 @@ from stethoscope.cli_text_sweep import sweep
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.lab.checked_sweep import as_checked
-from stethoscope.memory.points import LargestBatch, LargestBatchAt, Point
+from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherwise, Point, RunningBatch
 from stethoscope.memory.shortage_report import ShortageReport
-from stethoscope.tasks.sweep import Knee, Otherwise, RunningBatch, Swept
+from stethoscope.tasks.sweep import Swept
 from stethoscope.types import JobResult, Status
 from tests.models import hungry_onnx
 from tests.terminal import on_terminal, workers_of

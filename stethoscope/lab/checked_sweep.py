@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stethoscope.codec import answer_of, partial_of, plain
+from stethoscope.memory.points import Otherwise
 from stethoscope.memory.shortage_report import shortage_of
-from stethoscope.tasks.sweep import Otherwise, SweepUnderWay, Swept
+from stethoscope.tasks.sweep import SweepUnderWay, Swept
 from stethoscope.types import JobResult, Status
 
 

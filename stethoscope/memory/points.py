@@ -62,6 +62,35 @@ class LargestBatchAt(LargestBatch):
     """None where there are none."""
 
 
+@dataclass(frozen=True)
+class Knee:
+    """The batch beyond which little time is saved."""
+
+    batch_size: int | None = None
+    """None without two batches that were timed."""
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """The largest batches as they are said to be if a check ended for another reason than its limit."""
+
+    largest_batch: LargestBatch | None = None
+    largest_batches: tuple[LargestBatchAt, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunningBatch:
+    """The batch under way: if the process ends, that is where."""
+
+    batch_size: int
+    size: int | None = None
+    above: bool = False
+    """Whether it is a check above the largest batch that is said to fit,"""
+    last: bool = False
+    """the last of them."""
+    otherwise: Otherwise | None = None
+
+
 def named(batch_size: int, size: int | None) -> str:
     """A point for people: "batch 8 at size 128"."""
     return f"batch {batch_size:,}" + ("" if size is None else f" at size {size:,}")

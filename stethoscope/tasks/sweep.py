@@ -13,7 +13,18 @@ from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.points import BatchInterval, LargestBatch, LargestBatchAt, Point, knee, named, narrowed
+from stethoscope.memory.points import (
+    BatchInterval,
+    Knee,
+    LargestBatch,
+    LargestBatchAt,
+    Otherwise,
+    Point,
+    RunningBatch,
+    knee,
+    named,
+    narrowed,
+)
 from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
@@ -37,14 +48,6 @@ _SHARE = 0.95
 
 
 @dataclass(frozen=True)
-class Knee:
-    """The batch beyond which little time is saved."""
-
-    batch_size: int | None = None
-    """None without two batches that were timed."""
-
-
-@dataclass(frozen=True)
 class Swept:
     """One call style over batch sizes, and over sizes of the open dimensions where asked."""
 
@@ -52,7 +55,7 @@ class Swept:
     points: tuple[Point, ...] = ()
     checks: tuple[Point, ...] = ()
     """Batches just below and just above the largest that is said to fit."""
-    knee: Knee = Knee()
+    knee: Knee = field(default_factory=Knee)
     largest_batch: LargestBatch | None = None
     """At the first size of the open dimensions; None where memory hardly grows, nothing fits, or the file fixes it."""
     largest_batches: tuple[LargestBatchAt, ...] = ()
@@ -65,27 +68,6 @@ class Swept:
     """"dummy" or the data file's name."""
     estimate: Estimates | None = None
     """What would have been said without running, unless that was left out."""
-
-
-@dataclass(frozen=True)
-class Otherwise:
-    """The largest batches as they are said to be if a check ended for another reason than its limit."""
-
-    largest_batch: LargestBatch | None = None
-    largest_batches: tuple[LargestBatchAt, ...] = ()
-
-
-@dataclass(frozen=True)
-class RunningBatch:
-    """The batch under way: if the process ends, that is where."""
-
-    batch_size: int
-    size: int | None = None
-    above: bool = False
-    """Whether it is a check above the largest batch that is said to fit,"""
-    last: bool = False
-    """the last of them."""
-    otherwise: Otherwise | None = None
 
 
 @dataclass(frozen=True)
