@@ -16,7 +16,6 @@ from stethoscope.jobs.job_engine import Engine
 from stethoscope.memory.alternatives import KINDS, Alternative, alternatives, together
 from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.tasks.trial import TriedSettings
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _POLL_S = 0.03
@@ -156,6 +155,8 @@ class Lowering:
         return None if result is None else self._trial(item, result)
 
     def _trial(self, item: Alternative, result: JobResult) -> Trial:
+        from stethoscope.tasks.trial import TriedSettings  # not before: a command starts without numpy
+
         tried = partial_of(result, TriedSettings)
         if item.id == "present":
             self._open_size = tried.open_size if tried else None

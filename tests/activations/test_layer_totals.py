@@ -36,13 +36,13 @@ def test_batches_make_no_difference(shape, sizes, shift, channels_first):
     values = np.maximum(np.random.default_rng(1).normal(size=shape), 0).astype(np.float32) + np.float32(shift)
     layout = Layout(1 if channels_first else -1)
     made = totals(values, sizes, layout=layout)
-    entry = made.to_json()
-    assert entry["mean"] == pytest.approx(values.mean(dtype=np.float64), rel=1e-6)
-    assert entry["std"] == pytest.approx(values.std(dtype=np.float64), rel=1e-5)
-    assert (entry["min"], entry["max"]) == (values.min(), values.max())
-    assert entry["zero_fraction"] == pytest.approx((values == 0).mean())
-    assert entry["rows"] == 12 and entry["shape"] == list(shape) and entry["values"] == values.size
-    assert sum(entry["histogram"]["counts"]) == values.size == entry["histogram"]["of"]
+    entry = made.result()
+    assert entry.mean == pytest.approx(values.mean(dtype=np.float64), rel=1e-6)
+    assert entry.std == pytest.approx(values.std(dtype=np.float64), rel=1e-5)
+    assert (entry.min, entry.max) == (values.min(), values.max())
+    assert entry.zero_fraction == pytest.approx((values == 0).mean())
+    assert entry.rows == 12 and entry.shape == shape and entry.values == values.size
+    assert sum(entry.histogram.counts) == values.size == entry.histogram.of
     units = values.reshape(12, -1, 1) if values.ndim == 1 else values
     axis = 1 if channels_first and values.ndim > 2 else -1
     by_unit = np.moveaxis(units, axis, -1).reshape(12, -1, units.shape[axis])
@@ -60,24 +60,24 @@ def test_dead_and_saturated_units_are_those_of_every_row_and_position():
     values[..., 0] = 0
     values[..., 1] = 0
     values[5, 3, 1] = 0.1
-    entry = totals(values, [3, 3]).to_json()
-    assert (entry["dead_units"], entry["saturated_units"], entry["saturated_fraction"]) == (1, None, None)
+    entry = totals(values, [3, 3]).result()
+    assert (entry.dead_units, entry.saturated_units, entry.saturated_fraction) == (1, None, None)
     squashed = np.full((4, 3), 0.5, np.float32)
     squashed[:, 0], squashed[:2, 1] = 1.0, 0.0
-    entry = totals(squashed, [2, 2], "sigmoid", Layout(-1, 0.0067, 0.9933)).to_json()
-    assert (entry["dead_units"], entry["saturated_units"]) == (None, 1)
-    assert entry["saturated_fraction"] == pytest.approx(6 / 12)
+    entry = totals(squashed, [2, 2], "sigmoid", Layout(-1, 0.0067, 0.9933)).result()
+    assert (entry.dead_units, entry.saturated_units) == (None, 1)
+    assert entry.saturated_fraction == pytest.approx(6 / 12)
 
 
 def test_values_that_are_not_finite_are_counted_and_left_out():
     values = np.array([[1.0, np.nan], [3.0, np.inf], [5.0, 2.0]], np.float32)
     made = totals(values, [2, 1])
-    entry = made.to_json()
-    assert (entry["nonfinite"], entry["min"], entry["max"], entry["dead_units"]) == (2, 1.0, 5.0, None)
-    assert entry["mean"] == pytest.approx(11 / 4)
+    entry = made.result()
+    assert (entry.nonfinite, entry.min, entry.max, entry.dead_units) == (2, 1.0, 5.0, None)
+    assert entry.mean == pytest.approx(11 / 4)
     assert made.by_unit["mean"].tolist() == [3.0, 2.0]
-    nothing = totals(np.full((2, 2), np.nan, np.float32), [2]).to_json()
-    assert nothing["nonfinite"] == 4 and nothing["mean"] is None and nothing["histogram"] is None
+    nothing = totals(np.full((2, 2), np.nan, np.float32), [2]).result()
+    assert nothing.nonfinite == 4 and nothing.mean is None and nothing.histogram is None
 
 
 def test_another_number_of_units_makes_them_one():
@@ -85,14 +85,14 @@ def test_another_number_of_units_makes_them_one():
     for start, width in ((0, 3), (2, 5)):
         array = np.full((2, width), float(width), np.float32)
         made.add(reduce_array(array, made.layout, 2), np.arange(start, start + 2))
-    entry = made.to_json()
-    assert entry["units"] == 1 and entry["rows"] == 4 and entry["shape"] == [4, None]
-    assert entry["mean"] == pytest.approx((6 * 3 + 10 * 5) / 16)
+    entry = made.result()
+    assert entry.units == 1 and entry.rows == 4 and entry.shape == (4, None)
+    assert entry.mean == pytest.approx((6 * 3 + 10 * 5) / 16)
 
 
 def test_a_layer_of_very_many_units_is_one():
     made = totals(np.ones((2, MOST_UNITS + 1), np.float32), [2])
-    assert made.units == 1 and made.to_json()["unit_axis"] is None
+    assert made.units == 1 and made.result().unit_axis is None
 
 
 def test_text_has_no_statistics():

@@ -37,7 +37,7 @@ def test_of_many_channels_those_that_vary_are_kept():
     row = np.zeros((2, 2, MOST_CHANNELS + 5), np.float32)
     row[0, 0, 5:] = 1
     look = look_at(row, channels_first=False)
-    assert look.details["channels"] == list(range(5, MOST_CHANNELS + 5)) and len(look.values) == MOST_CHANNELS
+    assert look.channels == tuple(range(5, MOST_CHANNELS + 5)) and len(look.values) == MOST_CHANNELS
 
 
 def test_other_shapes():
@@ -169,5 +169,5 @@ def test_constants_are_no_activations():
         "filled": True, "turned": True, "conv": True, "text": True, "fed": False,
     }  # fmt: skip
     left = unseen(model, {**expected, "text": ""}, {"fed#1", "conv:2"}, {})
-    assert [one["path"] for one in left] == ["filled", "turned", "text"] and "no numbers" in left[-1]["reason"]
+    assert [layer.path for layer in left] == ["filled", "turned", "text"] and "no numbers" in left[-1].reason
     assert base("a/b#2:1", {"a/b"}) == "a/b" and base("a:1", {"a:1", "a"}) == "a:1"

@@ -10,13 +10,13 @@ import numpy as np
 
 from stethoscope.formats import detect
 from stethoscope.task import TaskContext
-from stethoscope.tasks.attribute import TASK
+from stethoscope.tasks.attribute import TASK, Explanation
 from stethoscope.types import Budget, ModelFile
 
 _COUNT = itertools.count()
 
 
-def explained(folder: Path, model: Path, data: Path | None = None, **params: Any) -> tuple[dict[str, Any], np.ndarray]:
+def explained(folder: Path, model: Path, data: Path | None = None, **params: Any) -> tuple[Explanation, np.ndarray]:
     """The task's answer and its attributions."""
     job = folder / f"job-{next(_COUNT)}"
     scratch = job / "scratch"
@@ -28,8 +28,8 @@ def explained(folder: Path, model: Path, data: Path | None = None, **params: Any
         files, params, job, Budget(4 << 30, 600), lambda *said, **more: None, None,
         lambda: (kind.describe(file), kind.open(file, scratch, trusted=True)),
     )  # fmt: skip
-    value = dict(TASK.run(context))
-    return value, np.load(job / "out" / value["file"])
+    explanation = TASK.run(context)
+    return explanation, np.load(job / "out" / explanation.file)
 
 
 def saved(path: Path, **arrays: np.ndarray) -> Path:

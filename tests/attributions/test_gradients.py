@@ -69,8 +69,8 @@ def test_a_linear_model_is_explained_exactly(made, tmp_path):
     ):
         value, found = explained(tmp_path, made / "linear.keras", method=method, **asked)
         np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=method)
-        assert value["kind"] == "features"
-        assert value["target"] == 1
+        assert value.kind == "features"
+        assert value.target == 1
 
 
 @pytest.mark.parametrize("place", [0, 2, 5])
@@ -79,19 +79,19 @@ def test_integrated_gradients_add_up_to_the_difference_of_scores(made, pictures,
     value, found = explained(
         tmp_path, made / "pictures.keras", pictures, method="integrated_gradients", place=place, baseline=baseline
     )
-    difference = value["score"] - value["baseline_score"]
+    difference = value.score - value.baseline_score
     assert abs(found.sum() - difference) <= 0.01 * abs(difference)
-    assert value["completeness_error"] <= 0.01
+    assert value.completeness_error <= 0.01
     assert found.shape == (16, 16, 3)
 
 
 def test_tokens_are_explained_where_they_are_looked_up(made, tmp_path):
     data = saved(tmp_path / "t.npz", x=np.array([[3, 9, 27, 4, 0, 0, 0, 0, 0, 0, 0, 0]], np.int32))
     value, found = explained(tmp_path, made / "tokens.keras", data, method="integrated_gradients")
-    assert value["kind"] == "tokens"
-    assert value["tokens"][:4] == ["3", "9", "27", "4"]
+    assert value.kind == "tokens"
+    assert value.tokens[:4] == ("3", "9", "27", "4")
     assert found.shape == (12,)
-    assert value["completeness_error"] <= 0.01
+    assert value.completeness_error <= 0.01
     # A token that is already the baseline's has nothing to explain.
     np.testing.assert_allclose(found[4:], 0.0, atol=1e-6)
 
@@ -101,7 +101,7 @@ def test_whole_numbers_are_explained_after_they_are_scaled(made, tmp_path):
     data = saved(tmp_path / "u.npz", x=values)
     value, found = explained(tmp_path, made / "whole.keras", data, method="integrated_gradients", baseline="zero")
     assert found.shape == (8, 8, 1)
-    assert value["completeness_error"] <= 0.01
+    assert value.completeness_error <= 0.01
 
 
 def by_hand(model, layer, feed, unit):
@@ -125,19 +125,19 @@ def test_grad_cam_agrees_with_an_independent_computation(made, pictures, tmp_pat
     import keras
 
     value, found = explained(tmp_path, made / "pictures.keras", pictures, method="grad_cam", place=3, layer=asked)
-    assert value["layer"] == layer
-    assert value["score_of"] == "raw"
+    assert value.layer == layer
+    assert value.score_of == "raw"
     model = keras.saving.load_model(made / "pictures.keras")
     feed = np.load(pictures)["x"][3:4]
-    np.testing.assert_allclose(found, by_hand(model, layer, feed, value["target"]), atol=1e-5)
+    np.testing.assert_allclose(found, by_hand(model, layer, feed, value.target), atol=1e-5)
 
 
 def test_grad_cam_of_the_outputs_as_they_are(made, pictures, tmp_path):
     raw, _ = explained(tmp_path, made / "pictures.keras", pictures, method="grad_cam", target=2)
     plain, _ = explained(tmp_path, made / "pictures.keras", pictures, method="grad_cam", target=2, score="output")
-    assert plain["score_of"] == "output"
-    assert plain["score"] == pytest.approx(raw["probability"], abs=1e-5)
-    assert 0 < plain["score"] < 1
+    assert plain.score_of == "output"
+    assert plain.score == pytest.approx(raw.probability, abs=1e-5)
+    assert 0 < plain.score < 1
 
 
 def test_a_shared_layer_is_explained_at_the_call_that_is_asked_for(made, tmp_path):
@@ -153,12 +153,12 @@ def test_a_shared_layer_is_explained_at_the_call_that_is_asked_for(made, tmp_pat
     assert not np.allclose(maps[0], maps[1])
     for name in ("left", "right"):
         value, _ = explained(tmp_path, made / "twice.keras", data, method="integrated_gradients", input=name)
-        assert value["completeness_error"] <= 0.01
+        assert value.completeness_error <= 0.01
 
 
 def test_models_of_keras_2_are_explained_too(made, tmp_path):
     value, found = explained(tmp_path, made / "old.h5", method="integrated_gradients")
-    assert value["completeness_error"] <= 0.01
+    assert value.completeness_error <= 0.01
     assert found.shape == (9, 9, 2)
     assert explained(tmp_path, made / "old.h5", method="grad_cam")[1].shape == (7, 7)
 
@@ -173,7 +173,7 @@ def test_a_saved_model_gives_the_same_as_the_model_it_came_from(made, pictures, 
         expected, of_keras = explained(tmp_path, made / "pictures.keras", pictures, **asked)
         value, found = explained(tmp_path, tmp_path / "exported", pictures, **asked)
         np.testing.assert_allclose(found, of_keras, atol=1e-5)
-        assert value["score"] == pytest.approx(expected["score"], abs=1e-5)
+        assert value.score == pytest.approx(expected.score, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def test_features_of_an_onnx_model(tmp_path):
     data = saved(tmp_path / "x.npz", x=row)
     value, found = explained(tmp_path, tiny_onnx(tmp_path / "m.onnx"), data, method="occlusion", target=2)
     np.testing.assert_allclose(found, [0, 0, 6.0, 0], atol=1e-6)
-    assert value["score"] == pytest.approx(6.0)
-    assert value["score_of"] == "output"
+    assert value.score == pytest.approx(6.0)
+    assert value.score_of == "output"
 
 
 def test_a_signal_without_a_dimension_for_rows(tmp_path):
@@ -42,7 +42,7 @@ def test_a_signal_without_a_dimension_for_rows(tmp_path):
     data = saved(tmp_path / "x.npz", x=wave)
     value, found = explained(tmp_path, signal_onnx(tmp_path / "m.onnx"), data, method="occlusion", target=0)
     np.testing.assert_allclose(found, np.arange(8) * wave, rtol=1e-6)
-    assert value["score"] == pytest.approx(float(np.arange(8) @ wave), rel=1e-6) and value["shape"] == [8]
+    assert value.score == pytest.approx(float(np.arange(8) @ wave), rel=1e-6) and value.shape == (8,)
 
 
 def test_a_single_number(tmp_path):
@@ -57,7 +57,7 @@ def test_a_single_number(tmp_path):
     (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
     data = saved(tmp_path / "x.npz", x=np.array(5, np.int32))
     value, found = explained(tmp_path, tmp_path / "m.onnx", data, method="occlusion", baseline="zero")
-    assert (value["score"], value["baseline_score"], found.item()) == (10.0, 0.0, 10.0)
+    assert (value.score, value.baseline_score, found.item()) == (10.0, 0.0, 10.0)
 
 
 def test_a_model_without_inputs_has_nothing_to_explain(tmp_path):
@@ -125,8 +125,8 @@ def test_a_quantised_model_is_scored_in_real_numbers(tmp_path):
 
     model = PROJECT / "sample_models" / "built" / "digits_cnn_int8.tflite"
     value, found = explained(tmp_path, model, method="occlusion")
-    assert 0 <= value["probability"] <= 1
-    assert 0 <= value["baseline_score"] <= 1
+    assert 0 <= value.probability <= 1
+    assert 0 <= value.baseline_score <= 1
     assert np.abs(found).max() <= 1
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from stethoscope import formats
+from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats.tflite import TFLite
 from stethoscope.formats.tflite_model.tflite_runner import LiteRTRunner
@@ -130,7 +131,7 @@ def answered(kind: str, model: Path, folder: Path, params: Mapping[str, Any], **
         lambda role="model": open_model(job, folder, report, role),
     )
     try:
-        return "ok", json.loads(json.dumps(all_tasks()[kind].run(context), default=str))
+        return "ok", json.loads(json.dumps(plain(all_tasks()[kind].run(context))))
     except StethoscopeError as error:
         return type(error).__name__, str(error)
 

@@ -60,7 +60,6 @@ def test_time_and_dead_units_are_those_of_the_last_statistics(entry, monkeypatch
         row_of("activations", "layers", path="body/conv", time_s=0.25, units=8, dead_units=2),
         row_of("activations", "layers", path="body/conv#2", time_s=0.5, units=8, dead_units=4),
         row_of("activations", "layers", path="unknown", units=8, dead_units=None),
-        "not a row",
     ]
     found = state_of("activations", {**answer("activations", rows=100), "layers": rows})
     monkeypatch.setattr(

@@ -164,7 +164,7 @@ def test_runs_of_another_shape_are_left_out(serve):
         ]}},
     ]  # fmt: skip
     url, _ = serve(do_POST=lambda handler: handler.answer({"runs": broken}))
-    (run,) = ask(url).summaries((Experiment("1", "x"),))
+    (run,) = ask(url).read((Experiment("1", "x"),))
     assert {name: points.value.tolist() for name, points in run.series.items()} == {"acc": [2.0]}
     assert run.health.bad_records == 3
 
