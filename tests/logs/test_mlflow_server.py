@@ -163,7 +163,9 @@ def test_runs_of_another_shape_are_left_out(serve):
             {"key": "loss", "value": True, "step": 1}, {"key": "acc", "value": 2, "step": "3", "timestamp": "x"},
         ]}},
     ]  # fmt: skip
-    url, _ = serve(do_POST=lambda handler: handler.answer({"runs": broken}))
+    url, _ = serve(
+        do_POST=lambda handler: handler.answer({"runs": broken}), do_GET=lambda handler: handler.answer({}, 500)
+    )
     (run,) = ask(url).read((Experiment("1", "x"),))
     assert {name: points.value.tolist() for name, points in run.series.items()} == {"acc": [2.0]}
     assert run.health.bad_records == 3
