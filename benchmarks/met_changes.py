@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.met_networks import WIDTH
-from benchmarks.unmet_faults import Fault
+from benchmarks.unmet_faults import Fault, called_unpadded
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,7 @@ def _counted_padding(layer: Any, _: Any) -> Callable[..., Any]:
 
 def _both_ends(layer: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     def made(x: Any) -> Any:
-        x = _tf().pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]])
-        layer.padding = "valid"
-        try:
-            return call(x)
-        finally:
-            layer.padding = "same"
+        return called_unpadded(layer, call, _tf().pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]]))
 
     return made
 

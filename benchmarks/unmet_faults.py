@@ -62,14 +62,18 @@ def _padded(layer: Any, call: Callable[..., Any]) -> Callable[..., Any]:
             total = max(0, (-(-whole // step) - 1) * step + size - whole)
             left = total - total // 2 if total % 2 else total // 2 + 1
             pads.append([left, total - left])
-        x = tf.pad(x, [*pads, [0, 0]])
-        layer.padding = "valid"
-        try:
-            return call(x)
-        finally:
-            layer.padding = "same"
+        return called_unpadded(layer, call, tf.pad(x, [*pads, [0, 0]]))
 
     return made
+
+
+def called_unpadded(layer: Any, call: Callable[..., Any], x: Any) -> Any:
+    """What a layer with the padding "same" makes of rows that are padded already."""
+    layer.padding = "valid"
+    try:
+        return call(x)
+    finally:
+        layer.padding = "same"
 
 
 def _training(layer: Any, call: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,11 +7,10 @@ import time
 import streamlit as st
 
 from dashboard import escape, fragments, rerun, words
-from stethoscope.codec import partial_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
-from stethoscope.task import task_of
+from stethoscope.task import misfit
 from stethoscope.types import Job, Status
 
 REFRESH_S = 0.7
@@ -55,10 +54,9 @@ def find(job_id: str) -> JobState | None:
 
 def is_readable(state: JobState) -> bool:
     """Whether a job's answer, if it has one, is of the type its kind has now; one of another version may not be."""
-    kind = getattr(task_of(state.kind), "answer", None)
-    if kind is None or state.result is None or state.result.status is not Status.OK:
+    if state.result is None or state.result.status is not Status.OK:
         return True
-    return partial_of(state.result, kind) is not None
+    return not misfit(state.kind, state.result.value)
 
 
 def active(kind: str, entry_id: str) -> JobState | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -168,6 +169,17 @@ def choose_log(log_id: str) -> None:
 def recent_models(owner: str) -> list[Entry]:
     """The viewer's own models, last used first."""
     return list(store().list(owner, UploadKind.MODEL))
+
+
+def linked_models(ids: Iterable[str]) -> list[Entry]:
+    """The models that an address names: whoever has the link may see them, as with the model itself."""
+    found = []
+    for entry_id in ids:
+        try:
+            found.append(store().get(entry_id))
+        except NotFound:
+            continue
+    return [entry for entry in found if entry.kind is UploadKind.MODEL]
 
 
 def recent_data(owner: str) -> list[Entry]:

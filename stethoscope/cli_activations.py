@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stethoscope import cli_run
-from stethoscope.activations.study import LayerActivations
-from stethoscope.cli_answers import exit_for, failing_well, summary
+from stethoscope.cli_answers import exit_for, failing_well, known, print_json, summary
 from stethoscope.cli_options import (
     DataOption,
     JsonOption,
@@ -25,8 +23,11 @@ from stethoscope.cli_options import (
     TimeoutOption,
     TrustOption,
 )
-from stethoscope.codec import answer_of, plain
+from stethoscope.codec import partial_of, plain
 from stethoscope.types import JobResult, Status
+
+if TYPE_CHECKING:
+    from stethoscope.activations.study import LayerActivations  # not before it is printed: it needs numpy
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST = 80
@@ -66,14 +67,16 @@ def activations(
         budget = cli_run.budget(memory_limit, timeout)
         with tempfile.TemporaryDirectory(prefix="stethoscope-") as folder:
             result, written = cli_run.model_job("activations", model, data, params, budget, Path(folder))
-            answer = answer_of(result, LayerActivations) if result.status is Status.OK else None
-            if answer is not None and out is not None:
+            from stethoscope.activations.study import LayerActivations
+
+            answer = partial_of(result, LayerActivations)
+            value = _value(result, LayerActivations)
+            if answer is not None and out is not None and result.status is Status.OK:
                 answer = _placed(answer, written, out)
-            value = _value(result, answer) | ({} if answer is None or out is None else {"out": str(out.resolve())})
-            if answer is not None and out is not None:
+                value = _value(replace(result, value=plain(answer)), LayerActivations) | {"out": str(out.resolve())}
                 (out / "statistics.json").write_text(json.dumps(value, indent=1) + "\n")
         if as_json:
-            sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+            print_json(value)
         elif answer is not None:
             from stethoscope.cli_text_activations import layer_activations
 
@@ -81,9 +84,9 @@ def activations(
         exit_for(result)
 
 
-def _value(result: JobResult, answer: LayerActivations | None) -> dict[str, Any]:
+def _value(result: JobResult, kind: type[LayerActivations]) -> dict[str, Any]:
     """The answer as JSON. Outputs that cannot level off never do; scripts get a number."""
-    value: dict[str, Any] = {"layers": [], "unreachable": []} if answer is None else plain(answer)
+    value: dict[str, Any] = {"layers": [], "unreachable": []} | known(result, kind)
     layers = [layer | {"saturated_fraction": layer["saturated_fraction"] or 0.0} for layer in value["layers"]]
     return {**summary(result), "peak_rss_bytes": result.peak_rss_bytes, **value, "layers": layers}
 

@@ -29,8 +29,13 @@ def answer_of(result: JobResult, kind: type[T]) -> T:
 
 def partial_of(result: JobResult, kind: type[T]) -> T | None:
     """What a job that did not come to its end had found by then; None where that is not enough for its type."""
+    return fitting(kind, result.value)
+
+
+def fitting(kind: type[T], value: Any) -> T | None:
+    """`decode` of what may have another shape; None where it has."""
     try:
-        return decode(kind, result.value)
+        return decode(kind, value)
     except StethoscopeError:
         return None
 

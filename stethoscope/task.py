@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from stethoscope.codec import plain
+from stethoscope.codec import decode, plain
+from stethoscope.errors import StethoscopeError
 from stethoscope.types import Architecture, Budget, ModelFile, Runner
 
 if TYPE_CHECKING:
@@ -50,6 +51,19 @@ def task_of(kind: str) -> Task[Any]:
     except (ImportError, AttributeError) as error:
         raise KeyError(kind) from error
     return task
+
+
+def misfit(kind: str, value: Mapping[str, Any]) -> str:
+    """Why a value is no answer of its kind of job, as the code is now; "" where it is one."""
+    try:
+        answer = getattr(task_of(kind), "answer", None)
+        if answer is not None:
+            decode(answer, value)
+    except KeyError:
+        return f"There is no job of the kind {kind}."
+    except StethoscopeError as error:
+        return str(error)
+    return ""
 
 
 class OpensModel(Protocol):

@@ -1,4 +1,4 @@
-"""What a module of this project rests on, read from its imports: what a change touches, and what a recorded answer rests on."""
+"""What a module of this project imports, and which tests are nearest to a change; see `definitions` for what a recorded answer rests on."""
 
 from __future__ import annotations
 
@@ -50,17 +50,6 @@ def imports_of(module: str, root: Path = PROJECT) -> frozenset[str]:
     parents = module.split(".")
     found |= {".".join(parents[:depth]) for depth in range(1, len(parents))}
     return frozenset(name for name in found - {module} if path_of(name, root))
-
-
-def closure(modules: Iterable[str], *, closed: Iterable[str] = ()) -> frozenset[str]:
-    """Those modules and all they rest on; what the `closed` ones import is left out."""
-    seen, waiting, shut = set[str](), list(modules), set(closed)
-    while waiting:
-        module = waiting.pop()
-        if module not in seen:
-            seen.add(module)
-            waiting += () if module in shut else imports_of(module)
-    return frozenset(seen)
 
 
 def nearest_tests(changed: Iterable[Path], root: Path = PROJECT) -> dict[Path, int]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stethoscope.cli_activations import file_name
-from tests.models import tiny_onnx
+from tests.models import hungry_onnx, tiny_onnx
 
 KEYS = {"path", "shape", "mean", "std", "min", "max", "zero_fraction", "saturated_fraction", "nonfinite"}
 
@@ -48,6 +48,14 @@ def test_a_layer_that_is_not_there(commands, model, data):
     done = commands.run("activations", model, "--data", data, "--layers", "nope", "--json")
     assert done.returncode == 2 and "no such layer" in done.stderr
     assert json.loads(done.stdout)["status"] == "failed"
+
+
+def test_a_shortage_of_memory_is_reported_with_its_tensor(commands, tmp_path):
+    hungry = hungry_onnx(tmp_path / "hungry.onnx", 256)
+    done = commands.run("activations", hungry, "--rows", 8, "--batch-size", 8, "--memory-limit", "300MiB", "--json")
+    value = json.loads(done.stdout)
+    assert (done.returncode, value["status"], value["layers"]) == (2, "out_of_memory", [])
+    assert value["oom"]["limit_bytes"] == 300 << 20 and value["oom"]["peak_bytes"] > 0
 
 
 def test_file_names_are_tame():

@@ -10,15 +10,14 @@ import streamlit as st
 from dashboard import escape, linked, session, study_panel
 from dashboard.cost import sharing_parts
 from dashboard.session import View
-from stethoscope.errors import BadSetting, NotFound
+from stethoscope.errors import BadSetting
 from stethoscope.jobs import engine
 from stethoscope.lab.studies import Cancelled, Publish, Work
 from stethoscope.lab.together import Tenant, Together, TogetherRequest
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
-from stethoscope.store import Entry, store
-from stethoscope.types import UploadKind
+from stethoscope.store import Entry
 
 KIND = "together"
 _MOST = 6
@@ -27,7 +26,14 @@ _MOST = 6
 def page(view: View) -> None:
     """The form, and what running them together came to."""
     assert view.entry is not None
-    known = {entry.id: entry for entry in (*session.recent_models(view.owner), *session.sample_models(), *_linked())}
+    known = {
+        entry.id: entry
+        for entry in (
+            *session.recent_models(view.owner),
+            *session.sample_models(),
+            *session.linked_models((session.recalled("with") or "").split(",")[:_MOST]),
+        )
+    }
     known.pop(view.entry.id, None)
     with st.container(border=True):
         titles = {entry.id: escape.clip(entry.title or entry.name, 60) for entry in known.values()}
@@ -61,17 +67,6 @@ def page(view: View) -> None:
             "Each model first runs alone, which gives its peak; then the card is divided, and all run at once, each in a process "
             "that may not use more than its share. You get the code for logical devices and for one process a model."
         )
-
-
-def _linked() -> list[Entry]:
-    """The models that the address names: whoever has the link may see them, as with the model itself."""
-    found = []
-    for entry_id in (session.recalled("with") or "").split(",")[:_MOST]:
-        try:
-            found.append(store().get(entry_id))
-        except NotFound:
-            continue
-    return [entry for entry in found if entry.kind is UploadKind.MODEL]
 
 
 def _tenants(entries: Sequence[Entry], batch_size: int) -> tuple[Tenant, ...]:

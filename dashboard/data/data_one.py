@@ -18,7 +18,6 @@ from stethoscope.data_view.shown import (
     Marked,
     Shown,
     ShownBox,
-    ShownCurve,
     ShownNumber,
     ShownPicture,
     ShownPolygon,
@@ -26,6 +25,7 @@ from stethoscope.data_view.shown import (
     ShownRow,
     ShownSound,
     ShownText,
+    ShownWave,
 )
 from stethoscope.store import Entry
 from stethoscope.tasks.read_data import RowsRead
@@ -146,7 +146,7 @@ def _values(sample: ShownRow, result: JobResult) -> None:
                 st.caption(f"{words.count(value.left_out)} more characters")
             continue
         rest.append(value)
-        if isinstance(value, ShownCurve | ShownSound):
+        if isinstance(value, ShownWave):
             _curve(value, result)
     if rest:
         table = {
@@ -174,7 +174,7 @@ def _range(value: Shown) -> str:
     return f"{words.significant(float(value.min))} … {words.significant(float(value.max))}{broken}"
 
 
-def _curve(value: ShownCurve | ShownSound, result: JobResult) -> None:
+def _curve(value: ShownWave, result: JobResult) -> None:
     channels = sample_grid.curve(result, value.file, 8)
     if channels:
         st.plotly_chart(
@@ -185,7 +185,7 @@ def _curve(value: ShownCurve | ShownSound, result: JobResult) -> None:
         st.audio(sound.read_bytes(), format="audio/wav")
 
 
-def _signal(channels: list[list[list[float | None]]], value: ShownCurve | ShownSound) -> go.Figure:
+def _signal(channels: list[list[list[float | None]]], value: ShownWave) -> go.Figure:
     """Each channel as the band between the lowest and highest value of every stretch."""
     figure = figures.base(240, showlegend=len(channels) > 1)
     steps, rate = value.steps, float(value.sample_rate_hz if isinstance(value, ShownSound) else 0)

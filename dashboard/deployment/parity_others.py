@@ -13,7 +13,7 @@ from dashboard.deployment.parity_jobs import MOST
 from dashboard.session import View
 from stethoscope.errors import NotFound
 from stethoscope.store import Entry, store
-from stethoscope.types import Architecture, UploadKind
+from stethoscope.types import Architecture
 
 ADDRESS = "other"
 """The chosen models in the address, as ids with commas between them."""
@@ -35,7 +35,10 @@ def choose(view: View, compared: Sequence[str]) -> list[Entry]:
     if _asked() and _asked() != st.session_state.get(_told(view.entry.id), _asked()):
         st.session_state.pop(key, None)  # another link was followed: it says what is chosen
     _take_arrived(view.entry.id)
-    found = {one.id: one for one in (*_linked(), *session.recent_models(view.owner), *_samples(view.entry))}
+    found = {
+        one.id: one
+        for one in (*session.linked_models(_asked()), *session.recent_models(view.owner), *_samples(view.entry))
+    }
     found.pop(view.entry.id, None)
     titles = {key: escape.clip(one.title or one.name, 60) for key, one in found.items()}
     box, upload = st.columns([5, 2], vertical_alignment="bottom")
@@ -144,17 +147,6 @@ def _key(model: str) -> str:
 def _told(model: str) -> str:
     """Where this tab remembers what it has put into the address."""
     return f"_parity-told-{model}"
-
-
-def _linked() -> list[Entry]:
-    """The models that the address names: whoever has the link may see them, as with the model itself."""
-    found = []
-    for entry_id in _asked():
-        try:
-            found.append(store().get(entry_id))
-        except NotFound:
-            continue
-    return [entry for entry in found if entry.kind is UploadKind.MODEL]
 
 
 def _samples(entry: Entry) -> list[Entry]:

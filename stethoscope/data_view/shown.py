@@ -44,10 +44,9 @@ class ShownPicture(ShownValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownCurve(ShownValue):
+class ShownWave(ShownValue):
     """Numbers over time."""
 
-    look: Literal["curve"] = "curve"
     file: str
     """.npy in the job's outputs, see `envelope`."""
     steps: int
@@ -56,14 +55,17 @@ class ShownCurve(ShownValue):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownSound(ShownValue):
+class ShownCurve(ShownWave):
+    """Drawn."""
+
+    look: Literal["curve"] = "curve"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownSound(ShownWave):
     """A curve that can be heard."""
 
     look: Literal["sound"] = "sound"
-    file: str
-    steps: int
-    channels: int
-    drawn_channels: int
     sample_rate_hz: int
     seconds: float
     sound: str | None = None

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope import protocol
-from stethoscope.codec import decode, plain
-from stethoscope.errors import StethoscopeError
+from stethoscope.codec import plain
 from stethoscope.jobs.shortage import report_on, tensor_sentence
 from stethoscope.memory.shortage_report import HostAccount, Mechanism
 from stethoscope.out_of_memory import mentions
 from stethoscope.sizes import human_bytes
-from stethoscope.task import task_of
+from stethoscope.task import misfit
 from stethoscope.types import Job, Progress, Status
 
 _SIGNALS_OF_MEMORY = {signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL, signal.SIGBUS}
@@ -160,21 +159,10 @@ def _from_answer(ending: Ending, answer: Mapping[str, Any], partial: Mapping[str
         )
     measured = answer.get("peak_rss_bytes")
     peak = max(ending.peak_bytes, measured if isinstance(measured, int) else 0)
-    if status is Status.OK and (wrong := _not_of_its_type(ending.job.kind, value)):
+    if status is Status.OK and (wrong := misfit(ending.job.kind, value)):
         return Told(Status.CRASHED, partial, f"{wrong} Nothing of it was used.", "", ending.peak_bytes)
     merged = value if status is Status.OK else {**partial, **value}
     return Told(status, merged, str(answer.get("reason", ""))[:2000], str(answer.get("error", ""))[:100], peak)
-
-
-def _not_of_its_type(kind: str, value: Mapping[str, Any]) -> str:
-    """Why a worker's value is no answer of its kind of job; "" where it is one."""
-    answer = getattr(task_of(kind), "answer", None)
-    try:
-        if answer is not None:
-            decode(answer, value)
-    except StethoscopeError as error:
-        return str(error)
-    return ""
 
 
 def _looks_out_of_memory(ending: Ending) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stethoscope.codec import decode
-from stethoscope.errors import StethoscopeError
+from stethoscope.codec import fitting
 from stethoscope.memory.largest_tensor import filled
 from stethoscope.memory.points import BatchInterval
 from stethoscope.memory.shortage_report import Change, HostAccount, Mechanism, ShortageReport
@@ -203,10 +202,7 @@ def report_on(
 
     Without what the worker said where that makes no sense, as it may have run a hostile model.
     """
-    try:
-        known = decode(_Known, value)
-    except StethoscopeError:
-        known = _Known()
+    known = fitting(_Known, value) or _Known()
     shortage = Shortage(job, mechanism, certain, phase, peak_bytes, known, foretold, host)
     try:
         return shortage.report()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from stethoscope.codec import decode
-from stethoscope.errors import StethoscopeError
+from stethoscope.codec import fitting
 from stethoscope.memory.points import BatchInterval
 from stethoscope.out_of_memory import Cause
 from stethoscope.types import JobResult, Shape
@@ -78,7 +77,4 @@ def named_by(cause: Cause, batch_size: int | None = None) -> ShortageReport:
 
 def shortage_of(result: JobResult) -> ShortageReport | None:
     """The report of a job that memory ran out for; None without one."""
-    try:
-        return decode(ShortageReport, result.value["oom"]) if result.value.get("oom") else None
-    except StethoscopeError:
-        return None
+    return fitting(ShortageReport, result.value["oom"]) if result.value.get("oom") else None

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from stethoscope.codec import plain
 from stethoscope.data import open_data
-from stethoscope.data.about_json import about_to_json
 from stethoscope.data_fit.fitting import Fitting
 from stethoscope.data_fit.sampled_rows import Rows, flat, sampled_rows
 from stethoscope.data_fit.trained_statistics import trained_statistics
@@ -64,7 +63,7 @@ class FitData:
         ]
         found: Mapping[str, Any] = plain(
             {
-                "about": about_to_json(about),
+                "about": about,
                 "rows_read": max((len(rows) for rows in sampled.arrays.values()), default=0),
                 "inputs": inputs,
                 "outputs": outputs,

@@ -14,7 +14,7 @@ from stethoscope.data.dataset import DataAbout, DataField, Dataset, Region, Samp
 from stethoscope.data_view.marks import drawn, extent, regions_of
 from stethoscope.data_view.picked import Only, Picked, classes_in, pick
 from stethoscope.data_view.pictures import LARGEST
-from stethoscope.data_view.shown import FieldScale, Shown, ShownCurve, ShownPicture, ShownRow, ShownSound
+from stethoscope.data_view.shown import FieldScale, Shown, ShownPicture, ShownRow, ShownWave
 from stethoscope.data_view.table import RowTable, is_table, table_of
 from stethoscope.data_view.values import MOST_CURVES, Values
 from stethoscope.errors import BadSetting
@@ -124,7 +124,7 @@ class _Shown:
         for place, one in enumerate(fields[: _FULL_VALUES if self._full else _CARD_VALUES]):
             drawn_too = curves < MOST_CURVES or self._full
             value = self.values.of(one, sample.values[one.name], f"row-{at}-{place}", drawn=drawn_too)
-            curves += isinstance(value, ShownCurve | ShownSound)
+            curves += isinstance(value, ShownWave)
             values.append(value)
         return replace(
             self._marked(sample, at, fields, values),

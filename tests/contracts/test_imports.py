@@ -78,6 +78,12 @@ def test_only_workers_open_models():
             assert "_runner import" not in text, path
 
 
+def test_the_command_line_starts_without_what_only_its_answers_need():
+    code = "import sys, stethoscope.cli; print(sorted({'numpy', 'pydantic', 'alembic', 'h5py'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_engine_and_the_dashboard_start_without_any_framework():
     code = (
         "import sys, json, pkgutil, importlib, stethoscope\n"

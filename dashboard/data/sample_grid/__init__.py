@@ -13,7 +13,15 @@ from dashboard.components import SCRIPT, component, nothing
 from dashboard.data import class_colours
 from dashboard.routes.job_media import address
 from stethoscope.codec import plain
-from stethoscope.data_view.shown import Shown, ShownCurve, ShownNumber, ShownPicture, ShownRow, ShownSound, ShownText
+from stethoscope.data_view.shown import (
+    Shown,
+    ShownNumber,
+    ShownPicture,
+    ShownRow,
+    ShownSound,
+    ShownText,
+    ShownWave,
+)
 from stethoscope.types import JobResult
 
 FOLDER = Path(__file__).parent
@@ -112,7 +120,7 @@ def said(value: Shown) -> str:
 
 def _sample(one: ShownRow, result: JobResult, job_id: str, note: str) -> dict[str, Any]:
     pictures = [value for value in one.values if isinstance(value, ShownPicture)]
-    curves = [value for value in one.values if isinstance(value, ShownCurve | ShownSound)]
+    curves = [value for value in one.values if isinstance(value, ShownWave)]
     texts = [
         value.text
         for value in one.values
@@ -155,7 +163,7 @@ def _fed(value: Shown, result: JobResult, job_id: str) -> dict[str, Any]:
     return {
         "title": f"{escape.clip(value.field, 40)}: {words.shape(value.shape)} {value.dtype}{ends}",
         "source": address(job_id, value.file) if isinstance(value, ShownPicture) else None,
-        "curve": curve(result, value.file) if isinstance(value, ShownCurve | ShownSound) else None,
+        "curve": curve(result, value.file) if isinstance(value, ShownWave) else None,
         "said": escape.clip(said(value), 200),
         **_size(value),
     }
