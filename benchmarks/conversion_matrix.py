@@ -83,7 +83,9 @@ def _apart(module: str, path: Path) -> subprocess.CompletedProcess[str]:
 
 def _converted(models: Mapping[str, Path], folder: Path) -> Cells:
     from stethoscope.cli_run import input_files
+    from stethoscope.codec import answer_of
     from stethoscope.jobs.job_engine import Engine
+    from stethoscope.tasks.convert import Conversion
     from stethoscope.types import Budget, Job
 
     engine = Engine(folder / "engine", {"light": 1, "tensorflow": 1}, 1 << 62)
@@ -100,10 +102,11 @@ def _converted(models: Mapping[str, Path], folder: Path) -> Cells:
                 job = Job("convert", files, params, Budget(_MEMORY_BYTES, _TIMEOUT_S), "tensorflow")
                 result = engine.wait(engine.submit(job))
                 ok = result.status.value == "ok"
-                cell = {"converted": ok, "ran": False, "why": result.reason, "said": result.value.get("max_abs_diff")}
+                cell = {"converted": ok, "ran": False, "why": result.reason, "said": None}
                 if ok:
+                    made = answer_of(result, Conversion)
+                    cell["said"], cell["notes"] = made.max_abs_diff, list(made.notes)
                     cell["path"] = str(_kept(result.files, folder / "made" / f"{file_name(kind)}_{target}"))
-                    cell["notes"] = list(result.value["notes"])
                 cells[kind, target] = cell
                 print(f"  {kind} → {target}: {result.status.value} {result.reason[:120]}", file=sys.stderr, flush=True)
     finally:

@@ -79,7 +79,9 @@ def run(folder: Path) -> dict[str, Any]:
 
 
 def _ours(path: Path, folder: Path) -> dict[str, Any]:
+    from stethoscope.codec import answer_of
     from stethoscope.jobs.job_engine import Engine
+    from stethoscope.tasks.convert import Conversion
     from stethoscope.types import Budget, Job, ModelFile
 
     engine = Engine(folder / "engine", {"light": 1, "tensorflow": 1}, 1 << 62)
@@ -98,8 +100,9 @@ def _ours(path: Path, folder: Path) -> dict[str, Any]:
             file.rename(folder / name)
     finally:
         engine.stop()
+    made = answer_of(result, Conversion)
     kept = ("convert_s", "convert_peak_bytes", "size_bytes", "max_abs_diff")
-    return {key: result.value[key] for key in kept} | {"job_s": result.wall_s, "job_peak_bytes": result.peak_rss_bytes}
+    return {key: getattr(made, key) for key in kept} | {"job_s": result.wall_s, "job_peak_bytes": result.peak_rss_bytes}
 
 
 def _free_bytes() -> int:

@@ -26,6 +26,8 @@ from benchmarks.planted_faults import Plant, plants
 from benchmarks.planted_models import FAMILIES, pair, rows
 from benchmarks.planted_ranges import RangePlant, edited, full_int8, range_plants
 from stethoscope import cli_run
+from stethoscope.codec import answer_of, plain
+from stethoscope.parity.comparison import Comparison
 from stethoscope.types import Job, ModelFile, Status
 
 INT8 = "tflite-int8"
@@ -87,7 +89,7 @@ def answers(engine: Any, right: Path, wrong: Path, data: Path) -> Mapping[str, A
     result = cli_run.run_job(engine, job)
     if result.status is not Status.OK:
         return {"verdict": None, "reason": result.reason, "first_divergence": None}
-    return result.value
+    return dict(plain(answer_of(result, Comparison)))
 
 
 def named(plant: Plant) -> frozenset[str]:

@@ -24,6 +24,7 @@ from benchmarks.planted_divergences import _erfc
 from benchmarks.unmet_faults import drawn
 from benchmarks.unmet_models import HELD_BACK, NETWORKS, built
 from stethoscope import cli_run
+from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
 from stethoscope.task import TaskContext
 from stethoscope.tasks.compare import Compare
@@ -143,7 +144,8 @@ def answers(right: Path, wrong: Path, data: Path | None) -> Mapping[str, Any]:
 
         meter = Meter(job.budget.memory_bytes)
         try:
-            return Compare().run(TaskContext(files, params, place, job.budget, report, meter, opens))
+            answer = Compare().run(TaskContext(files, params, place, job.budget, report, meter, opens))
+            return dict(plain(answer))
         except StethoscopeError as error:
             return {"verdict": None, "reason": str(error), "first_divergence": None, "outputs": []}
 

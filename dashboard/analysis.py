@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dashboard import progress
 from dashboard.data.data_use import DataUse
 from stethoscope.formats import all_formats
 from stethoscope.jobs import engine
@@ -84,7 +85,12 @@ def _describe_job(entry: Entry) -> Job:
 def last(entry: Entry, kind: str, *, saying: str = "") -> JobState | None:
     """The newest finished job of this kind on this model that was not cancelled, and whose answer has `saying`, if given."""
     for state in engine().jobs(entry_id=entry.id):
-        if state.kind != kind or state.result is None or state.result.status is Status.CANCELLED:
+        if (
+            state.kind != kind
+            or state.result is None
+            or state.result.status is Status.CANCELLED
+            or not progress.is_readable(state)
+        ):
             continue
         if not saying or state.result.value.get(saying):
             return state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import escape, words
+from stethoscope.consistency.report import ConsistencyTest, TwoRuns
 from stethoscope.types import Layer
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -129,25 +130,25 @@ _SHORT = {
 }
 
 
-def test_differences(tests: Sequence[Mapping[str, Any]], atol: float) -> go.Figure:
+def test_differences(tests: Sequence[ConsistencyTest], atol: float) -> go.Figure:
     """One dot per test: its largest absolute difference on a logarithmic axis, against the tolerance."""
     floor = min(atol, 1e-7) / 100
     figure = base(112 + 34 * len(tests))
     for test in reversed(tests):
-        number = float(test["max_abs_diff"])
+        number = math.nan if test.max_abs_diff is None else test.max_abs_diff
         drawable = number if np.isfinite(number) else max(atol, 1.0) * 100
         shown = words.difference(number)
         figure.add_scatter(
             x=[max(drawable, floor)],
-            y=[_SHORT.get(str(test.get("id")), escape.figure(test["name"], 24))],
+            y=[_SHORT.get(test.id, escape.figure(test.name, 24))],
             mode="markers+text",
             text=[f"  {shown}  "],
             # To the left where the line of the tolerance would go through the number.
             textposition="middle left" if atol / 100 < drawable <= atol else "middle right",
             marker={
-                "color": PASSED if test["passed"] else FAILED,
+                "color": PASSED if test.passed else FAILED,
                 "size": 11,
-                "symbol": "circle" if test["passed"] else "x",
+                "symbol": "circle" if test.passed else "x",
             },
             hovertemplate=f"%{{y}}<br>largest difference: {shown}<extra></extra>",
             cliponaxis=False,
@@ -162,7 +163,7 @@ def test_differences(tests: Sequence[Mapping[str, Any]], atol: float) -> go.Figu
         text=f"tolerance {words.given(atol)}",
     )
     figure.update_layout(margin_t=26)
-    largest = max([atol, *(float(t["max_abs_diff"]) for t in tests if np.isfinite(float(t["max_abs_diff"])))])
+    largest = max([atol, *(gap for one in tests if (gap := one.max_abs_diff) is not None and math.isfinite(gap))])
     figure.update_xaxes(
         title_text="Largest output difference (log scale)",
         type="log", range=[np.log10(floor) - 0.3, np.log10(largest) + 1.5], exponentformat="power", dtick=2,
@@ -170,15 +171,14 @@ def test_differences(tests: Sequence[Mapping[str, Any]], atol: float) -> go.Figu
     return figure
 
 
-def differs(pair: Mapping[str, Sequence[Any]]) -> bool:
+def differs(pair: TwoRuns) -> bool:
     """Whether two recorded runs differ anywhere (NaN equals NaN)."""
-    first, other = (np.asarray([float(value) for value in pair[key]]) for key in ("first", "other"))
-    return not np.array_equal(first, other, equal_nan=True)
+    return not np.array_equal(np.asarray(pair.first), np.asarray(pair.other), equal_nan=True)
 
 
-def two_runs(first: Sequence[Any], other: Sequence[Any], name: str) -> go.Figure:
+def two_runs(pair: TwoRuns, name: str) -> go.Figure:
     """The values of one output in two runs on the same input, element by element, joined where they differ."""
-    left, right = (np.asarray([float(value) for value in values]) for values in (first, other))
+    left, right = np.asarray(pair.first), np.asarray(pair.other)
     figure = base(280, showlegend=True)
     index = np.arange(left.size)
     gaps_x = np.repeat(index.astype(float), 3)

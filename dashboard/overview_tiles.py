@@ -10,10 +10,12 @@ from dashboard import analysis, escape, navigation, removal, render, rerun, sess
 from dashboard.behaviour import consistency_parts
 from dashboard.deployment import drift_kept
 from dashboard.session import View
-from stethoscope.codec import partial_of
+from stethoscope.codec import answer_of, partial_of
+from stethoscope.consistency.report import ConsistencyReport
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.service import diagnoses
 from stethoscope.findings import Severity
+from stethoscope.parity.comparison import Comparison
 from stethoscope.store import Entry, store
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture, Status
@@ -160,14 +162,14 @@ def _consistency(entry: Entry) -> str:
     state = analysis.last(entry, "consistency")
     if state is None or state.result is None or state.result.status is not Status.OK:
         return "Whether the same input always gives the same output; if not, the first layer that differs."
-    return f"Last run, {words.ago(state.finished_s or state.created_s)}: {consistency_parts.verdict(state.result.value)[2]}"
+    return f"Last run, {words.ago(state.finished_s or state.created_s)}: {consistency_parts.verdict(answer_of(state.result, ConsistencyReport))[2]}"
 
 
 def _parity(entry: Entry) -> str:
     state = analysis.last(entry, "compare")
     if state is None or state.result is None or state.result.status is not Status.OK:
         return "Whether the file on the phone answers as this one does; if not, the first layer that parts, and why."
-    said = escape.sentences(words.readable(str(state.result.value.get("sentence") or "")))
+    said = escape.sentences(words.readable(answer_of(state.result, Comparison).sentence))
     return f"Last run, {words.ago(state.finished_s or state.created_s)}: {said}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard import escape, words
+from stethoscope.consistency.report import ConsistencyTest
 from stethoscope.tasks.predict import Output
 from stethoscope.types import TensorSpec
 
@@ -37,11 +38,11 @@ TEST_MEANING = {
 """What a test asks, by its id."""
 
 
-def ending(test: Mapping[str, Any]) -> str:
+def ending(test: ConsistencyTest) -> str:
     """How a consistency test ended, in words."""
-    if test["passed"] is None:
-        return "worth knowing" if test.get("noted") else "not applicable"
-    return "passed" if test["passed"] else "failed"
+    if test.passed is None:
+        return "worth knowing" if test.noted else "not applicable"
+    return "passed" if test.passed else "failed"
 
 
 def tensors(specs: Sequence[TensorSpec]) -> Columns:
@@ -70,14 +71,14 @@ def preview(rows: Sequence[Sequence[Any]]) -> Columns:
     return columns
 
 
-def tests(items: Sequence[Mapping[str, Any]]) -> Columns:
+def tests(items: Sequence[ConsistencyTest]) -> Columns:
     """One row per consistency test: what it asks, how it ended, the largest difference."""
     return {
-        "Test": [escape.clip(item["name"]) for item in items],
+        "Test": [escape.clip(item.name) for item in items],
         "Result": [ending(item) for item in items],
-        "Largest difference": [words.difference(item.get("max_abs_diff")) for item in items],
-        "What it means": [TEST_MEANING.get(str(item.get("id")), "") for item in items],
-        "Detail": [escape.clip(words.readable(item.get("detail") or ""), 300) for item in items],
+        "Largest difference": [words.difference(item.max_abs_diff) for item in items],
+        "What it means": [TEST_MEANING.get(item.id, "") for item in items],
+        "Detail": [escape.clip(words.readable(item.detail), 300) for item in items],
     }
 
 

@@ -10,6 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import cards, described, recipes, render, run_panel, runs, session
 from dashboard.behaviour import consistency_parts
 from dashboard.data import data_choice, data_use
+from stethoscope.codec import partial_of
+from stethoscope.consistency.report import ConsistencyReport
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Consistency", "section": "Behaviour", "url_path": "consistency", "icon": ""}
@@ -77,7 +79,8 @@ def ready(view: session.View, architecture: Architecture) -> None:
     )
     if state is None:
         return
-    source = ((state.result.value if state.result else {}).get("settings") or {}).get("input")
+    report = None if state.result is None else partial_of(state.result, ConsistencyReport)
+    source = None if report is None else report.settings.input
     options = {
         "data": source if source != "dummy" else None,
         "runs": state.params.get("runs"),

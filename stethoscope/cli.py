@@ -23,7 +23,7 @@ from stethoscope import (
     cli_sweep,
     cli_versions,
 )
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary, value_or_exit
+from stethoscope.cli_answers import exit_for, failing_well, known, print_answer, print_json, summary, value_or_exit
 from stethoscope.cli_options import (
     DataOption,
     JsonOption,
@@ -113,8 +113,14 @@ def consistency(
         params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
         params |= cli_run.data_params(prepare, target)
         result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
-        empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
-        print_answer({**summary(result), **empty, **result.value}, as_json, "consistency")
+        from stethoscope import cli_text_consistency
+        from stethoscope.consistency.report import ConsistencyReport
+
+        if as_json:
+            empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
+            print_json({**summary(result), **empty, **known(result, ConsistencyReport)})
+        else:
+            cli_text_consistency.consistency(result)
         exit_for(result)
 
 

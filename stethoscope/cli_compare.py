@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for_status, failing_well, print_answer, summary
+from stethoscope.cli_answers import exit_for_status, failing_well, known, print_json, summary
 from stethoscope.cli_options import (
     DataOption,
     JsonOption,
@@ -20,6 +20,7 @@ from stethoscope.cli_options import (
     TimeoutOption,
     TrustOption,
 )
+from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Budget, JobResult, Status
@@ -79,13 +80,20 @@ def compare(
             params["batch_size"] = batch_size
         params |= cli_run.data_params(prepare, target)
         results = _run(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
-        answers = [_told(one, other) for one, other in zip(results, others, strict=True)]
-        worst = min(answers, key=lambda one: _FROM_BAD.index(one["verdict"]))
-        value = worst | ({"comparisons": answers} if len(answers) > 1 else {})
-        print_answer(value, as_json, "comparison")
+        from stethoscope import cli_text_compare
+        from stethoscope.parity.comparison import Comparison
+
+        compared = [partial_of(result, Comparison) for result in results]
+        verdicts = [None if one is None else one.verdict for one in compared]
+        worst = min(range(len(results)), key=lambda place: _FROM_BAD.index(verdicts[place]))
+        if as_json:
+            answers = [_answer(one, other) for one, other in zip(results, others, strict=True)]
+            print_json(answers[worst] | ({"comparisons": answers} if len(answers) > 1 else {}))
+        else:
+            cli_text_compare.comparisons([other.title for other in others], results, compared)
         bad = next((one for one in results if one.status is not Status.OK), results[0])
         exit_for_status(bad.status, bad.reason)
-        if value["verdict"] == "different":
+        if verdicts[worst] == "different":
             raise typer.Exit(1)
 
 
@@ -128,12 +136,14 @@ def _run(
     return [ends[place] for place in range(len(others))]
 
 
-def _told(result: JobResult, other: _Other) -> dict[str, Any]:
+def _answer(result: JobResult, other: _Other) -> dict[str, Any]:
+    from stethoscope.parity.comparison import Comparison
+
     return {
         **summary(result),
         "with": other.title,
         "peak_rss_bytes": result.peak_rss_bytes,
         "wall_s": result.wall_s,
         **_EMPTY,
-        **result.value,
+        **known(result, Comparison),
     }

@@ -5,15 +5,14 @@ from __future__ import annotations
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.cli_answers import exit_for, failing_well, known, print_json, summary
 from stethoscope.cli_options import (
     DataOption,
     JsonOption,
@@ -24,10 +23,14 @@ from stethoscope.cli_options import (
     TimeoutOption,
     TrustOption,
 )
+from stethoscope.codec import partial_of
 from stethoscope.convert.deaths import what_to_do
 from stethoscope.convert.options import DEFAULT_OPSET, Options
 from stethoscope.errors import BadSetting
 from stethoscope.types import JobResult
+
+if TYPE_CHECKING:
+    from stethoscope.tasks.convert import Conversion
 
 TARGETS = (
     "onnx", "tflite", "tflite-fp16", "tflite-dynamic", "tflite-int8", "tflite-int16x8", "saved_model", "frozen_graph",
@@ -81,15 +84,24 @@ def convert(
             result, left = cli_run.model_job(
                 "convert", model, data, params, cli_run.budget(memory_limit, timeout), Path(folder), "tensorflow"
             )
-            path = _placed(result, left, out) if result.value.get("file") else None
+            from stethoscope import cli_text_convert
+            from stethoscope.tasks.convert import Conversion
+
+            conversion = partial_of(result, Conversion)
+            path = None if conversion is None else _placed(conversion, left, out)
         result = replace(result, reason=f"{result.reason} {what_to_do(result.status)}".strip())
-        print_answer(_answer(result, path), as_json, "conversion")
+        if as_json:
+            print_json(_answer(result, path))
+        elif conversion is not None and path is not None:
+            cli_text_convert.conversion(conversion, path)
+        else:
+            cli_text_convert.refusal(result)
         exit_for(result)
 
 
-def _placed(result: JobResult, left: Path, out: Path) -> Path:
+def _placed(conversion: Conversion, left: Path, out: Path) -> Path:
     """Moves the files of the job to where the user wants them."""
-    made = left / Path(str(result.value["file"])).name
+    made = left / Path(conversion.file).name
     out.parent.mkdir(parents=True, exist_ok=True)
     if made.suffix == ".zip" and out.suffix.lower() != ".zip":
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -99,8 +111,8 @@ def _placed(result: JobResult, left: Path, out: Path) -> Path:
         with zipfile.ZipFile(made) as archive:  # our own, of what our own worker wrote; names are checked by extract
             archive.extractall(out)
         return out.resolve()
-    for name in result.value.get("beside") or ():
-        beside = out.with_name(Path(str(name)).name)
+    for name in conversion.beside:
+        beside = out.with_name(Path(name).name)
         if beside.exists() and not out.exists():  # of another model: that one would find the wrong weights
             raise BadSetting(f"{beside}: there are weights of another model. Give an --out in a folder of its own.")
         shutil.move(left / beside.name, beside)
@@ -109,12 +121,16 @@ def _placed(result: JobResult, left: Path, out: Path) -> Path:
 
 
 def _answer(result: JobResult, path: Path | None) -> dict[str, Any]:
-    empty: Mapping[str, Any] = {
+    from stethoscope.convert.converter import NotConverted
+    from stethoscope.tasks.convert import Conversion
+
+    empty: dict[str, Any] = {
         "path": None if path is None else str(path),
         "size_bytes": None,
         "runs_in_target": False,
         "max_abs_diff": None,
         "unsupported": [],
     }
-    found = {key: value for key, value in result.value.items() if key not in ("file", "beside")}
+    found = known(result, NotConverted) | known(result, Conversion)
+    found = {key: value for key, value in found.items() if key not in ("file", "beside")}
     return {**summary(result), "peak_rss_bytes": result.peak_rss_bytes, "wall_s": result.wall_s, **empty, **found}

@@ -16,13 +16,6 @@ from stethoscope.sizes import human_bytes
 from stethoscope.types import JobResult, Status
 
 _SHOWN_LAYERS = 200
-_GROUPS = {
-    "determinism": "Determinism",
-    "batch": "Batch",
-    "mode": "Mode",
-    "save-reload": "Save and reload",
-    "robustness": "Edge-case inputs",
-}
 
 
 def description(value: Mapping[str, Any]) -> None:
@@ -81,34 +74,6 @@ def prediction(result: JobResult, folder: Path) -> None:
         console.print(f"{escape(name)}  {shape(output.shape)}  {output.dtype}  {escape(str(path))}")
 
 
-def consistency(value: Mapping[str, Any]) -> None:
-    """Prints the answer of `consistency`: the verdict, the tests by group, and where the first difference begins."""
-    console = Console(highlight=False)
-    if value["status"] != "ok":
-        console.print(f"[red]{value['status'].replace('_', ' ')}[/] in phase {escape(value['phase'])}")
-    elif value["consistent"]:
-        console.print("[green]consistent[/]")
-    else:
-        console.print("[red]not consistent[/]")
-    group = ""
-    for test in value["tests"]:
-        if test["group"] != group:
-            group = test["group"]
-            console.print(f"[bold]{_GROUPS.get(group, escape(group))}[/]")
-        console.print(f"  {_mark(test)}  {escape(test['name'])}. {escape(test['detail'])}", soft_wrap=True)
-    first = value["first_difference"]
-    if first:
-        console.print(
-            f"first difference: [bold]{escape(first['layer'])}[/] ({first['max_abs_diff']}). {escape(first['reason'])}"
-        )
-
-
-def _mark(test: Mapping[str, Any]) -> str:
-    if test["passed"] is None:
-        return "[yellow]worth knowing[/]" if test["noted"] else "[dim]not applicable[/]"
-    return "[green]passed[/]" if test["passed"] else "[red]failed[/]"
-
-
 def examination(value: Mapping[str, Any]) -> None:
     """Prints the answer of `doctor`."""
     console = Console(highlight=False)
@@ -161,17 +126,3 @@ def _print_shortage(console: Console, result: JobResult) -> None:
         console.print(f"what would fit: a batch of {fits.low:,} to {fits.high:,} (estimated)")
     if report.advice:
         console.print(f"what to do: {escape(report.advice)}", soft_wrap=True)
-
-
-def conversion(value: Mapping[str, Any]) -> None:
-    """Prints the answer of `convert`."""
-    from stethoscope import cli_text_convert
-
-    cli_text_convert.conversion(value)
-
-
-def comparison(value: Mapping[str, Any]) -> None:
-    """Prints the answer of `compare`."""
-    from stethoscope import cli_text_compare
-
-    cli_text_compare.comparison(value)

@@ -2,65 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.parity.comparison import Comparison, EdgeAnswers
+from stethoscope.types import JobResult
+
 _COLOUR = {"equal": "green", "within_tolerance": "green", "different": "red"}
 
 
-def comparison(value: Mapping[str, Any]) -> None:
-    """Of each comparison the verdict, the outputs, where they part and why."""
+def comparisons(titles: Sequence[str], results: Sequence[JobResult], compared: Sequence[Comparison | None]) -> None:
+    """Of each comparison the verdict, the outputs, where they part and why.
+
+    Args:
+        titles: of the other models.
+        results: how the comparisons ended.
+        compared: what they answered; None where there is no answer.
+    """
     console = Console(highlight=False)
-    several = value.get("comparisons") or [value]
-    for place, one in enumerate(several):
-        if len(several) > 1:
-            console.print(("\n" if place else "") + f"[bold]{escape(one['with'])}[/]")
-        _comparison(console, one)
+    for place, (title, result, answer) in enumerate(zip(titles, results, compared, strict=True)):
+        if len(titles) > 1:
+            console.print(("\n" if place else "") + f"[bold]{escape(title)}[/]")
+        if answer is None:
+            console.print(f"[red]{result.status.value.replace('_', ' ')}[/]  {escape(result.reason)}")
+        else:
+            _comparison(console, answer)
 
 
-def _comparison(console: Console, value: Mapping[str, Any]) -> None:
-    if value["verdict"] is None:
-        console.print(f"[red]{value['status'].replace('_', ' ')}[/]  {escape(value['reason'])}")
-        return
-    console.print(
-        f"[{_COLOUR[value['verdict']]}]{value['verdict'].replace('_', ' ')}[/]  {escape(value.get('sentence', ''))}"
-    )
+def _comparison(console: Console, compared: Comparison) -> None:
+    verdict = compared.verdict.replace("_", " ")
+    console.print(f"[{_COLOUR[compared.verdict]}]{verdict}[/]  {escape(compared.sentence)}")
     table = Table("output", "in the other", "max |a−b|", "mean |a−b|", "cosine", "same class", box=None, pad_edge=False)
-    for one in value["outputs"]:
+    for output in compared.outputs:
         table.add_row(
-            escape(one["a"]),
-            escape(one["b"] + (f" ({one['orientation']})" if one["orientation"] else "")),
-            _number(one["max_abs_diff"]),
-            _number(one["mean_abs_diff"]),
-            "" if one["cosine"] is None else f"{one['cosine']:.6f}",
-            "" if one["top1_agreement"] is None else f"{one['top1_agreement']:.1%}",
+            escape(output.a),
+            escape(output.b + (f" ({output.orientation})" if output.orientation else "")),
+            _number(output.max_abs_diff),
+            _number(output.mean_abs_diff),
+            "" if output.cosine is None else f"{output.cosine:.6f}",
+            "" if output.top1_agreement is None else f"{output.top1_agreement:.1%}",
         )
     console.print(table)
-    found = value["first_divergence"]
-    if found:
-        console.print(f"[bold]they part at[/]  {escape(found['a'])}  (in the other: {escape(found['b'])})")
+    parting = compared.first_divergence
+    if parting is not None:
+        console.print(f"[bold]they part at[/]  {escape(parting.a)}  (in the other: {escape(parting.b)})")
         console.print(
-            f"[bold]cause[/]  {escape(found['cause'])}, {found['confidence']:.0%} sure. {escape(found['sentence'])}"
+            f"[bold]cause[/]  {escape(parting.cause)}, {parting.confidence:.0%} sure. {escape(parting.sentence)}"
         )
-        if found["fix"]:
-            console.print(f"[bold]fix[/]    {escape(found['fix'])}")
-        for one in found.get("guesses", ()):
-            console.print(f"       or: {escape(one['cause'])} ({one['confidence']:.0%}) {escape(one['sentence'])}")
-    apart = [one for one in value.get("edges", ()) if not one["within"]]
-    for one in apart:
-        console.print(f"[yellow]edge[/]  {escape(one['case'])}: {_edge(one)}")
-    for note in value.get("notes", ()):
+        if parting.fix:
+            console.print(f"[bold]fix[/]    {escape(parting.fix)}")
+        for guess in parting.guesses:
+            console.print(f"       or: {escape(guess.cause)} ({guess.confidence:.0%}) {escape(guess.sentence)}")
+    for edge in compared.edges:
+        if not edge.within:
+            console.print(f"[yellow]edge[/]  {escape(edge.case)}: {_edge(edge)}")
+    for note in compared.notes:
         console.print(f"[yellow]note[/]  {escape(note)}")
 
 
-def _edge(one: Mapping[str, Any]) -> str:
-    if one["a"] != one["b"]:
-        return f"{one['a']} here, {one['b']} there"
-    return f"up to {_number(one['max_abs_diff'])} apart"
+def _edge(edge: EdgeAnswers) -> str:
+    return f"{edge.a} here, {edge.b} there" if edge.a != edge.b else f"up to {_number(edge.max_abs_diff)} apart"
 
 
 def _number(value: float | None) -> str:

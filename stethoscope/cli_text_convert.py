@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 
+from stethoscope.codec import partial_of
+from stethoscope.convert.converter import NotConverted
 from stethoscope.sizes import human_bytes
+from stethoscope.tasks.convert import Conversion
+from stethoscope.types import JobResult
 
 
-def conversion(value: Mapping[str, Any]) -> None:
-    """Where the file is, that it runs, how far it is off, what it gained; or what stood in the way."""
+def conversion(made: Conversion, path: Path) -> None:
+    """Where the file is, that it runs, how far it is off, what it gained."""
     console = Console(highlight=False)
-    if value["status"] != "ok":
-        console.print(f"[red]not converted[/]  {escape(value['reason'])}")
-        for one in value["unsupported"]:
-            where = f" in {escape(one['layer'])}" if one["layer"] else ""
-            console.print(f"  {escape(one['operator'])}{where}  {escape(one.get('way_round') or '')}")
-        return
-    console.print(f"[bold]{escape(value['title'])}[/]  {escape(value['path'])}")
-    before, after = value["source_size_bytes"], value["size_bytes"]
-    console.print(f"size    {human_bytes(before)} → {human_bytes(after)}")
-    times = value["time_s"]
-    console.print(f"time    {1e3 * times['before']:.3g} ms → {1e3 * times['after']:.3g} ms for {value['rows']} row(s)")
-    far = "values that are no numbers" if value["max_abs_diff"] is None else f"at most {value['max_abs_diff']:.2g}"
-    agreed = "" if value["top1_agreement"] is None else f", same class in {value['top1_agreement']:.1%} of rows"
-    console.print(f"off by  {far}{agreed} (input: {escape(value['source'])})")
-    for note in value["notes"]:
+    console.print(f"[bold]{escape(made.title)}[/]  {escape(str(path))}")
+    console.print(f"size    {human_bytes(made.source_size_bytes)} → {human_bytes(made.size_bytes)}")
+    times = made.time_s
+    console.print(f"time    {1e3 * times.before:.3g} ms → {1e3 * times.after:.3g} ms for {made.rows} row(s)")
+    far = "values that are no numbers" if made.max_abs_diff is None else f"at most {made.max_abs_diff:.2g}"
+    agreed = "" if made.top1_agreement is None else f", same class in {made.top1_agreement:.1%} of rows"
+    console.print(f"off by  {far}{agreed} (input: {escape(made.source)})")
+    for note in made.notes:
         console.print(f"[yellow]note[/]    {escape(note)}")
+
+
+def refusal(result: JobResult) -> None:
+    """What stood in the way."""
+    console = Console(highlight=False)
+    console.print(f"[red]not converted[/]  {escape(result.reason)}")
+    refused = partial_of(result, NotConverted)
+    for operator in refused.unsupported if refused is not None else ():
+        where = f" in {escape(operator.layer)}" if operator.layer else ""
+        console.print(f"  {escape(operator.operator)}{where}  {escape(operator.way_round)}")

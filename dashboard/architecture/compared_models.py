@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -13,10 +12,12 @@ from dashboard.architecture.comparison_rows import COLOURS, Row
 from dashboard.kept_answers import kept
 from dashboard.routes.netron_assets import needs_skeleton
 from dashboard.session import View
+from stethoscope.codec import partial_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry, store
-from stethoscope.types import Architecture, Budget, Job
+from stethoscope.tasks.compare_architectures import ArchitectureDifference
+from stethoscope.types import Architecture, Budget, Job, JobResult
 
 _OTHER = "other"
 _HEIGHT = 460
@@ -60,12 +61,12 @@ def show(view: View, other: Entry, here: Architecture) -> None:
     if not state.done:
         progress.watch(state, subject=f"{view.entry.name} and {other.name}", may_cancel=state.owner == view.owner)
         return
-    value = state.result.value if state.result is not None else {}
-    if not isinstance(value.get("pairs"), list):
+    compared = None if state.result is None else _difference(state.result)
+    if compared is None:
         render.ending(state)
         return
-    found = _rows(value, here, there)
-    comparison_parts.verdict(found, value.get("summary") or {})
+    found = _rows(compared, here, there)
+    comparison_parts.verdict(found, compared.summary.notes)
     halves = st.grid(12, min_column_width=66, gap=("small", 16))
     left, right = halves.cell(column_span=6), halves.cell(column_span=6)
     graphs = (_key(view.entry, "here"), _key(other, "there"))
@@ -76,7 +77,7 @@ def show(view: View, other: Entry, here: Architecture) -> None:
     with right:
         _graph(other, there, found, selected, graphs[1], "there")
     text, sort = layer_table.show(
-        _columns(value, here, there),
+        comparison_parts.columns(found, here, there),
         selected,
         summary=f"{len(found):,} layers in one or both",
         height=_TABLE_HEIGHT,
@@ -100,7 +101,7 @@ def _state(view: View, other: Entry) -> JobState:
     files = {"model": view.entry.file, _OTHER: other.file}
     key = f"_compared-{view.entry.id}-{other.id}"
     found = progress.find(str(st.session_state[key])) if key in st.session_state else None
-    if found is not None:
+    if found is not None and progress.is_readable(found):
         return found
     job = Job("compare_architectures", files, {}, Budget(_MEMORY_BYTES, _TIME_S), "light")
     st.session_state[key] = progress.start(job, owner=view.owner, entry_id=view.entry.id)
@@ -114,12 +115,13 @@ def _key(entry: Entry, side: str) -> str:
 
 
 @kept
-def _rows(value: Mapping[str, Any], here: Architecture, there: Architecture) -> list[Row]:
-    return comparison_rows.rows(value, [layer.path for layer in here.layers], [layer.path for layer in there.layers])
+def _difference(result: JobResult) -> ArchitectureDifference | None:
+    return partial_of(result, ArchitectureDifference)
 
 
-def _columns(value: Mapping[str, Any], here: Architecture, there: Architecture) -> list[layer_table.Column]:
-    return comparison_parts.columns(_rows(value, here, there), here, there)
+@kept
+def _rows(compared: ArchitectureDifference, here: Architecture, there: Architecture) -> list[Row]:
+    return comparison_rows.rows(compared, [layer.path for layer in here.layers], [layer.path for layer in there.layers])
 
 
 def _selection(

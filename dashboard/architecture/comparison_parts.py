@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -13,15 +13,15 @@ from dashboard.architecture import comparison_rows
 from dashboard.architecture.comparison_rows import COLOURS, TITLES, Row
 from dashboard.architecture.graph_view import Legend
 from dashboard.architecture.layer_table import Column
+from stethoscope.tasks.compare_architectures import WeightsApart
 from stethoscope.types import Architecture
 
 _WHAT = {
     "type": "type of layer", "config": "settings", "shape": "shape", "dtype": "type of numbers", "weights": "weights", "inputs": "what it reads",
-    "parameters": "number of parameters",
 }  # fmt: skip
 
 
-def verdict(found: Sequence[Row], summary: Mapping[str, Any]) -> None:
+def verdict(found: Sequence[Row], notes: Sequence[str]) -> None:
     """How far the two models are the same, in a sentence."""
     count = comparison_rows.counts(found)
     differing = {kind: number for kind, number in count.items() if number and kind != comparison_rows.SAME}
@@ -31,9 +31,8 @@ def verdict(found: Sequence[Row], summary: Mapping[str, Any]) -> None:
         render.verdict("good", "The same", f"All {same} are in both models with the same settings.")
     else:
         render.verdict("careful", "Different", f"{listed[:1].upper()}{listed[1:]}; {same} the same.")
-    for note in (summary.get("note"), *(summary.get("notes") or ())):
-        if isinstance(note, str) and note:
-            st.caption(escape.sentences(note))
+    for note in notes:
+        st.caption(escape.sentences(note))
 
 
 def legend(found: Sequence[Row], theme: str | None) -> Legend:
@@ -48,7 +47,7 @@ def legend(found: Sequence[Row], theme: str | None) -> Legend:
 def columns(found: Sequence[Row], here: Architecture, there: Architecture) -> list[Column]:
     """One row per layer of either model; plain text, never markup."""
     types = {layer.path: layer.type for layer in there.layers} | {layer.path: layer.type for layer in here.layers}
-    relative = [_relative(row) for row in found]
+    relative = [None if row.weights is None else row.weights.relative for row in found]
     return [
         Column("here", "Layer here", [escape.clip(row.here or "–", 300) for row in found], width=(9, 2)),
         Column("there", "In the other", [_there(row) for row in found], width=(9, 1.6)),
@@ -67,15 +66,10 @@ def _there(row: Row) -> str:
     return "same name" if row.there == row.here else escape.clip(row.there, 300)
 
 
-def _relative(row: Row) -> float | None:
-    value = (row.weights or {}).get("relative")
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
 def _difference(row: Row) -> str:
     if row.kind != comparison_rows.CHANGED:
         return TITLES[row.kind]
-    names = dict.fromkeys(_WHAT.get(str(change.get("what")), str(change.get("what"))) for change in row.changes)
+    names = dict.fromkeys(_WHAT[change.what] for change in row.changes)
     return escape.clip(f"changed: {', '.join(names)}", 120)
 
 
@@ -96,30 +90,21 @@ def details(row: Row) -> None:
         if row.changes:
             st.dataframe(
                 {
-                    "What": [_WHAT.get(str(one.get("what")), escape.clip(one.get("what"), 40)) for one in row.changes],
-                    "Setting": [escape.clip(one.get("field") or "", 80) for one in row.changes],
-                    "Here": [_value(one.get("a")) for one in row.changes],
-                    "In the other": [_value(one.get("b")) for one in row.changes],
+                    "What": [_WHAT[one.what] for one in row.changes],
+                    "Setting": [escape.clip(one.field, 80) for one in row.changes],
+                    "Here": [_value(one.a) for one in row.changes],
+                    "In the other": [_value(one.b) for one in row.changes],
                 },
                 hide_index=True,
                 height="content" if len(row.changes) <= 12 else 400,
             )
 
 
-def _weights(weights: Mapping[str, Any]) -> str:
-    parts = []
-    for key, title in (
-        ("norm_a", "norm here"),
-        ("norm_b", "norm in the other"),
-        ("norm_of_difference", "norm of the difference"),
-    ):
-        value = weights.get(key)
-        if isinstance(value, int | float):
-            parts.append(f"{title} {words.significant(float(value))}")
-    relative = weights.get("relative")
-    if isinstance(relative, int | float):
-        parts.append(f"differs by {words.share(float(relative), 1)}")
-    return "Weights: " + " · ".join(parts) if parts else "Weights could not be compared."
+def _weights(weights: WeightsApart) -> str:
+    return (
+        f"Weights: norm here {words.significant(weights.norm_a)} · norm in the other {words.significant(weights.norm_b)} · norm of the "
+        f"difference {words.significant(weights.norm_of_difference)} · differs by {words.share(weights.relative, 1)}"
+    )
 
 
 def _value(value: Any) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dashboard import figures
+from stethoscope.architecture.layer_changes import Change
+from stethoscope.tasks.compare_architectures import ArchitectureDifference, LayerPair, WeightsApart
 
 SAME, WEIGHTS, CHANGED, REMOVED, ADDED = "same", "weights", "changed", "removed", "added"
 TITLES = {
@@ -38,13 +39,11 @@ class Row:
     """One of `TITLES`."""
     how: str = ""
     """What matched them: "name" or "structure"."""
-    changes: tuple[Mapping[str, Any], ...] = ()
-    """{"what", "field", "a", "b"} each."""
-    weights: Mapping[str, Any] | None = None
-    """{"norm_a", "norm_b", "norm_of_difference", "relative"}."""
+    changes: tuple[Change, ...] = ()
+    weights: WeightsApart | None = None
 
 
-def rows(answer: Mapping[str, Any], here: Sequence[str], there: Sequence[str]) -> list[Row]:
+def rows(answer: ArchitectureDifference, here: Sequence[str], there: Sequence[str]) -> list[Row]:
     """Every layer of both models once, in the order of this model; what only the other has stands after its predecessor there.
 
     Args:
@@ -52,7 +51,7 @@ def rows(answer: Mapping[str, Any], here: Sequence[str], there: Sequence[str]) -
         here: the paths of this model's layers, in order.
         there: those of the other.
     """
-    pairs = {str(pair["a"]): _pair(pair) for pair in answer.get("pairs") or () if isinstance(pair, Mapping)}
+    pairs = {pair.a: _row(pair) for pair in answer.pairs}
     matched = {row.there for row in pairs.values()}
     found = [pairs.get(path) or Row(path, None, REMOVED) for path in here]
     first: list[Row] = []
@@ -70,13 +69,11 @@ def rows(answer: Mapping[str, Any], here: Sequence[str], there: Sequence[str]) -
     return ordered
 
 
-def _pair(pair: Mapping[str, Any]) -> Row:
-    changes = tuple(change for change in pair.get("changes") or () if isinstance(change, Mapping))
-    weights = pair.get("weights") if isinstance(pair.get("weights"), Mapping) else None
-    kind = CHANGED if any(change.get("what") != "weights" for change in changes) else SAME
-    if kind == SAME and (changes or (weights is not None and weights.get("norm_of_difference"))):
+def _row(pair: LayerPair) -> Row:
+    kind = CHANGED if any(change.what != "weights" for change in pair.changes) else SAME
+    if kind == SAME and (pair.changes or (pair.weights is not None and pair.weights.norm_of_difference)):
         kind = WEIGHTS
-    return Row(str(pair["a"]), str(pair["b"]), kind, str(pair.get("how") or ""), changes, weights)
+    return Row(pair.a, pair.b, kind, pair.how, pair.changes, pair.weights)
 
 
 def counts(found: Sequence[Row]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from stethoscope.architecture.layer_costs import LayerCost, costs
 from stethoscope.codec import partial_of
 from stethoscope.diagnosis.service import diagnoses
 from stethoscope.findings import Severity
+from stethoscope.parity.comparison import Comparison
 from stethoscope.planner.dynamic_sizes import Sizes
 from stethoscope.store import Entry
 from stethoscope.types import Architecture
@@ -122,7 +123,9 @@ def _severity(value: float) -> str:
 
 def _parity(entry: Entry, architecture: Architecture) -> dict[str, float]:
     """By layer, from the newest comparison of this model's layers with those of another."""
-    return parity_layers.errors(_newest(entry, "compare"), architecture)
+    state = analysis.last(entry, "compare", saying="layers")
+    compared = None if state is None or state.result is None else partial_of(state.result, Comparison)
+    return {} if compared is None else parity_layers.errors(compared, architecture)
 
 
 def _share(value: float) -> str:

@@ -10,13 +10,15 @@ import streamlit as st
 
 from dashboard import escape, figures, progress, render, session, words
 from dashboard.session import View
+from stethoscope.codec import partial_of
 from stethoscope.jobs.state import JobState
+from stethoscope.tasks.weights_of_layer import Histogram, LayerTensor, LayerWeights
 from stethoscope.types import Budget, Job, Layer
 
 _MEMORY_BYTES = 2 << 30
 _TIME_S = 120.0
 _DRAWN = 4
-_TRAINABLE = {"True": "yes", "False": "no"}
+_TRAINABLE = {True: "yes", False: "no", None: "not stated"}
 
 
 def show(view: View, layer: Layer) -> None:
@@ -33,11 +35,11 @@ def show(view: View, layer: Layer) -> None:
     if not state.done:
         progress.watch(state, subject=view.entry.name, may_cancel=state.owner == view.owner)
         return
-    value = state.result.value if state.result is not None else {}
-    if not isinstance(value.get("weights"), list):
+    read = None if state.result is None else partial_of(state.result, LayerWeights)
+    if read is None:
         render.ending(state)
         return
-    answer(value)
+    answer(read)
 
 
 def _state(view: View, layer: Layer) -> JobState:
@@ -45,7 +47,7 @@ def _state(view: View, layer: Layer) -> JobState:
     assert view.entry is not None
     key = f"_weights-{view.entry.id}-{layer.path}"
     found = progress.find(str(st.session_state[key])) if key in st.session_state else None
-    if found is not None:
+    if found is not None and progress.is_readable(found):
         return found
     job = Job(
         "weights_of_layer", {"model": view.entry.file}, {"layer": layer.path}, Budget(_MEMORY_BYTES, _TIME_S), "light"
@@ -56,61 +58,64 @@ def _state(view: View, layer: Layer) -> JobState:
     return state
 
 
-def answer(value: Mapping[str, Any]) -> None:
-    """What the task `weights_of_layer` said."""
-    weights = [one for one in value.get("weights") or () if isinstance(one, Mapping)]
-    if value.get("unreadable"):
-        st.caption(escape.sentences(value["unreadable"]))
+def answer(read: LayerWeights) -> None:
+    """Statistics and histograms of a layer's tensors, or why there are none."""
+    weights = read.weights
+    if read.unreadable:
+        st.caption(escape.sentences(read.unreadable))
     if not weights:
-        if not value.get("unreadable"):
+        if not read.unreadable:
             st.caption("This layer stores no weights.")
         return
     st.dataframe(table(weights), hide_index=True, height="content" if len(weights) <= 8 else 300)
-    drawn = [one for one in weights if (one.get("histogram") or {}).get("counts")]
+    drawn = [(one.name, one.histogram) for one in weights if one.histogram is not None and one.histogram.counts]
     grid = st.grid(2, min_column_width=240)
-    for place, one in enumerate(drawn[:_DRAWN]):
+    for place, (name, values) in enumerate(drawn[:_DRAWN]):
         with grid.cell():
-            st.caption(escape.code(one.get("name", "weights"), 60))
+            st.caption(escape.code(name, 60))
             st.plotly_chart(
-                histogram(one["histogram"]), config=figures.CONFIG, key=f"weights-{place}",
-                alt=f"Histogram of {escape.clip(one.get('name', 'weights'), 60)}",
-            )  # fmt: skip
+                histogram(values),
+                config=figures.CONFIG,
+                key=f"weights-{place}",
+                alt=f"Histogram of {escape.clip(name, 60)}",
+            )
     if len(drawn) > _DRAWN:
         st.caption(f"Histograms of the first {_DRAWN} of {words.plural(len(drawn), 'tensor')}.")
 
 
-def table(weights: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def table(weights: Sequence[LayerTensor]) -> dict[str, list[str]]:
     """One row per tensor."""
     columns = {
-        "Tensor": [escape.clip(one.get("name", ""), 200) for one in weights],
-        "Shape": [words.shape(one.get("shape")) for one in weights],
-        "dtype": [escape.clip(one.get("dtype") or "not stated", 24) for one in weights],
-        "Trainable": [_TRAINABLE.get(str(one.get("trainable")), "not stated") for one in weights],
+        "Tensor": [escape.clip(one.name, 200) for one in weights],
+        "Shape": [words.shape(one.shape) for one in weights],
+        "dtype": [escape.clip(one.dtype or "not stated", 24) for one in weights],
+        "Trainable": [_TRAINABLE[one.trainable] for one in weights],
+        "Mean": [_number(one.mean) for one in weights],
+        "Std": [_number(one.std) for one in weights],
+        "Min": [_number(one.min) for one in weights],
+        "Max": [_number(one.max) for one in weights],
+        "Norm": [_number(one.norm) for one in weights],
+        "Zeros": ["–" if one.zero_fraction is None else words.share(one.zero_fraction, 1) for one in weights],
+        "NaN or ∞": ["–" if one.nonfinite is None else words.count(one.nonfinite) for one in weights],
     }
-    for title, key in (("Mean", "mean"), ("Std", "std"), ("Min", "min"), ("Max", "max"), ("Norm", "norm")):
-        columns[title] = [_number(one.get(key)) for one in weights]
-    columns["Zeros"] = ["–" if one.get("zero_fraction") is None else words.share(float(one["zero_fraction"]), 1) for one in weights]  # fmt: skip
-    columns["NaN or ∞"] = [
-        "–" if one.get("nonfinite") is None else words.count(int(one["nonfinite"])) for one in weights
-    ]
-    if any(one.get("quantisation") for one in weights):
-        columns["Stored as"] = [escape.clip(_quantisation(one.get("quantisation")), 120) for one in weights]
+    if any(one.quantisation for one in weights):
+        columns["Stored as"] = [escape.clip(_quantisation(one.quantisation), 120) for one in weights]
     return columns
 
 
-def _quantisation(value: Any) -> str:
-    if not isinstance(value, Mapping):
-        return str(value or "as it is")
-    return ", ".join(f"{key} {item}" for key, item in value.items() if not isinstance(item, list | dict))
+def _quantisation(stored: Mapping[str, Any] | None) -> str:
+    if not stored:
+        return "as it is"
+    return ", ".join(f"{key} {item}" for key, item in stored.items() if not isinstance(item, list | dict))
 
 
-def _number(value: Any) -> str:
-    return "–" if value is None else words.significant(float(value))
+def _number(value: float | None) -> str:
+    return "–" if value is None else words.significant(value)
 
 
-def histogram(value: Mapping[str, Any]) -> Any:
+def histogram(values: Histogram) -> Any:
     """Bars over the range of the values, on a logarithmic axis: most weights lie near zero, and the rest would not show."""
-    edges, counts = [float(edge) for edge in value["edges"]], [int(count) for count in value["counts"]]
+    edges, counts = values.edges, values.counts
     middles = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = figures.base(190, bargap=0)
     figure.add_bar(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from dashboard import cards, escape, figures, render, tables, words
 from dashboard.behaviour import consistency_tests
+from stethoscope.codec import partial_of
+from stethoscope.consistency.report import ConsistencyReport, FirstDifference, TwoRuns
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
 
@@ -18,49 +20,50 @@ def answer(state: JobState, code: str) -> None:
     result = state.result
     if result is None:
         return
-    value = result.value
+    report = partial_of(result, ConsistencyReport)
     finished = result.status is Status.OK
     if not finished:
         render.ending(state)
-        if not value.get("tests"):
-            return
-        st.caption("What was found before the run ended:")
-    tests: Sequence[Mapping[str, Any]] = value["tests"]
+    if report is None:
+        return
     if finished:
-        render.verdict(*verdict(value))
-    tried = [test for test in tests if test["passed"] is not None or test.get("noted")]
+        render.verdict(*verdict(report))
+    else:
+        st.caption("What was found before the run ended:")
+    tests = report.tests
+    tried = [test for test in tests if test.passed is not None or test.noted]
     st.caption(
-        f"{words.plural(len(tried), 'test')} of {len(tests)} applied to this model · {words.plural(int(value['runs']), 'run')} · "
+        f"{words.plural(len(tried), 'test')} of {len(tests)} applied to this model · {words.plural(report.runs, 'run')} · "
         f"edge-case inputs: {consistency_tests.summary(consistency_tests.of_group(tests, 'robustness'))} · "
         f"took {words.duration(result.wall_s)}{' · kept from an earlier run' if state.cached else ''}"
     )
-    _first_difference(value.get("first_difference"))
+    _first_difference(report.first_difference)
     halves = st.grid(2, min_column_width=360, gap=("small", "medium"))
     left, right = halves.cell(), halves.cell()
-    pictured = {name: pair for name, pair in (value.get("samples") or {}).items() if figures.differs(pair)}
-    known = str((value.get("first_difference") or {}).get("layer", ""))
+    pictured = {name: pair for name, pair in report.samples.items() if figures.differs(pair)}
+    known = "" if report.first_difference is None else report.first_difference.layer
     with left:
         st.markdown("**What was tested**")
         for group in ("determinism", "batch", "mode"):
             consistency_tests.section(tests, group, known=known)
     with right:
-        _pictures(value)
+        _pictures(report)
         _two_runs(pictured)
     with left if pictured else right:  # beside each other the columns end at about the same height
         consistency_tests.section(tests, "save-reload", known=known)
     consistency_tests.section(tests, "robustness", known=known, columns=2)
-    _how(value, state, code)
+    _how(report, state, code)
 
 
-def verdict(value: Mapping[str, Any]) -> tuple[render.Tone, str, str]:
+def verdict(report: ConsistencyReport) -> tuple[render.Tone, str, str]:
     """The answer to the page's question: (tone, badge, sentence)."""
-    failed = {str(test["id"]) for test in value["tests"] if test["passed"] is False}
-    runs = int(value["runs"])
+    failed = {test.id for test in report.tests if test.passed is False}
+    runs = report.runs
     if failed & {"same-input-tolerance", "same-after-others"}:
         return "bad", "Inconsistent", "No. The same input gave different outputs."
     if any(test_id.startswith("batch-") for test_id in failed):
         return "bad", "Depends on the batch", "No. A sample's output depends on which other samples are in its batch."
-    if not value["consistent"]:
+    if not report.consistent:
         return "bad", "Inconsistent", "Not in every way that was tested; see the tests below."
     for test_id, label, sentence in _RESERVATIONS:
         if test_id in failed:
@@ -88,24 +91,24 @@ _RESERVATIONS = (
 """What a model may fail while it is consistent: (test id, badge, how the sentence goes on)."""
 
 
-def _first_difference(found: Mapping[str, Any] | None) -> None:
-    if not found:
+def _first_difference(found: FirstDifference | None) -> None:
+    if found is None:
         return
     with st.container(border=True):
-        st.markdown(f"**First layer that differs:** {escape.code(found['layer'])}")
-        st.markdown(escape.sentences(words.readable(found["reason"])))
-        first, second = (found.get("values") or [None, None])[:2]
-        place = ", ".join(str(part) for part in found.get("index") or [])
+        st.markdown(f"**First layer that differs:** {escape.code(found.layer)}")
+        st.markdown(escape.sentences(words.readable(found.reason)))
+        first, second = (found.values or (None, None))[:2]
+        place = ", ".join(str(part) for part in found.index)
         cards.facts(
             [
                 ("The layer gave", escape.markdown(_value(first)), "in one run"),
                 ("The layer gave", escape.markdown(_value(second)), "in another"),
-                ("Difference in the layer", words.difference(found.get("max_abs_diff")), "the largest of its values"),
+                ("Difference in the layer", words.difference(found.max_abs_diff), "the largest of its values"),
                 ("At element", escape.markdown(f"[{place}]" if place else "—"), "of the layer's output"),
             ]
         )
         st.caption("These are values inside the model. How much its output changes is shown below.")
-        render.go_to("architecture", "Show this layer in the graph →", layer=str(found["layer"]))
+        render.go_to("architecture", "Show this layer in the graph →", layer=found.layer)
 
 
 def _value(value: Any) -> str:
@@ -115,46 +118,46 @@ def _value(value: Any) -> str:
         return str(value)
 
 
-def _pictures(value: Mapping[str, Any]) -> None:
+def _pictures(report: ConsistencyReport) -> None:
     measured = [
         test
-        for test in value["tests"]
-        if test["passed"] is not None and test.get("max_abs_diff") is not None and test.get("group") != "robustness"
+        for test in report.tests
+        if test.passed is not None and test.max_abs_diff is not None and test.group != "robustness"
     ]
     if measured:
         st.markdown("**How much the output changes**")
-        figure = figures.test_differences(measured, float(value["settings"]["atol"]))
+        figure = figures.test_differences(measured, report.settings.atol)
         st.plotly_chart(figure, config=figures.CONFIG, key="differences", alt="Largest difference by test")
 
 
-def _two_runs(samples: Mapping[str, Any]) -> None:
+def _two_runs(samples: Mapping[str, TwoRuns]) -> None:
     if not samples:
         return
     st.markdown("**The same input, two runs**")
     for place, (name, pair) in enumerate(list(samples.items())[:3]):
-        figure = figures.two_runs(pair["first"], pair["other"], name)
+        figure = figures.two_runs(pair, name)
         alt = "Output values of the first run and of the run that differs most"
         st.plotly_chart(figure, config=figures.CONFIG, key=f"runs-{place}", alt=alt)
 
 
-def _how(value: Mapping[str, Any], state: JobState, code: str) -> None:
+def _how(report: ConsistencyReport, state: JobState, code: str) -> None:
     with st.expander("How this was done"):
-        settings = value["settings"]
+        settings = report.settings
         given = ", ".join(
-            f"{escape.code(name)} {words.shape(item['shape'])} {escape.markdown(item['dtype'])}"
-            for name, item in (value.get("input") or {}).items()
+            f"{escape.code(name)} {words.shape(item.shape)} {escape.markdown(item.dtype)}"
+            for name, item in report.input.items()
         )
-        source = "random input" if settings.get("input") in (None, "dummy") else escape.markdown(settings["input"])
+        source = "random input" if settings.input == "dummy" else escape.markdown(settings.input)
         st.markdown(
-            f"The model was opened once in a contained process and given {source} made with seed {int(settings['seed'])}"
-            f"{': ' + given if given else ''}. It ran {int(value['runs'])} times on exactly that input in inference mode, again after "
+            f"The model was opened once in a contained process and given {source} made with seed {settings.seed}"
+            f"{': ' + given if given else ''}. It ran {report.runs} times on exactly that input in inference mode, again after "
             "another input, row by row, in batches of other sizes, shuffled, and with all other rows replaced. A Keras model was saved "
             "to a file and loaded from it. Then came the edge cases, four rows each, and training mode last, because it may change the "
-            f"weights in memory. Outputs were compared bit by bit, and with an absolute tolerance of {words.given(float(settings['atol']))}, "
+            f"weights in memory. Outputs were compared bit by bit, and with an absolute tolerance of {words.given(settings.atol)}, "
             "a relative one of 0.0001, and a millionth of the largest value (all wider in half precision). Where they differed, every "
             "layer's output was recorded twice and compared in execution order."
         )
-        st.dataframe(tables.tests(value["tests"]), hide_index=True)
+        st.dataframe(tables.tests(report.tests), hide_index=True)
         st.markdown("The same from the command line:")
         st.code(code, language="bash", wrap_lines=True)
         if state.result is not None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 import streamlit as st
 
 from dashboard import escape, render, tables, words
-
-Test = Mapping[str, Any]
+from stethoscope.consistency.report import ConsistencyTest
 
 GROUPS: Mapping[str, tuple[str, str]] = {
     "determinism": ("Determinism", "The same input, again and again"),
@@ -28,19 +27,19 @@ _MARKS: Mapping[str, tuple[render.Tone, str]] = {
 _SENTENCE_CHARACTERS = 600
 
 
-def of_group(tests: Sequence[Test], group: str) -> list[Test]:
-    """The tests of one group; results of an older version have none."""
-    return [test for test in tests if test.get("group", "determinism") == group]
+def of_group(tests: Sequence[ConsistencyTest], group: str) -> list[ConsistencyTest]:
+    """The tests of one group."""
+    return [test for test in tests if test.group == group]
 
 
-def summary(tests: Sequence[Test]) -> str:
+def summary(tests: Sequence[ConsistencyTest]) -> str:
     """How many failed, are worth knowing, passed: "1 failed · 2 worth knowing · 9 passed"."""
     ends = [tables.ending(test) for test in tests]
     counts = [(ends.count(end), end) for end in ("failed", "worth knowing", "passed")]
     return " · ".join(f"{count} {end}" for count, end in counts if count) or "not applicable"
 
 
-def section(tests: Sequence[Test], group: str, *, known: str = "", columns: int = 1) -> None:
+def section(tests: Sequence[ConsistencyTest], group: str, *, known: str = "", columns: int = 1) -> None:
     """One group in a border: its title, how it went, and every test. The layer `known` is linked to elsewhere."""
     mine = of_group(tests, group)
     if not mine:
@@ -59,38 +58,38 @@ def section(tests: Sequence[Test], group: str, *, known: str = "", columns: int 
                     _line(test, tests, known)
 
 
-def _merged(tests: Sequence[Test]) -> list[Test]:
+def _merged(tests: Sequence[ConsistencyTest]) -> list[ConsistencyTest]:
     """What does not apply for one and the same reason is said once."""
-    lines: list[Test] = []
+    lines: list[ConsistencyTest] = []
     for test in tests:
         if lines and _same_reason(lines[-1], test):
-            lines[-1] = {**lines[-1], "id": "", "name": f"{lines[-1]['name']} · {test['name']}"}
+            lines[-1] = replace(lines[-1], id="", name=f"{lines[-1].name} · {test.name}")
         else:
             lines.append(test)
     return lines
 
 
-def _same_reason(first: Test, second: Test) -> bool:
+def _same_reason(first: ConsistencyTest, second: ConsistencyTest) -> bool:
     both = {tables.ending(first), tables.ending(second)}
-    return both == {"not applicable"} and first["detail"] == second["detail"]
+    return both == {"not applicable"} and first.detail == second.detail
 
 
-def _line(test: Test, tests: Sequence[Test], known: str) -> None:
+def _line(test: ConsistencyTest, tests: Sequence[ConsistencyTest], known: str) -> None:
     end = tables.ending(test)
-    if test.get("id") == "same-input-bitwise" and end == "failed" and _within_tolerance(tests):
+    if test.id == "same-input-bitwise" and end == "failed" and _within_tolerance(tests):
         end = "only rounding"
     tone, icon = _MARKS[end]
-    meaning = tables.TEST_MEANING.get(str(test.get("id")), "")
+    meaning = tables.TEST_MEANING.get(test.id, "")
     with st.container(gap=None):
         # A mark is told by its shape, and by a word where it is not the usual one: colour alone would not do.
         hint = None if end == "passed" else f"{end[:1].upper()}{end[1:]}. {meaning}".strip()
-        name = escape.markdown(test["name"], 240)
+        name = escape.markdown(test.name, 240)
         st.markdown(f":{render.colour(tone)}[{icon}] **{name}**", help=hint, width="content")
-        st.caption(escape.markdown(words.readable(test.get("detail") or ""), _SENTENCE_CHARACTERS))
-        layer = str(test.get("layer") or "")
+        st.caption(escape.markdown(words.readable(test.detail), _SENTENCE_CHARACTERS))
+        layer = test.layer or ""
         if layer not in ("", known) and end in ("failed", "worth knowing"):
             render.go_to("architecture", f"Show {escape.code(layer, 48)} in the graph →", layer=layer)
 
 
-def _within_tolerance(tests: Sequence[Test]) -> bool:
-    return any(test.get("id") == "same-input-tolerance" and test["passed"] for test in tests)
+def _within_tolerance(tests: Sequence[ConsistencyTest]) -> bool:
+    return any(test.id == "same-input-tolerance" and test.passed for test in tests)

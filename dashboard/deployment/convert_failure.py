@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import streamlit as st
 
@@ -11,6 +10,8 @@ from dashboard import escape, render, words
 from dashboard.data import data_choice
 from dashboard.deployment import convert_jobs, convert_targets
 from dashboard.session import View
+from stethoscope.codec import partial_of
+from stethoscope.convert.converter import NotConverted, Unsupported
 from stethoscope.convert.deaths import what_to_do
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Architecture, JobResult, Status
@@ -53,10 +54,10 @@ def shown(
 
 
 def _refused(result: JobResult, target: str, name: str, architecture: Architecture) -> None:
-    found: Sequence[Mapping[str, Any]] = result.value.get("unsupported") or ()
+    unsupported = unsupported_by(result)
     title = convert_targets.title(target)
-    if found:
-        kinds = len({one.get("operator") for one in found})
+    if unsupported:
+        kinds = len({one.operator for one in unsupported})
         render.verdict("bad", "Not converted", f"{title} lacks {words.plural(kinds, 'operator')} of this model.")
     else:
         with st.container(border=True):
@@ -64,33 +65,40 @@ def _refused(result: JobResult, target: str, name: str, architecture: Architectu
             reason = words.readable(result.reason.removeprefix(f"{name}: "))
             st.markdown(escape.sentences(reason[:1].upper() + reason[1:]))
     paths = {layer.path for layer in architecture.layers}
-    for one in found[:_MOST]:
-        _operator(one, paths)
-    if len(found) > _MOST:
-        with st.expander(f"{words.plural(len(found) - _MOST, 'more operator')}"):
-            st.dataframe(table(found[_MOST:]), hide_index=True, height="content" if len(found) <= 20 else 400)
+    for operator in unsupported[:_MOST]:
+        _operator(operator, paths)
+    if len(unsupported) > _MOST:
+        with st.expander(f"{words.plural(len(unsupported) - _MOST, 'more operator')}"):
+            rest = unsupported[_MOST:]
+            st.dataframe(table(rest), hide_index=True, height="content" if len(unsupported) <= 20 else 400)
 
 
-def _operator(one: Mapping[str, Any], paths: set[str]) -> None:
-    layer, message = str(one.get("layer") or ""), str(one.get("message") or "")
+def unsupported_by(result: JobResult) -> tuple[Unsupported, ...]:
+    """The operators that a refused conversion named."""
+    refused = partial_of(result, NotConverted)
+    return () if refused is None else refused.unsupported
+
+
+def _operator(operator: Unsupported, paths: set[str]) -> None:
+    layer = operator.layer
     with st.container(border=True, gap="xsmall"):
         where = f" in layer {escape.code(layer)}" if layer else ""
-        st.markdown(f"{escape.code(one.get('operator') or 'an operator')}{where}")
-        if one.get("way_round"):
-            st.markdown(escape.sentences(one["way_round"]))
+        st.markdown(f"{escape.code(operator.operator or 'an operator')}{where}")
+        if operator.way_round:
+            st.markdown(escape.sentences(operator.way_round))
         if layer in paths:
             render.go_to("architecture", "Show this layer in the graph →", layer=layer)
-        if message:
+        if operator.message:
             with st.expander("What the converter says"):
-                st.code(message[:2_000], language=None, wrap_lines=True)
+                st.code(operator.message[:2_000], language=None, wrap_lines=True)
 
 
-def table(found: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def table(unsupported: Sequence[Unsupported]) -> dict[str, list[str]]:
     """One row for each operator."""
     return {
-        "Operator": [escape.clip(one.get("operator") or "") for one in found],
-        "Layer": [escape.clip(one.get("layer") or "—") for one in found],
-        "What to do": [escape.clip(one.get("way_round") or "—", 300) for one in found],
+        "Operator": [escape.clip(one.operator) for one in unsupported],
+        "Layer": [escape.clip(one.layer or "—") for one in unsupported],
+        "What to do": [escape.clip(one.way_round or "—", 300) for one in unsupported],
     }
 
 

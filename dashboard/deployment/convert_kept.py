@@ -11,9 +11,10 @@ from dashboard.session import View
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry, store
+from stethoscope.tasks.convert import Conversion
 
 
-def actions(state: JobState, view: View) -> None:
+def actions(state: JobState, conversion: Conversion, view: View) -> None:
     """The buttons under the answer of a finished conversion."""
     assert state.result is not None and view.entry is not None
     try:
@@ -21,7 +22,7 @@ def actions(state: JobState, view: View) -> None:
     except NotFound:
         st.caption("The file itself is not kept any more. Convert again to have it.")
         return
-    name = conversions.file_name(view.entry.name, state.result.value, found)
+    name = conversions.file_name(view.entry.name, conversion.target, found)
     kept = _kept(state, view)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.link_button(

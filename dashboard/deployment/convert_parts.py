@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -11,8 +10,11 @@ from dashboard import cards, escape, figures, recipes, render, words
 from dashboard.data import data_use
 from dashboard.deployment import convert_figures, convert_kept, convert_targets
 from dashboard.session import View
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.convert.options import Options
 from stethoscope.jobs.state import JobState
+from stethoscope.tasks.conversion_differences import OutputDifference
+from stethoscope.tasks.convert import Conversion, OperatorsOfBoth
 
 _NOISY_DB = 20.0
 """Signal to noise below which a difference is a tenth of the output or more."""
@@ -22,64 +24,55 @@ _MOST_NOTES = 6
 def answer(state: JobState, view: View) -> None:
     """Everything about a conversion that succeeded."""
     assert state.result is not None and view.entry is not None
-    value = state.result.value
-    render.verdict(*verdict(value))
-    if value.get("source") == "dummy":
+    made = answer_of(state.result, Conversion)
+    render.verdict(*verdict(made))
+    if made.source == "dummy":
         st.caption("Compared on random input. With rows of your own the differences say what they mean for your task.")
-    convert_kept.actions(state, view)
-    _pictures(value)
-    for note in list(value.get("notes") or ())[:_MOST_NOTES]:
-        st.info(escape.sentences(words.readable(str(note))))
-    outputs = list(value.get("outputs") or ())
-    if outputs:
-        st.markdown("**Outputs, source and target on the same rows**")
-        st.dataframe(outputs_table(outputs), hide_index=True, height="content" if len(outputs) <= 8 else 320)
-    _operators(value.get("operators") or {})
-    _how(state, value, view.entry.name)
+    convert_kept.actions(state, made, view)
+    _pictures(made)
+    for note in made.notes[:_MOST_NOTES]:
+        st.info(escape.sentences(words.readable(note)))
+    st.markdown("**Outputs, source and target on the same rows**")
+    st.dataframe(outputs_table(made.outputs), hide_index=True, height="content" if len(made.outputs) <= 8 else 320)
+    _operators(made.operators)
+    _how(state, made, view.entry.name)
 
 
-def verdict(value: Mapping[str, Any]) -> tuple[render.Tone, str, str]:
+def verdict(made: Conversion) -> tuple[render.Tone, str, str]:
     """(tone, label, sentence) of a conversion that succeeded."""
-    runtime = convert_targets.runtime(str(value.get("target")))
-    rows = words.plural(int(value.get("rows") or 0), "row")
-    same = value.get("top1_agreement")
-    quiet = all(float(one.get("sqnr_db") or 99) >= _NOISY_DB for one in value.get("outputs") or ())
-    whole = value.get("max_abs_diff") is not None
-    tone: render.Tone = "good" if whole and quiet and same in (None, 1, 1.0) else "careful"
-    return tone, "Converted", f"{runtime} ran it on {rows}; {off_by(value)}{_classes(value, same)}."
+    runtime = convert_targets.runtime(made.target)
+    quiet = all(output.sqnr_db is None or output.sqnr_db >= _NOISY_DB for output in made.outputs)
+    tone: render.Tone = (
+        "good" if made.max_abs_diff is not None and quiet and made.top1_agreement in (None, 1) else "careful"
+    )
+    return tone, "Converted", f"{runtime} ran it on {words.plural(made.rows, 'row')}; {off_by(made)}{_classes(made)}."
 
 
-def off_by(value: Mapping[str, Any]) -> str:
+def off_by(made: Conversion) -> str:
     """How far the target is off, in a few words."""
-    biggest = value.get("max_abs_diff")
-    if biggest is None:
+    if made.max_abs_diff is None:
         return "outputs that are no numbers differ"
-    return "its outputs are identical" if float(biggest) == 0 else f"largest difference {words.difference(biggest)}"
+    if made.max_abs_diff == 0:
+        return "its outputs are identical"
+    return f"largest difference {words.difference(made.max_abs_diff)}"
 
 
-def _classes(value: Mapping[str, Any], same: Any) -> str:
-    if same is None or value.get("max_abs_diff") == 0:
+def _classes(made: Conversion) -> str:
+    same = made.top1_agreement
+    if same is None or made.max_abs_diff == 0:
         return ""
-    rows = int(value.get("rows") or 0)
-    return (
-        ", same class in all rows"
-        if float(same) == 1
-        else f", same class in {words.share(float(same), 1)} of {rows:,} rows"
-    )
+    return ", same class in all rows" if same == 1 else f", same class in {words.share(same, 1)} of {made.rows:,} rows"
 
 
-def _pictures(value: Mapping[str, Any]) -> None:
-    rows = max(1, int((value.get("time_s") or {}).get("rows") or value.get("rows") or 1))
-    times, peaks = value.get("time_s") or {}, value.get("estimated_peak_bytes") or {}
-    runtime = convert_targets.runtime(str(value.get("target")))
+def _pictures(made: Conversion) -> None:
+    times, peaks, rows = made.time_s, made.estimated_peak_bytes, max(1, made.time_s.rows)
+    runtime = convert_targets.runtime(made.target)
     measures = (
-        ("Size", value.get("source_size_bytes"), value.get("size_bytes"), words.size),
-        ("Time for a row", _each(times.get("before"), rows), _each(times.get("after"), rows), words.duration),
-        (f"Memory for {words.plural(rows, 'row')} (estimated)", peaks.get("before"), peaks.get("after"), words.size),
+        ("Size", made.source_size_bytes, made.size_bytes, words.size),
+        ("Time for a row", times.before / rows, times.after / rows, words.duration),
+        (f"Memory for {words.plural(rows, 'row')} (estimated)", peaks.before, peaks.after, words.size),
     )
-    drawn = [(label, float(a), float(b), say) for label, a, b, say in measures if a is not None and b is not None]
-    if not drawn:
-        return
+    drawn = [(label, a, b, say) for label, a, b, say in measures if a is not None and b is not None]
     grid = st.grid(len(drawn), min_column_width=260, gap=("small", "medium"))
     for label, before, after, say in drawn:
         with grid.cell(), st.container(gap=None):
@@ -93,72 +86,51 @@ def _pictures(value: Mapping[str, Any]) -> None:
             )
 
 
-def _each(seconds: Any, rows: int) -> float | None:
-    return None if seconds is None else float(seconds) / rows
-
-
-def outputs_table(outputs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def outputs_table(outputs: Sequence[OutputDifference]) -> dict[str, list[str]]:
     """One row for each output: its names, and how far both are apart."""
     return {
-        "Output": [escape.clip(one["name"]) for one in outputs],
-        "In the new file": [escape.clip(one.get("in_target") or one["name"]) for one in outputs],
-        "Shape": [" × ".join(f"{size:,}" for size in one.get("shape") or ()) or "scalar" for one in outputs],
-        "Largest difference": [words.difference(one.get("max_abs_diff")) for one in outputs],
-        "Mean difference": [words.difference(one.get("mean_abs_diff")) for one in outputs],
-        "Cosine": [_number(one.get("cosine"), 7) for one in outputs],
-        "Signal to noise": [_decibels(one) for one in outputs],
-        "Same class": [_share(one.get("top1_agreement")) for one in outputs],
+        "Output": [escape.clip(one.name) for one in outputs],
+        "In the new file": [escape.clip(one.in_target) for one in outputs],
+        "Shape": [" × ".join(f"{size:,}" for size in one.shape) or "scalar" for one in outputs],
+        "Largest difference": [words.difference(one.max_abs_diff) for one in outputs],
+        "Mean difference": [words.difference(one.mean_abs_diff) for one in outputs],
+        "Cosine": ["—" if one.cosine is None else words.significant(one.cosine, 7) for one in outputs],
+        "Signal to noise": ["—" if one.sqnr_db is None else f"{one.sqnr_db:.0f} dB" for one in outputs],
+        "Same class": ["—" if one.top1_agreement is None else words.share(one.top1_agreement, 1) for one in outputs],
     }
 
 
-def _number(value: Any, digits: int) -> str:
-    return "—" if value is None else words.significant(float(value), digits)
-
-
-def _decibels(one: Mapping[str, Any]) -> str:
-    value = one.get("sqnr_db")
-    return "—" if value is None else f"{float(value):.0f} dB"
-
-
-def _share(value: Any) -> str:
-    return "—" if value is None else words.share(float(value), 1)
-
-
-def _operators(operators: Mapping[str, Mapping[str, int]]) -> None:
-    before, after = operators.get("before") or {}, operators.get("after") or {}
-    if not before and not after:
-        return
-    counts = [words.count(sum(int(one) for one in side.values())) for side in (before, after)]
+def _operators(operators: OperatorsOfBoth) -> None:
+    counts = [words.count(sum(side.values())) for side in (operators.before, operators.after)]
     with st.expander(f"Operators: {counts[0]} before, {counts[1]} after"):
         sides = st.grid(2, min_column_width=260, gap=("small", "medium"))
-        for label, side in (("Before", before), ("After", after)):
+        for label, side in (("Before", operators.before), ("After", operators.after)):
             with sides.cell():
-                kinds = sorted(side.items(), key=lambda item: (-int(item[1]), item[0]))
+                kinds = sorted(side.items(), key=lambda item: (-item[1], item[0]))
                 st.dataframe(
-                    {label: [escape.clip(kind, 60) for kind, _ in kinds], "Number": [int(count) for _, count in kinds]},
+                    {label: [escape.clip(kind, 60) for kind, _ in kinds], "Number": [count for _, count in kinds]},
                     hide_index=True,
                     height="content" if len(kinds) <= 12 else 400,
                 )
 
 
-def _how(state: JobState, value: Mapping[str, Any], name: str) -> None:
-    rows = words.plural(int(value.get("rows") or 0), "row")
-    source = "random input" if value.get("source") == "dummy" else escape.code(value.get("source"))
+def _how(state: JobState, made: Conversion, name: str) -> None:
+    rows = words.plural(made.rows, "row")
+    source = "random input" if made.source == "dummy" else escape.code(made.source)
     with st.expander("How this was done, and how to do it yourself"):
         st.markdown(
             f"Converted in a contained process of its own, then the file was loaded by its own runtime and fed {rows} of {source}, as "
             "the source was. Times are medians of a few calls, with the default number of threads. Memory is estimated for each by "
             "itself: the process that measured it held both. Quantised inputs and outputs are compared as the real numbers they stand for."
         )
-        measured = value.get("peak_bytes") or {}
         cards.facts(
             [
-                ("Conversion took", words.duration(float(value.get("convert_s") or 0)), "without loading"),
-                ("Memory of it", words.size(float(value.get("convert_peak_bytes") or 0)), "at its peak"),
+                ("Conversion took", words.duration(made.convert_s), "without loading"),
+                ("Memory of it", words.size(made.convert_peak_bytes), "at its peak"),
                 (
                     "Memory while comparing",
-                    words.size(float(measured.get("after") or 0)),
-                    f"measured; {words.size(float(measured.get('before') or 0))} with the source alone",
+                    words.size(made.peak_bytes.after or 0),
+                    f"measured; {words.size(made.peak_bytes.before or 0)} with the source alone",
                 ),
                 (
                     "Whole run",
@@ -167,9 +139,8 @@ def _how(state: JobState, value: Mapping[str, Any], name: str) -> None:
                 ),
             ]
         )
-        if value.get("code"):
-            st.markdown("**Python**, the plain way")
-            st.code(str(value["code"]), language="python", wrap_lines=True)
+        st.markdown("**Python**, the plain way")
+        st.code(made.code, language="python", wrap_lines=True)
         st.markdown("**Command line**")
         st.code(command(state, name), language="bash", wrap_lines=True)
 
@@ -179,8 +150,7 @@ def command(state: JobState, name: str) -> str:
     params, plain = state.params, Options().to_json()
     target = str(params.get("target"))
     chosen = {key: one for key, one in (params.get("options") or {}).items() if one != plain.get(key)}
-    value = state.result.value if state.result is not None else {}
-    source = value.get("source")
+    made = None if state.result is None else partial_of(state.result, Conversion)
     stem = name.split(".", maxsplit=1)[0] or "model"
     ending = {"onnx": ".onnx", "frozen_graph": ".pb", "saved_model": "_saved_model"}.get(target, ".tflite")
     return recipes.command_line(
@@ -189,7 +159,7 @@ def command(state: JobState, name: str) -> str:
         {
             "to": target,
             "out": f"{stem}{ending}",
-            "data": source if source != "dummy" else None,
+            "data": made.source if made is not None and made.source != "dummy" else None,
             **data_use.command_options(params),
             **{key.replace("_", "-"): one for key, one in chosen.items() if one},
             "rows": params.get("rows"),

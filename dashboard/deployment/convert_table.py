@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from dashboard import escape, figures, words
-from dashboard.deployment import convert_figures, convert_targets
+from dashboard.deployment import convert_failure, convert_figures, convert_targets
+from stethoscope.codec import answer_of
 from stethoscope.jobs.state import JobState
+from stethoscope.tasks.convert import Conversion
 from stethoscope.types import Status
 
 _KEY = "conversions"
+_MEASURES = ("Size", "Largest difference", "Same class", "Time for a row", "Memory, estimated")
 _ENDED = {
     Status.OUT_OF_MEMORY: "out of memory",
     Status.TIMED_OUT: "timed out",
@@ -24,13 +26,13 @@ _ENDED = {
 
 def show(states: Mapping[str, JobState]) -> None:
     """The picture and the table; a click on a row shows that target's answer."""
-    good = {key: state.result.value for key, state in states.items() if _is_good(state) and state.result is not None}
+    good = {key: made for key, state in states.items() if (made := _conversion(state)) is not None}
     done = sum(state.done for state in states.values())
     still = "" if done == len(states) else f", {words.count(len(states) - done)} to come"
     st.markdown(f"**{len(good):,} of {words.plural(len(states), 'target')} converted**{still}")
-    sizes = {convert_targets.title(key): int(value["size_bytes"]) for key, value in good.items()}
+    sizes = {convert_targets.title(key): made.size_bytes for key, made in good.items()}
     if len(sizes) > 1:
-        source = int(next(iter(good.values()))["source_size_bytes"])
+        source = next(iter(good.values())).source_size_bytes
         st.plotly_chart(
             convert_figures.sizes(sizes, source), config=figures.CONFIG, key="conversion-sizes", alt="Size of each target"
         )  # fmt: skip
@@ -49,35 +51,43 @@ def show(states: Mapping[str, JobState]) -> None:
 
 def table(states: Mapping[str, JobState]) -> dict[str, list[str]]:
     """One row for each target."""
-    columns: dict[str, list[str]] = {
-        "Target": [], "Result": [], "Size": [], "Largest difference": [], "Same class": [], "Time for a row": [], "Memory, estimated": [],
-    }  # fmt: skip
+    columns: dict[str, list[str]] = {name: [] for name in ("Target", "Result", *_MEASURES)}
     for key, state in states.items():
-        value: Mapping[str, Any] = state.result.value if _is_good(state) and state.result is not None else {}
-        same, rows = value.get("top1_agreement"), max(1, int(value.get("rows") or 1))
-        time_s, peak = (value.get("time_s") or {}).get("after"), (value.get("estimated_peak_bytes") or {}).get("after")
         columns["Target"].append(convert_targets.title(key))
-        columns["Size"].append(words.size(value["size_bytes"]) if value else "—")
-        columns["Largest difference"].append(words.difference(value.get("max_abs_diff")))
-        columns["Same class"].append("—" if same is None else words.share(float(same), 1))
-        columns["Time for a row"].append("—" if time_s is None else words.duration(float(time_s) / rows))
-        columns["Memory, estimated"].append("—" if peak is None else words.size(peak))
         columns["Result"].append(result(state))
+        for name, text in zip(_MEASURES, _measures(_conversion(state)), strict=True):
+            columns[name].append(text)
     return columns
+
+
+def _measures(made: Conversion | None) -> Sequence[str]:
+    if made is None:
+        return ["—"] * len(_MEASURES)
+    same, peak = made.top1_agreement, made.estimated_peak_bytes.after
+    return (
+        words.size(made.size_bytes),
+        words.difference(made.max_abs_diff),
+        "—" if same is None else words.share(same, 1),
+        words.duration(made.time_s.after / max(1, made.rows)),
+        "—" if peak is None else words.size(peak),
+    )
 
 
 def result(state: JobState) -> str:
     """How a conversion stands or ended, in a few words."""
     if state.result is None:
         return "running" if state.status == "running" else "waiting"
-    if _is_good(state):
+    if state.result.status is Status.OK:
         return "converted"
-    operators = list(dict.fromkeys(str(one.get("operator")) for one in state.result.value.get("unsupported") or ()))
+    operators = list(dict.fromkeys(one.operator for one in convert_failure.unsupported_by(state.result)))
     if operators:
         return escape.clip(f"not converted: no {', '.join(operators)}", 60)
     said = state.result.reason.partition(": ")[2] if state.result.error == "CannotConvert" else state.result.reason
     return _ENDED.get(state.result.status) or escape.clip(f"not converted: {said}", 60)
 
 
-def _is_good(state: JobState) -> bool:
-    return state.result is not None and state.result.status is Status.OK
+def _conversion(state: JobState) -> Conversion | None:
+    """What came of it; None where it is not done or did not succeed."""
+    if state.result is None or state.result.status is not Status.OK:
+        return None
+    return answer_of(state.result, Conversion)

@@ -71,7 +71,9 @@ class LinkedJobs:
         found = {}
         for one in list(ids)[-2 * self.most :]:
             state = progress.find(one)
-            if state is not None and state.kind == self.kind and self.belongs(state, view) and self.name(state):
+            if state is None or state.kind != self.kind or not progress.is_readable(state):
+                continue
+            if self.belongs(state, view) and self.name(state):
                 found[self.name(state)] = state
         return found
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
 from dashboard import words
+from stethoscope.parity.comparison import EdgeAnswers
 
 
-def show(found: Sequence[Mapping[str, Any]]) -> None:
+def show(found: Sequence[EdgeAnswers]) -> None:
     """A table of the cases; folded where both answer all of them the same."""
     if not found:
         return
-    apart = [one for one in found if not one["within"]]
+    apart = [one for one in found if not one.within]
     if not apart:
         with st.expander(f"Edge cases: the same in all {len(found):,}"):
             _table(found)
@@ -27,19 +27,18 @@ def show(found: Sequence[Mapping[str, Any]]) -> None:
     )
 
 
-def _table(found: Sequence[Mapping[str, Any]]) -> None:
+def _table(found: Sequence[EdgeAnswers]) -> None:
     st.dataframe(table(found), hide_index=True, height="content")
 
 
-def table(found: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def table(found: Sequence[EdgeAnswers]) -> dict[str, list[str]]:
     """One row for each case."""
     return {
-        "All values are": [str(one["case"]).removeprefix("all ") for one in found],
-        "Within tolerance": ["yes" if one["within"] else "no" for one in found],
-        "The first answers": [str(one["a"]) for one in found],
-        "The other answers": [str(one["b"]) for one in found],
+        "All values are": [one.case.removeprefix("all ") for one in found],
+        "Within tolerance": ["yes" if one.within else "no" for one in found],
+        "The first answers": [one.a for one in found],
+        "The other answers": [one.b for one in found],
         "Largest difference": [
-            "no number" if one["max_abs_diff"] is None else words.difference(float(one["max_abs_diff"]))
-            for one in found
+            "no number" if one.max_abs_diff is None else words.difference(one.max_abs_diff) for one in found
         ],
     }

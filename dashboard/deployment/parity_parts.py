@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
@@ -23,17 +22,18 @@ from dashboard.deployment import (
 from dashboard.deployment.parity_layers import LayerPair
 from dashboard.kept_answers import kept
 from dashboard.session import View
+from stethoscope.codec import partial_of
 from stethoscope.jobs.state import JobState
+from stethoscope.parity.comparison import Comparison, OutputPair, Verdict
 from stethoscope.parity.ways import as_text
-from stethoscope.types import Architecture, Status
+from stethoscope.types import Architecture, JobResult, Status
 
-_VERDICTS: Mapping[str, tuple[render.Tone, str]] = {
+_VERDICTS: Mapping[Verdict, tuple[render.Tone, str]] = {
     "equal": ("good", "Equal"),
     "within_tolerance": ("good", "Within tolerance"),
     "different": ("bad", "Different"),
 }
 _MATCHED = {"name": "by name", "structure": "by structure", "values": "by their values"}
-_PARTS = (" They part at ", " But a range is too narrow: ")
 
 
 @dataclass(frozen=True)
@@ -49,62 +49,66 @@ class Compared:
 def answer(state: JobState, view: View, names: Compared) -> None:
     """Everything about a comparison that ended."""
     assert state.result is not None
-    value = state.result.value
+    compared = _comparison(state.result)
     if state.result.status is not Status.OK:
         render.ending(state)
-        if not value.get("outputs"):
-            return
+    if compared is None:
+        return
+    if state.result.status is not Status.OK:
         st.caption("What was found before the run ended:")
-    render.verdict(*verdict(value))
-    if value.get("source") == "dummy":
+    render.verdict(*verdict(compared))
+    if compared.source == "dummy":
         st.caption("Compared on random input. With rows of your own the differences say what they mean for your task.")
-    found = _pairs(value, names.architecture)
-    parting = value.get("first_divergence")
-    if parting:
-        parity_parting.card(parting, found, names.architecture)
+    found = _pairs(compared, names.architecture)
+    if compared.first_divergence is not None:
+        parity_parting.card(compared.first_divergence, found, names.architecture)
     if found:
-        _by_depth(found, value)
-    for note in list(value.get("notes") or ())[:6]:
-        st.info(escape.sentences(words.readable(str(note))))
-    _outputs(list(value.get("outputs") or ()))
-    parity_edges.show(list(value.get("edges") or ()))
-    parity_scores.show(value, names.a, names.b)
-    parity_rows.show(state, view, names.a, names.b)
+        _by_depth(found, compared)
+    for note in compared.notes[:6]:
+        st.info(escape.sentences(words.readable(note)))
+    st.markdown("**Outputs on the same rows**")
+    st.dataframe(
+        outputs_table(compared.outputs), hide_index=True, height="content" if len(compared.outputs) <= 8 else 320
+    )
+    parity_edges.show(compared.edges)
+    parity_scores.show(compared, names.a, names.b)
+    parity_rows.show(compared.worst_rows, state, view, names.a, names.b)
     _quantised(parity_layers.quantised(found))
     if found:
         _layers(found, names)
-    _how(state, value, names)
+    _how(state, compared, names)
 
 
 @kept
-def _pairs(value: Mapping[str, Any], architecture: Architecture) -> list[LayerPair]:
-    return parity_layers.pairs(value, architecture)
+def _comparison(result: JobResult) -> Comparison | None:
+    return partial_of(result, Comparison)
 
 
-def verdict(value: Mapping[str, Any]) -> tuple[render.Tone, str, str]:
+@kept
+def _pairs(compared: Comparison, architecture: Architecture) -> list[LayerPair]:
+    return parity_layers.pairs(compared, architecture)
+
+
+def verdict(compared: Comparison) -> tuple[render.Tone, str, str]:
     """(tone, badge, sentence) of a comparison; why they part stands in a card of its own."""
-    tone, label = _VERDICTS.get(str(value.get("verdict")), ("careful", "No answer"))
-    said = str(value.get("sentence") or "")
-    if not said:
+    tone, label = _VERDICTS[compared.verdict]
+    if not compared.sentence:
         return tone, label, "The layers were not compared; the outputs were."
-    if value.get("first_divergence"):
-        for words_before in _PARTS:
-            said = said.partition(words_before)[0]
-    return tone, label, escape.sentences(parity_parting.percent(words.readable(said)))
+    sentence = compared.sentence if compared.first_divergence is None else compared.summary
+    return tone, label, escape.sentences(parity_parting.percent(words.readable(sentence)))
 
 
-def _by_depth(found: Sequence[LayerPair], value: Mapping[str, Any]) -> None:
+def _by_depth(found: Sequence[LayerPair], compared: Comparison) -> None:
     shown = [one for one in found if not one.merged]
     if not shown:
         return
     st.markdown("**How far the layers are apart, from input to output**")
-    limit = (value.get("tolerance") or {}).get("nrmse")
     st.plotly_chart(
-        parity_figures.by_depth(found, None if limit is None else float(limit)), config=figures.CONFIG, key="parity-depth",
+        parity_figures.by_depth(found, compared.tolerance.nrmse), config=figures.CONFIG, key="parity-depth",
         alt="Difference of each layer as a share of its values, on a logarithmic scale",
     )  # fmt: skip
     merged, drawn = len(found) - len(shown), {one.a for one in found}
-    unmatched = [one for one in (value.get("unmatched") or {}).get("a") or () if one not in drawn]
+    unmatched = [one for one in compared.unmatched.a if one not in drawn]
     said = []
     if any(not (one.same or one.parted or one.follows) for one in shown):
         said.append("Orange: off by more than what goes in explains.")
@@ -115,48 +119,41 @@ def _by_depth(found: Sequence[LayerPair], value: Mapping[str, Any]) -> None:
         )
     if unmatched:
         said.append(f"No counterpart: {parity_parting.listed(unmatched)}.")
-    said.append(f"Compared on {words.plural(int(value.get('layer_rows') or 0), 'row')}.")
+    said.append(f"Compared on {words.plural(compared.layer_rows, 'row')}.")
     st.caption(" ".join(said))
 
 
-def _outputs(outputs: Sequence[Mapping[str, Any]]) -> None:
-    if not outputs:
-        return
-    st.markdown("**Outputs on the same rows**")
-    st.dataframe(outputs_table(outputs), hide_index=True, height="content" if len(outputs) <= 8 else 320)
-
-
-def outputs_table(outputs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def outputs_table(outputs: Sequence[OutputPair]) -> dict[str, list[str]]:
     """One row for each output: both names, and how far they are apart in the output's own unit and as a share."""
     return {
-        "Output": [escape.clip(one["a"]) for one in outputs],
-        "In the other": [escape.clip(one["b"]) for one in outputs],
-        "Shape": [" × ".join(f"{size:,}" for size in one.get("shape") or ()) or "scalar" for one in outputs],
-        "Within tolerance": ["yes" if one.get("within") else "no" for one in outputs],
-        "Largest difference": [_difference(one, "max_abs_diff") for one in outputs],
-        "Mean difference": [_difference(one, "mean_abs_diff") for one in outputs],
-        "Share of the values": [_difference(one, "nrmse") for one in outputs],
-        "Cosine": [_number(one.get("cosine"), 7) for one in outputs],
-        "Same class": [_share(one.get("top1_agreement")) for one in outputs],
-        "Same five best": [_share(one.get("top5_agreement")) for one in outputs],
-        "Orientation": [one.get("orientation") or "as it is" for one in outputs],
+        "Output": [escape.clip(one.a) for one in outputs],
+        "In the other": [escape.clip(one.b) for one in outputs],
+        "Shape": [" × ".join(f"{size:,}" for size in one.shape) or "scalar" for one in outputs],
+        "Within tolerance": ["yes" if one.within else "no" for one in outputs],
+        "Largest difference": [_difference(one.max_abs_diff) for one in outputs],
+        "Mean difference": [_difference(one.mean_abs_diff) for one in outputs],
+        "Share of the values": [_difference(one.nrmse) for one in outputs],
+        "Cosine": [_number(one.cosine, 7) for one in outputs],
+        "Same class": [_share(one.top1_agreement) for one in outputs],
+        "Same five best": [_share(one.top5_agreement) for one in outputs],
+        "Orientation": [one.orientation or "as it is" for one in outputs],
     }
 
 
-def _difference(one: Mapping[str, Any], key: str) -> str:
-    return "no number" if one.get(key) is None else words.difference(one[key])
+def _difference(value: float | None) -> str:
+    return "no number" if value is None else words.difference(value)
 
 
-def _number(value: Any, digits: int) -> str:
-    return "—" if value is None else words.significant(float(value), digits)
+def _number(value: float | None, digits: int) -> str:
+    return "—" if value is None else words.significant(value, digits)
 
 
-def _limit(value: Any) -> str:
-    return "—" if value is None else words.given(float(value))
+def _share(value: float | None) -> str:
+    return "—" if value is None else words.share(value, 1)
 
 
-def _share(value: Any) -> str:
-    return "—" if value is None else words.share(float(value), 1)
+def _range(ends: tuple[float, float] | None) -> str:
+    return "—" if ends is None else f"{_number(ends[0], 3)} to {_number(ends[1], 3)}"
 
 
 def _quantised(found: Sequence[LayerPair]) -> None:
@@ -169,7 +166,7 @@ def _quantised(found: Sequence[LayerPair]) -> None:
             "Layer": [escape.clip(one.a) for one in worst],
             "Signal to noise": ["identical" if one.sqnr_db is None else f"{one.sqnr_db:.1f} dB" for one in worst],
             "Clipped": [_share(one.clipped) for one in worst],
-            "Range": [f"{_number(one.low, 3)} to {_number(one.high, 3)}" for one in worst],
+            "Range": [_range(one.range) for one in worst],
             "Step": [_number(one.step, 3) for one in worst],
         },
         hide_index=True,
@@ -187,7 +184,7 @@ def _layers(found: Sequence[LayerPair], names: Compared) -> None:
             {
                 "Layer": [escape.clip(one.key) for one in found],
                 "In the other": [escape.clip(one.b) for one in found],
-                "Matched": [_MATCHED.get(one.how, "") for one in found],
+                "Matched": [_MATCHED[one.how] for one in found],
                 "Difference, share of its values": [
                     "computed with a neighbour" if one.merged else "no number" if one.nrmse is None else words.difference(one.nrmse) for one in found
                 ],
@@ -210,35 +207,34 @@ def _explained(one: LayerPair) -> str:
     return "they part here" if one.parted else "yes" if one.same else "behind where they part" if one.follows else "no"
 
 
-def _how(state: JobState, value: Mapping[str, Any], names: Compared) -> None:
+def _how(state: JobState, compared: Comparison, names: Compared) -> None:
     with st.expander("What counts as the same, how this was done, and how to do it yourself"):
-        limits, precision = value.get("tolerance") or {}, value.get("precision") or {}
-        top1 = limits.get("top1")
+        limits, precision = compared.tolerance, compared.precision
         st.markdown(
-            f"{escape.code(names.a)} is taken to be right; it computes in {escape.markdown(precision.get('a', ''))}, {escape.code(names.b)} in "
-            f"{escape.markdown(precision.get('b', ''))}. Of the coarser of both, an output may be off by {_limit(limits.get('nrmse'))} of its "
+            f"{escape.code(names.a)} is taken to be right; it computes in {escape.markdown(precision.a)}, {escape.code(names.b)} in "
+            f"{escape.markdown(precision.b)}. Of the coarser of both, an output may be off by {words.given(limits.nrmse)} of its "
             "values (root mean square)"
             + (
-                f", and the class must be the same in {words.share(float(top1), 1)} of the rows"
-                if top1 is not None
+                f", and the class must be the same in {words.share(limits.top1, 1)} of the rows"
+                if limits.top1 is not None
                 else ""
             )
-            + f". A single layer may be off by {_limit(limits.get('floor'))}, or by what went into it explains."
+            + f". A single layer may be off by {words.given(limits.floor)}, or by what went into it explains."
         )
-        source = "random input" if value.get("source") == "dummy" else escape.code(value.get("source"))
+        source = "random input" if compared.source == "dummy" else escape.code(compared.source)
         st.markdown(
-            f"Both models got the same {words.plural(int(value.get('rows') or 0), 'row')} of {source}, each in a contained process "
+            f"Both models got the same {words.plural(compared.rows, 'row')} of {source}, each in a contained process "
             "of its own. Every layer's output was kept for the first rows; layers were matched by name, then by structure, then by "
             "their values, also where one model has channels first and the other last. Integers were turned into the real numbers they "
             "stand for. Where the models part, each usual cause was tried on the layer's own input."
         )
-        for key, name in (("a", names.a), ("b", names.b)):
-            how = list(((value.get("ways") or {}).get(key) or {}).get("said") or ())
-            if how:
-                st.caption(f"{escape.code(name)}: {escape.sentences(' '.join(str(one) for one in how))}")
-        for one in value.get("inputs") or ():
-            if one.get("orientation") or one.get("a") != one.get("b"):
-                st.caption(f"Input {escape.code(one['a'])} went into {escape.code(one['b'])}{', ' + escape.markdown(one['orientation']) if one.get('orientation') else ''}.")  # fmt: skip
+        for way, name in ((compared.ways.a, names.a), (compared.ways.b, names.b)):
+            if way.said:
+                st.caption(f"{escape.code(name)}: {escape.sentences(' '.join(way.said))}")
+        for one in compared.inputs:
+            if one.orientation or one.a != one.b:
+                turned = f", {escape.markdown(one.orientation)}" if one.orientation else ""
+                st.caption(f"Input {escape.code(one.a)} went into {escape.code(one.b)}{turned}.")
         if state.result is not None:
             st.caption(
                 f"Took {words.duration(state.result.wall_s)}{', kept from before' if state.cached else ''} · peak memory "
@@ -250,13 +246,12 @@ def _how(state: JobState, value: Mapping[str, Any], names: Compared) -> None:
 
 def command(state: JobState, names: Compared) -> str:
     """The `stethoscope compare` that does the same."""
-    value = state.result.value if state.result is not None else {}
-    source = value.get("source")
+    compared = None if state.result is None else _comparison(state.result)
     said = recipes.command_line(
         "compare",
         names.a,
         {
-            "data": source if source != "dummy" else None,
+            "data": compared.source if compared is not None and compared.source != "dummy" else None,
             **data_use.command_options(state.params),
             "rows": state.params.get("rows"),
             "batch-size": state.params.get("batch_size"),

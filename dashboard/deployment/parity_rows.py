@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -12,58 +11,53 @@ from dashboard.data import chosen_data, data_jobs, data_samples, data_use, sampl
 from dashboard.session import View
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
+from stethoscope.parity.comparison import WorstRow
 from stethoscope.store import Entry, store
 from stethoscope.tasks.read_data import RowsRead
 
 _PICTURED = 6
 
 
-def show(state: JobState, view: View, a: str, b: str) -> None:
+def show(worst: Sequence[WorstRow], state: JobState, view: View, a: str, b: str) -> None:
     """Draws them.
 
     Args:
-        state: a comparison that has outputs.
+        worst: the rows.
+        state: the comparison.
         view: with the first model.
         a: what the first model's file is called. Hostile.
         b: the other's. Hostile.
     """
-    value = state.result.value if state.result is not None else {}
-    found = list(value.get("worst_rows") or ())
-    if not found:
+    if not worst:
         return
     st.markdown("**Rows that disagree most**")
     entry = _data(state, view)
     if entry is not None:
-        _pictures(entry, state, view, found[:_PICTURED])
-    st.dataframe(table(found, a, b), hide_index=True, height="content")
+        _pictures(entry, state, view, worst[:_PICTURED])
+    st.dataframe(table(worst, a, b), hide_index=True, height="content")
 
 
-def table(found: Sequence[Mapping[str, Any]], a: str, b: str) -> dict[str, list[str]]:
+def table(worst: Sequence[WorstRow], a: str, b: str) -> dict[str, list[str]]:
     """One row for each: where it is, what it is called, what both answer, how far that is apart."""
-    columns: dict[str, list[str]] = {"Row": [words.count(int(one["place"])) for one in found]}
-    for title, key in (("Name", "name"), ("Label", "label")):
-        if any(one.get(key) for one in found):
-            columns[title] = [escape.clip(one.get(key) or "", 60) for one in found]
-    if any("top_a" in one for one in found):
+    columns: dict[str, list[str]] = {"Row": [words.count(row.place) for row in worst]}
+    for title, texts in (("Name", [row.name for row in worst]), ("Label", [row.label for row in worst])):
+        if any(texts):
+            columns[title] = [escape.clip(text or "", 60) for text in texts]
+    if any(row.top_a is not None for row in worst):
         first, second = (escape.clip(name, 40) for name in (a, b))
-        columns[f"{first} says"] = [_class(one, "a") for one in found]
+        columns[f"{first} says"] = [_class(row.top_a, row.value_a) for row in worst]
         columns[f"{second} says" if second != first else f"{second} (the other) says"] = [
-            _class(one, "b") for one in found
+            _class(row.top_b, row.value_b) for row in worst
         ]
-        columns["Same class"] = ["yes" if one.get("top_a") == one.get("top_b") else "no" for one in found]
+        columns["Same class"] = ["yes" if row.top_a == row.top_b else "no" for row in worst]
     columns["Largest difference"] = [
-        "no number" if one.get("max_abs_diff") is None else words.difference(one["max_abs_diff"]) for one in found
+        "no number" if row.max_abs_diff is None else words.difference(row.max_abs_diff) for row in worst
     ]
     return columns
 
 
-def _class(one: Mapping[str, Any], side: str) -> str:
-    value = one.get(f"value_{side}")
-    return (
-        "—"
-        if one.get(f"top_{side}") is None
-        else f"class {one[f'top_{side}']}" + ("" if value is None else f", {words.significant(float(value), 4)}")
-    )
+def _class(top: int | None, value: float | None) -> str:
+    return "—" if top is None or value is None else f"class {top}, {words.significant(value, 4)}"
 
 
 def _data(state: JobState, view: View) -> Entry | None:
@@ -80,9 +74,9 @@ def _data(state: JobState, view: View) -> Entry | None:
         return None
 
 
-def _pictures(entry: Entry, state: JobState, view: View, found: Sequence[Mapping[str, Any]]) -> None:
+def _pictures(entry: Entry, state: JobState, view: View, worst: Sequence[WorstRow]) -> None:
     params = {
-        "places": [int(one["place"]) for one in found],
+        "places": [row.place for row in worst],
         "data_options": state.params.get("data_options"),
     }
     job = data_jobs.reading(entry, params)
@@ -90,7 +84,7 @@ def _pictures(entry: Entry, state: JobState, view: View, found: Sequence[Mapping
     read = data_jobs.answer(read_state, job, RowsRead, entry, view, height=200)
     if read is None or read_state.result is None or not read.samples:
         return
-    notes = {int(one["place"]): _note(one) for one in found}
+    notes = {row.place: _note(row) for row in worst}
     key = "parity-rows"
     sample_grid.show(
         read_state.result, read_state.id, read.samples, read.about.classes, data_samples.look(), size="small", large=False, key=key, notes=notes
@@ -100,11 +94,10 @@ def _pictures(entry: Entry, state: JobState, view: View, found: Sequence[Mapping
         _open(entry, view, choice.value)
 
 
-def _note(one: Mapping[str, Any]) -> str:
-    if one.get("top_a") is not None and one.get("top_a") != one.get("top_b"):
-        return f"{one['top_a']} → {one['top_b']}"
-    off = one.get("max_abs_diff")
-    return "no number" if off is None else f"Δ {words.significant(float(off), 2)}"
+def _note(row: WorstRow) -> str:
+    if row.top_a is not None and row.top_a != row.top_b:
+        return f"{row.top_a} → {row.top_b}"
+    return "no number" if row.max_abs_diff is None else f"Δ {words.significant(row.max_abs_diff, 2)}"
 
 
 def _open(entry: Entry, view: View, place: int) -> None:

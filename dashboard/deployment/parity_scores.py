@@ -2,61 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import math
 
 from dashboard import cards, escape, words
+from stethoscope.parity.comparison import Comparison, Scores
 
 
-def show(value: Mapping[str, Any], a: str, b: str) -> None:
+def show(compared: Comparison, a: str, b: str) -> None:
     """Which is right more often, and how long each took.
 
     Args:
-        value: of the task `compare`.
+        compared: the answer.
         a: the first model's name. Hostile.
         b: the other's. Hostile.
     """
     facts: list[tuple[str, str, str]] = []
-    found = value.get("labels")
-    if found:
-        accuracy = found["metric"] == "accuracy"
-        metric = str(found["metric"]).capitalize()
+    scores = compared.labels
+    if scores is not None:
+        accuracy = scores.metric == "accuracy"
+        metric = scores.metric.capitalize()
         facts += [
-            (f"{metric}, {escape.markdown(name, 40)}", _score(found[key], accuracy), "")
-            for key, name in (("a", a), ("b", b))
+            (f"{metric}, {escape.markdown(name, 40)}", _score(score, accuracy), "")
+            for score, name in ((scores.a, a), (scores.b, b))
         ]
-        facts.append(
-            ("Change", change(found), f"95 % interval {interval(found)}, on {words.plural(int(found['rows']), 'row')}")
-        )
-        if found.get("only_a_right") is not None:
-            facts.append(("Only one is right", f"{int(found['only_a_right']):,} against {int(found['only_b_right']):,}", "rows, the first against the other"))  # fmt: skip
-    times = value.get("time_s") or {}
-    rows = int(value.get("rows") or 0)
-    for key, name in (("a", a), ("b", b)):
-        if times.get(key) is not None:
-            facts.append(
-                (
-                    f"Time, {escape.markdown(name, 40)}",
-                    words.duration(float(times[key])),
-                    f"first call on {words.plural(rows, 'row')}, set-up included",
-                )
-            )
-    if facts:
-        cards.facts(facts)
+        rows = words.plural(scores.rows, "row")
+        facts.append(("Change", change(scores), f"95 % interval {interval(scores)}, on {rows}"))
+        if scores.only_a_right is not None and scores.only_b_right is not None:
+            counts = f"{scores.only_a_right:,} against {scores.only_b_right:,}"
+            facts.append(("Only one is right", counts, "rows, the first against the other"))
+    extent = f"first call on {words.plural(compared.rows, 'row')}, set-up included"
+    facts += [
+        (f"Time, {escape.markdown(name, 40)}", words.duration(time_s), extent)
+        for time_s, name in ((compared.time_s.a, a), (compared.time_s.b, b))
+    ]
+    cards.facts(facts)
 
 
-def change(found: Mapping[str, Any]) -> str:
+def change(scores: Scores) -> str:
     """The change of a score with its sign, in points where it is a share."""
-    return _signed(float(found["change"]), found["metric"] == "accuracy")
+    return _signed(scores.change, scores.metric == "accuracy")
 
 
-def interval(found: Mapping[str, Any]) -> str:
+def interval(scores: Scores) -> str:
     """The interval of that change."""
-    share = found["metric"] == "accuracy"
-    low, high = found.get("low"), found.get("high")
-    return (
-        "not known" if low is None or high is None else f"{_signed(float(low), share)} to {_signed(float(high), share)}"
-    )
+    share = scores.metric == "accuracy"
+    if not (math.isfinite(scores.low) and math.isfinite(scores.high)):
+        return "not known"
+    return f"{_signed(scores.low, share)} to {_signed(scores.high, share)}"
 
 
 def _signed(value: float, share: bool) -> str:
@@ -66,4 +58,4 @@ def _signed(value: float, share: bool) -> str:
 
 
 def _score(value: float, share: bool) -> str:
-    return words.share(float(value), 1) if share else words.significant(float(value))
+    return words.share(value, 1) if share else words.significant(value)

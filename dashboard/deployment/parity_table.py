@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from dashboard import escape, linked, words
 from dashboard.deployment import parity_ways
+from stethoscope.codec import answer_of
 from stethoscope.jobs.state import JobState
+from stethoscope.parity.array_difference import largest_of
+from stethoscope.parity.comparison import Comparison
 from stethoscope.types import Status
 
 ADDRESS = "versus"
 """The other model whose answer is shown, in the address."""
-_SAID = {"equal": "equal", "within_tolerance": "within tolerance", "different": "different"}
+_MEASURES = ("Largest difference", "Same class", "They part at", "Cause", "First call")
 _LONG = 24
 
 
@@ -24,7 +27,8 @@ def choose(states: Mapping[str, JobState], names: Mapping[str, str]) -> str:
         states: by the other model's id; more than one.
         names: of the other models' files, by id. Hostile.
     """
-    alike = sum(_verdict(state) in ("equal", "within_tolerance") for state in states.values())
+    compared = [_comparison(state) for state in states.values()]
+    alike = sum(one is not None and one.verdict != "different" for one in compared)
     still = sum(not state.done for state in states.values())
     st.markdown(
         f"**{alike:,} of {words.plural(len(states), 'model')} {'answers' if alike == 1 else 'answer'} the same**" + (f", {still:,} to come" if still else "")
@@ -39,34 +43,39 @@ def choose(states: Mapping[str, JobState], names: Mapping[str, str]) -> str:
 
 def table(states: Mapping[str, JobState], names: Mapping[str, str]) -> dict[str, list[str]]:
     """One row for each other model."""
-    columns: dict[str, list[str]] = {
-        "Other model": [], "Answer": [], "Largest difference": [], "Same class": [], "They part at": [], "Cause": [], "First call": [],
-    }  # fmt: skip
+    columns: dict[str, list[str]] = {name: [] for name in ("Other model", "Answer", *_MEASURES)}
     for key, state in states.items():
-        value = state.result.value if state.result is not None and state.result.status is Status.OK else {}
-        offs = [one.get("max_abs_diff") for one in value.get("outputs") or ()]
-        same, parting = value.get("top1_agreement"), value.get("first_divergence") or {}
-        time_s = (value.get("time_s") or {}).get("b")
         columns["Other model"].append(escape.clip(names.get(key, key)))
         columns["Answer"].append(result(state))
-        columns["Largest difference"].append(
-            "—" if not offs else "no number" if None in offs else words.difference(max(offs))
-        )
-        columns["Same class"].append("—" if same is None else words.share(float(same), 1))
-        columns["They part at"].append(escape.clip(parting.get("a") or "—", 60))
-        columns["Cause"].append(escape.clip(parting.get("cause") or "—", 80))
-        columns["First call"].append("—" if time_s is None else words.duration(float(time_s)))
+        for name, text in zip(_MEASURES, _measures(_comparison(state)), strict=True):
+            columns[name].append(text)
     return columns
+
+
+def _measures(compared: Comparison | None) -> Sequence[str]:
+    if compared is None:
+        return ["—"] * len(_MEASURES)
+    largest = largest_of([output.max_abs_diff for output in compared.outputs])
+    same, parting = compared.top1_agreement, compared.first_divergence
+    return (
+        "no number" if largest is None else words.difference(largest),
+        "—" if same is None else words.share(same, 1),
+        "—" if parting is None else escape.clip(parting.a or "—", 60),
+        "—" if parting is None else escape.clip(parting.cause, 80),
+        words.duration(compared.time_s.b),
+    )
 
 
 def result(state: JobState) -> str:
     """How a comparison stands or ended, in a few words."""
     if state.result is None:
         return "running" if state.status == "running" else "waiting"
-    if state.result.status is Status.OK:
-        return _SAID.get(_verdict(state), "no answer")
-    return state.result.status.value.replace("_", " ")
+    compared = _comparison(state)
+    return state.result.status.value.replace("_", " ") if compared is None else compared.verdict.replace("_", " ")
 
 
-def _verdict(state: JobState) -> str:
-    return str(state.result.value.get("verdict")) if state.result is not None else ""
+def _comparison(state: JobState) -> Comparison | None:
+    """What was found; None where it is not done or did not come to its end."""
+    if state.result is None or state.result.status is not Status.OK:
+        return None
+    return answer_of(state.result, Comparison)

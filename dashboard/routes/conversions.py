@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import RawIOBase
 from pathlib import Path
@@ -18,8 +18,10 @@ from starlette.routing import Route
 from dashboard import escape
 from dashboard.routes.downloads import job_file
 from dashboard.routes.replies import base_path, refusal
+from stethoscope.codec import partial_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
+from stethoscope.tasks.convert import Conversion
 from stethoscope.types import JobResult
 
 _AT_ONCE = 1 << 20
@@ -88,9 +90,11 @@ def converted(job_id: str, result: JobResult) -> Converted:
     Raises:
         NotFound: the job converted nothing, or its files are gone.
     """
-    beside = result.value.get("beside") or ()
-    names = [result.value.get("file"), *(beside[:_MOST_BESIDE] if isinstance(beside, list) else ())]
-    return Converted(tuple(job_file(job_id, str(name or "")) for name in names))
+    conversion = partial_of(result, Conversion)
+    if conversion is None:
+        raise NotFound("Result: expected a finished conversion, got one that made nothing. Convert again.")
+    names = (conversion.file, *conversion.beside[:_MOST_BESIDE])
+    return Converted(tuple(job_file(job_id, name) for name in names))
 
 
 def address(job_id: str, name: str) -> str:
@@ -98,19 +102,18 @@ def address(job_id: str, name: str) -> str:
     return f"{base_path()}/api/jobs/{job_id}/converted/{quote(name, safe='')}"
 
 
-def file_name(source: str, value: Mapping[str, Any], found: Converted) -> str:
+def file_name(source: str, target: str, found: Converted) -> str:
     """What to call the model: "cats.keras" becomes "cats.onnx", "cats_int8.tflite" or "cats_saved_model.zip".
 
     Args:
         source: the name of the file that was converted. Hostile.
-        value: the answer of the job.
+        target: what it was converted to.
         found: what it left.
     """
     path = Path(escape.file_name(source))
     while path.suffix.lower() in _ARCHIVES:
         path = path.with_suffix("")
     stem = path.stem or "model"
-    target = str(value.get("target") or "")
     tail = target.replace("-", "_") if found.suffix == ".zip" else target.partition("-")[2]
     if tail and not stem.endswith(tail):
         stem = f"{stem}_{tail}"

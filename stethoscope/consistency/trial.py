@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
+from stethoscope.consistency.report import ConsistencyTest, FirstDifference, Group
 from stethoscope.tasks.differences import Difference
-
-Group = Literal["determinism", "batch", "mode", "save-reload", "robustness"]
 
 
 @dataclass(frozen=True)
@@ -20,15 +19,13 @@ class Origin:
     gap: Difference | None = None
     """The difference in the layer's output, where two runs were compared."""
 
-    def to_json(self) -> dict[str, Any]:
-        """As "first_difference" in the command line's answer."""
-        return {
-            "layer": self.layer,
-            "max_abs_diff": None if self.gap is None else self.gap.max_abs_diff,
-            "reason": self.reason,
-            "values": [] if self.gap is None else list(self.gap.values),
-            "index": [] if self.gap is None else list(self.gap.index),
-        }
+    def difference(self) -> FirstDifference:
+        """As the answer has it."""
+        if self.gap is None:
+            return FirstDifference(self.layer, None, self.reason)
+        return FirstDifference(
+            self.layer, self.gap.max_abs_diff, self.reason, tuple(self.gap.values), tuple(self.gap.index)
+        )
 
 
 @dataclass(frozen=True)
@@ -50,21 +47,21 @@ class Trial:
     decides: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
-        """As under "tests" in the command line's answer."""
-        return {
-            "id": self.id,
-            "group": self.group,
-            "name": self.name,
-            "passed": self.passed,
-            "noted": self.noted,
-            "decides": self.decides,
-            "detail": self.detail,
-            "max_abs_diff": self.max_abs_diff,
-            "layer": None if self.origin is None else self.origin.layer,
-            "reason": "" if self.origin is None else self.origin.reason,
-            "values": dict(self.values),
-        }
+    def test(self) -> ConsistencyTest:
+        """As the answer has it."""
+        return ConsistencyTest(
+            id=self.id,
+            group=self.group,
+            name=self.name,
+            passed=self.passed,
+            noted=self.noted,
+            decides=self.decides,
+            detail=self.detail,
+            max_abs_diff=self.max_abs_diff,
+            layer=None if self.origin is None else self.origin.layer,
+            reason="" if self.origin is None else self.origin.reason,
+            values=self.values,
+        )
 
 
 def number(value: Any) -> str:

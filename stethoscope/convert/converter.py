@@ -26,6 +26,14 @@ class Unsupported:
     """What to do about it, a sentence; "" where we know of nothing."""
 
 
+@dataclass(frozen=True)
+class NotConverted:
+    """What is known of a conversion that was refused."""
+
+    unsupported: tuple[Unsupported, ...] = ()
+    """Operators that stand in the way, where it is they."""
+
+
 class CannotConvert(StethoscopeError):
     """The model cannot be brought into this form; says why, and which operators are to blame.
 
@@ -34,8 +42,8 @@ class CannotConvert(StethoscopeError):
     """
 
     def __init__(self, message: str, unsupported: Sequence[Unsupported] = ()) -> None:
-        super().__init__(message, {"unsupported": [asdict(one) for one in unsupported]})
         self.unsupported = tuple(unsupported)
+        super().__init__(message, asdict(NotConverted(self.unsupported)))
 
 
 class Calibration(Protocol):

@@ -171,9 +171,10 @@ def _with_examination(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
 
 
 def _with_behaviour(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+    from stethoscope.consistency.report import ConsistencyReport
     from stethoscope.gathering.behaviour import behaviour_from
 
-    return replace(evidence, behaviour=behaviour_from(result.value))
+    return replace(evidence, behaviour=behaviour_from(answer_of(result, ConsistencyReport)))
 
 
 def _with_training(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from stethoscope.codec import decode
-from stethoscope.evidence.behaviour import BehaviourEvidence
-
-_FIELDS = ("id", "name", "passed", "detail", "max_abs_diff", "layer", "reason", "values", "noted")
+from stethoscope.consistency.report import ConsistencyReport
+from stethoscope.evidence.behaviour import BehaviourEvidence, BehaviourTest
 
 
-def behaviour_from(value: Mapping[str, Any]) -> BehaviourEvidence:
-    """Reads the `consistency` shape of the command line.
-
-    Raises:
-        StethoscopeError: it does not have that shape.
-    """
-    settings = value.get("settings")
-    source = str(settings.get("input", "")) if isinstance(settings, Mapping) else ""
-    tests = value.get("tests")
-    return decode(
-        BehaviourEvidence,
-        {
-            "consistent": value.get("consistent"),
-            "tests": [_test(test) for test in tests] if isinstance(tests, list) else tests,
-            "source": "random input" if source in ("", "dummy") else "data",
-        },
+def behaviour_from(report: ConsistencyReport) -> BehaviourEvidence:
+    """All tests as evidence."""
+    tests = tuple(
+        BehaviourTest(
+            id=test.id,
+            name=test.name,
+            passed=test.passed,
+            detail=test.detail,
+            max_abs_diff=test.max_abs_diff,
+            layer=test.layer or "",
+            reason=test.reason,
+            values=test.values,
+            noted=test.noted,
+        )
+        for test in report.tests
     )
-
-
-def _test(test: Any) -> Any:
-    if not isinstance(test, Mapping):
-        return test
-    kept = {key: test[key] for key in _FIELDS if key in test}
-    return {**kept, "layer": kept.get("layer") or "", "values": kept.get("values") or {}}
+    return BehaviourEvidence(report.consistent, tests, "random input" if report.settings.input == "dummy" else "data")

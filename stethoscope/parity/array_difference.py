@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -39,6 +40,17 @@ class ArrayDifference:
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in asdict(self).items()
         }
+
+
+def finite_or_none(value: float) -> float | None:
+    """A measure as answers hold it: None where it is no finite number."""
+    return value if math.isfinite(value) else None
+
+
+def largest_of(measures: Sequence[float | None]) -> float | None:
+    """The largest of a measure of several arrays; None where one of them has no finite value."""
+    known = [one for one in measures if one is not None]
+    return max(known, default=0.0) if len(known) == len(measures) else None
 
 
 def array_difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> ArrayDifference:

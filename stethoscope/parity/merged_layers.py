@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from stethoscope.parity.comparison import ComparedLayer, Parting
 from stethoscope.types import Architecture
 
 _HEALED = 0.1
@@ -15,44 +15,43 @@ _FAR = 0.05
 """A difference from which a layer beside a far nearer one with the same counterpart is no pair, whatever went into it."""
 
 
-def merged(rows: Sequence[Mapping[str, Any]], parting: Mapping[str, Any] | None, first: Architecture) -> set[str]:
+def merged(rows: Sequence[ComparedLayer], parting: Parting | None, first: Architecture) -> set[str]:
     """Keys of the rows that are merged.
 
     A row is merged where its difference is large or not explained, the models do not part at it, and it belongs to the group in
     which they part, or another layer has the same counterpart and a far smaller difference, or a layer that reads it has.
 
     Args:
-        rows: "layers" of the task `compare`.
-        parting: "first_divergence" of it.
+        rows: layers that both models have.
+        parting: where they part.
         first: the first model's architecture, for which layer reads which.
     """
-    seen_at = (parting or {}).get("seen_at") or parting or {}
-    at = str(seen_at.get("a") or "")
-    group = set((parting or {}).get("group") or ()) - {at}
+    at, there = ("", "") if parting is None else parting.place
+    group = set(() if parting is None else parting.group) - {at}
     lowest: dict[str, float] = {}
     for one in rows:
-        lowest[one["b"]] = min(lowest.get(one["b"], math.inf), _off(one))
-    off = {one["a"]: _off(one) for one in rows}
-    if at and at not in off and (parting or {}).get("nrmse") is not None:
+        lowest[one.b] = min(lowest.get(one.b, math.inf), _off(one))
+    off = {one.a: _off(one) for one in rows}
+    if parting is not None and at and at not in off and parting.nrmse is not None:
         # Where they part there may be no row: the layer's own answer was found by computing it.
-        off[at] = float((parting or {})["nrmse"])
-        lowest[str(seen_at.get("b"))] = min(lowest.get(str(seen_at.get("b")), math.inf), off[at])
+        off[at] = parting.nrmse
+        lowest[there] = min(lowest.get(there, math.inf), off[at])
     readers: dict[str, list[str]] = {}
     for layer in first.layers:
         for name in layer.inputs:
             readers.setdefault(name, []).append(layer.path)
     found = set()
     for one in rows:
-        nearer = _off(one) > lowest[one["b"]] / _HEALED
-        if one["a"] == at or (one["same"] and not (nearer and _off(one) > _FAR)):
+        nearer = _off(one) > lowest[one.b] / _HEALED
+        if one.a == at or (one.same and not (nearer and _off(one) > _FAR)):
             continue
-        healed = one["how"] == "structure" and any(
-            off[name] <= _HEALED * _off(one) for name in readers.get(one["a"], ()) if name in off
+        healed = one.how == "structure" and any(
+            off[name] <= _HEALED * _off(one) for name in readers.get(one.a, ()) if name in off
         )
-        if one["a"] in group or nearer or healed:
-            found.add(one["key"])
+        if one.a in group or nearer or healed:
+            found.add(one.key)
     return found
 
 
-def _off(row: Mapping[str, Any]) -> float:
-    return math.inf if row["nrmse"] is None else float(row["nrmse"])
+def _off(row: ComparedLayer) -> float:
+    return math.inf if row.nrmse is None else row.nrmse

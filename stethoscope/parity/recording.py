@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.codec import plain
-from stethoscope.errors import UnreadableFile
+from stethoscope.codec import decode, plain
+from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.parity.layer_tensors import LayerTensors
+from stethoscope.parity.ways import Way
 from stethoscope.types import Feed, TensorSpec
 
 _INDEX = "recording.json"
@@ -47,8 +47,8 @@ class Recording:
     edge_outputs: Feed = field(default_factory=dict)
     time_s: float = 0.0
     peak_bytes: int = 0
-    way: Mapping[str, Any] = field(default_factory=dict)
-    """How it was run: {"settings", "said"}."""
+    way: Way = field(default_factory=Way)
+    """How it was run."""
     notes: list[str] = field(default_factory=list)
 
     def save(self, folder: Path) -> None:
@@ -94,9 +94,9 @@ class Recording:
                 edge_outputs=feeds["edge_outputs"],
                 places=np.asarray(index["places"], np.int64),
                 layers=LayerTensors.restored(folder / "layers", index["layers"]),
-                **{name: index[name] for name in _PLAIN},
+                **{name: index[name] for name in _PLAIN} | {"way": decode(Way, index["way"])},
             )
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, StethoscopeError) as error:
             raise UnreadableFile(
                 f"The answers of the first model: expected a recording, got something else ({type(error).__name__}). Compare again."
             ) from error

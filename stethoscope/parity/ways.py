@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from stethoscope.errors import BadSetting
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import CALLS, DEVICES, PRECISIONS, RunSettings
+from stethoscope.parity.precision import Precision, precision_of
+from stethoscope.types import Architecture
 
 _NAMES = ("call", "precision", "device", "threads", "xla")
+_COMPUTES: Mapping[str, Precision] = {
+    "float32": "float32",
+    "mixed_float16": "float16",
+    "float16": "float16",
+    "mixed_bfloat16": "bfloat16",
+    "bfloat16": "bfloat16",
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a model is run."""
+
+    settings: RunSettings = field(default_factory=RunSettings)
+    said: tuple[str, ...] = ()
+    """What is not as usual, in sentences."""
+
+    def computes(self, architecture: Architecture) -> Precision:
+        """The precision in which a model computes when it is run in this way."""
+        return _COMPUTES.get(self.settings.precision) or precision_of(architecture)
 
 
 def parse_way(text: str) -> RunSettings:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from stethoscope.architecture.matching import is_across, match
-from stethoscope.codec import plain
+from stethoscope.both import OfBoth
 from stethoscope.errors import BadInput
 from stethoscope.memory.allocation import give_back
-from stethoscope.memory.run_settings import RunSettings
+from stethoscope.parity.comparison import Comparison, InputCause, OutputPair, Parting
 from stethoscope.parity.comparison_jobs import RECORDED
 from stethoscope.parity.cut_range import first_cut
 from stethoscope.parity.first_divergence import Divergence, LayerError, first_divergence, layer_errors, reads
@@ -20,7 +21,7 @@ from stethoscope.parity.merged_layers import merged
 from stethoscope.parity.output_pairs import pair_inputs, pair_outputs
 from stethoscope.parity.precision import Tolerance, tolerance
 from stethoscope.parity.recording import Recording
-from stethoscope.parity.ways import said
+from stethoscope.parity.ways import Way, said
 from stethoscope.task import TaskContext
 from stethoscope.tasks.feeds import Batching
 from stethoscope.tasks.parity_cause import explain, is_tried, may_be_folded
@@ -28,11 +29,11 @@ from stethoscope.tasks.parity_edges import edges
 from stethoscope.tasks.parity_inputs import TurnedInputs
 from stethoscope.tasks.parity_labels import scored
 from stethoscope.tasks.parity_layer_rows import at_the_cut, at_the_input, layer_row
-from stethoscope.tasks.parity_outputs import compared, sentence, shapes, verdict_of, worst_rows
+from stethoscope.tasks.parity_outputs import compared, sentence, shapes, summary, verdict_of, worst_rows
 from stethoscope.tasks.parity_preprocessing import cut_off, tried_inputs
 from stethoscope.tasks.parity_recorded import recorded, timed
 from stethoscope.tasks.parity_side import Side, SideSeen, layers_or_reason
-from stethoscope.tasks.parity_ways import Way, described, opened, way_of
+from stethoscope.tasks.parity_ways import described, opened, way_of
 from stethoscope.types import Architecture, Feed
 
 _INTEGERS = ("int8", "int16")
@@ -48,33 +49,20 @@ class Compare:
     """
 
     kind = "compare"
+    answer = Comparison
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns
-
-        {"verdict": "equal|within_tolerance|different", "sentence", "outputs": [{"a", "b", "orientation", "shape", "max_abs_diff",
-        "mean_abs_diff", "max_rel_diff", "nrmse", "cosine", "sqnr_db", "top1_agreement", "top5_agreement", "nonfinite", "within"}],
-        "top1_agreement", "first_divergence": {"a", "b", "cause", "cause_id", "confidence", "sentence", "fix", "layer", "group",
-        "guesses"} | null, "layers": [{"a", "b", "key", "how", "orientation", "nrmse", "max_abs", "cosine", "sqnr_db", "same",
-        "clipped", "merged"}], "unmatched": {"a", "b"}, "edges": [{"case", "within", "max_abs_diff", "a", "b"}], "tolerance",
-        "precision": {"a", "b"}, "rows", "layer_rows", "source", "inputs", "preprocessing", "worst_rows", "labels",
-        "time_s": {"a", "b"}, "peak_bytes": {"a", "b"}, "ways": {"a": {"settings", "said"}, "b"}, "notes"}.
+    def run(self, context: TaskContext) -> Comparison:
+        """Runs both on the same rows, then looks for the first layer that parts.
 
         Raises:
             BadInput: the inputs or outputs have nothing to do with each other.
             BadSetting: as `way_of`.
             StethoscopeError: as `open_model`, of either.
         """
-        return plain_json(_Comparison(context).run())
+        return _Comparing(context).run()
 
 
-def plain_json(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """As JSON values; numbers that are none as null."""
-    found: Mapping[str, Any] = plain(value)
-    return found
-
-
-class _Comparison:
+class _Comparing:
     """One job."""
 
     def __init__(self, context: TaskContext) -> None:
@@ -83,7 +71,7 @@ class _Comparison:
         self._folder = context.folder / "tmp" / "layers"
         self._notes: list[str] = []
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Comparison:
         context = self._context
         context.memory.watch()
         first, way = self._first()
@@ -103,7 +91,7 @@ class _Comparison:
         context.memory.reset()
         return found, way_of(context, "other", alone=False)
 
-    def _beside(self, first: Recording, second: Side, way: Way) -> dict[str, Any]:
+    def _beside(self, first: Recording, second: Side, way: Way) -> Comparison:
         context, names = self._context, (self._context.files["model"].name, _named(second, way))
         seen = SideSeen(context.files["model"], described(context.files["model"]))
         inputs = pair_inputs(first.inputs, second.runner.inputs)
@@ -111,51 +99,46 @@ class _Comparison:
         turned = TurnedInputs(inputs, second.runner.inputs)
         context.report("run", 0.5, f"running {names[1]}")
         right, right_s = self._run_second(second, turned.feed(first.feed))
-        precision = {"a": _way(first).computes(seen.architecture), "b": way.computes(second.architecture)}
-        limits = tolerance(precision["a"], precision["b"])
+        precision = OfBoth(first.way.computes(seen.architecture), way.computes(second.architecture))
+        limits = tolerance(precision.a, precision.b)
         outputs = self._outputs(first.outputs, right, limits)
-        verdict = verdict_of(outputs)
-        value: dict[str, Any] = {
-            "verdict": verdict,
-            "outputs": outputs,
-            "top1_agreement": min(
-                (one["top1_agreement"] for one in outputs if one["top1_agreement"] is not None), default=None
-            ),
-            "first_divergence": None,
-            "layers": [],
-            "unmatched": {"a": [], "b": []},
-            "edges": edges(first, second, turned, outputs, limits, self._batch_size, self._notes),
-            "tolerance": {
-                "nrmse": limits.nrmse,
-                "top1": limits.top1,
-                "precision": limits.precision,
-                "floor": limits.floor,
-            },
-            "precision": precision,
-            "rows": len(first.places),
-            "layer_rows": first.layer_rows,
-            "source": first.source,
-            "inputs": turned.said(),
-            "preprocessing": None,
-            "worst_rows": worst_rows(first.outputs, right, outputs, first.places, first.described),
-            "labels": scored(first.outputs, right, outputs, first.labels),
-            "time_s": {"a": first.time_s, "b": right_s},
-            "peak_bytes": {"a": first.peak_bytes, "b": context.memory.peak_bytes()},
-            "ways": {"a": first.way, "b": way.to_json()},
-            "notes": self._notes,
-        }
-        context.save_partial(plain(value))
+        at_edges = tuple(edges(first, second, turned, outputs, limits, self._batch_size, self._notes))
+        agreements = [output.top1_agreement for output in outputs if output.top1_agreement is not None]
+        found = Comparison(
+            verdict=verdict_of(outputs),
+            outputs=outputs,
+            top1_agreement=min(agreements, default=None),
+            tolerance=limits,
+            precision=precision,
+            rows=len(first.places),
+            layer_rows=first.layer_rows,
+            source=first.source,
+            inputs=turned.pairs(),
+            worst_rows=worst_rows(first.outputs, right, outputs, first.places, first.described),
+            labels=scored(first.outputs, right, outputs, first.labels),
+            time_s=OfBoth(first.time_s, right_s),
+            peak_bytes=OfBoth(first.peak_bytes, context.memory.peak_bytes()),
+            ways=OfBoth(first.way, way),
+            edges=at_edges,
+            notes=tuple(self._notes),
+        )
+        context.save_partial(found)
         if context.params.get("layers", True):
-            tried = None
-            if verdict == "different":
-                context.report("inputs", 0.6, "trying other preprocessing")
-                tried = tried_inputs(second, turned, first.feed, first.outputs, outputs)
-            if verdict == "different" or (verdict == "within_tolerance" and precision["a"] not in _INTEGERS):
-                value["preprocessing"] = tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
+            found = replace(found, preprocessing=self._inputs(found, first, second, turned))
             few = _layer_feed(first)
-            self._layers(value, seen, second, first.layers, turned.feed(few), first.problem, limits)
-        value["sentence"] = sentence(value, *names)
-        return value
+            found = self._layers(found, seen, second, first.layers, turned.feed(few), first.problem)
+        found = replace(found, summary=summary(found, *names), notes=tuple(self._notes))
+        return replace(found, sentence=sentence(found))
+
+    def _inputs(self, found: Comparison, first: Recording, second: Side, turned: TurnedInputs) -> InputCause | None:
+        """What is wrong with what goes into the second, if that is what makes the difference."""
+        tried = None
+        if found.verdict == "different":
+            self._context.report("inputs", 0.6, "trying other preprocessing")
+            tried = tried_inputs(second, turned, first.feed, first.outputs, found.outputs)
+        if found.verdict == "different" or (found.verdict == "within_tolerance" and found.precision.a not in _INTEGERS):
+            return tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
+        return None
 
     def _run_second(self, second: Side, feed: Feed) -> tuple[Feed, float]:
         try:
@@ -173,35 +156,29 @@ class _Comparison:
                 "Compare models that take the same inputs."
             )
 
-    def _outputs(self, left: Feed, right: Feed, limits: Tolerance) -> list[dict[str, Any]]:
-        found = []
+    def _outputs(self, left: Feed, right: Feed, limits: Tolerance) -> tuple[OutputPair, ...]:
+        outputs = []
         for a, b in pair_outputs(left, right).items():
-            told = compared(a, b, left[a], right[b], limits)
-            if told is not None:
-                found.append(told)
+            output = compared(a, b, left[a], right[b], limits)
+            if output is not None:
+                outputs.append(output)
             else:
                 self._notes.append(
                     f"Output {a!r} {list(left[a].shape)} and {b!r} {list(right[b].shape)} cannot be compared: their shapes differ."
                 )
-        for name in [name for name in left if name not in {one["a"] for one in found}]:
+        for name in [name for name in left if name not in {output.a for output in outputs}]:
             self._notes.append(f"Output {name!r} of the first model has no counterpart.")
-        if not found:
+        if not outputs:
             raise BadInput(
                 f"{self._context.files['model'].name} and {self._context.files['other'].name}: no two outputs have the same size "
                 f"({shapes(left)} and {shapes(right)}). Compare models that answer the same question."
             )
-        return found
+        return tuple(outputs)
 
     def _layers(
-        self,
-        value: dict[str, Any],
-        first: SideSeen,
-        second: Side,
-        tensors: LayerTensors,
-        feed: Feed,
-        problem: str,
-        limits: Tolerance,
-    ) -> None:
+        self, found: Comparison, first: SideSeen, second: Side, tensors: LayerTensors, feed: Feed, problem: str
+    ) -> Comparison:
+        """The comparison with its layers, and where they part."""
         context = self._context
         context.report("layers", 0.7, f"reading the layers of {second.file.name}")
         others, other_problem = layers_or_reason(second, feed, self._folder / "b")
@@ -209,46 +186,47 @@ class _Comparison:
             if reason:
                 self._notes.append(f"Layers are not compared. {reason}")
         if problem or other_problem:
-            return
+            return found
         context.report("match", 0.85, "matching layers")
         across = is_across(first.architecture, second.architecture)
         matched = _matched(first.architecture, second.architecture, across)
-        pairs = pair(tensors, others, matched, limits.floor, certain=not across)
+        floor = found.tolerance.floor
+        pairs = pair(tensors, others, matched, floor, certain=not across)
         sources = reads(first.architecture, tensors)
-        errors = layer_errors(tensors, others, pairs, sources, floor=limits.floor)
+        errors = layer_errors(tensors, others, pairs, sources, floor=floor)
         same = {one.key: one.same for one in errors}
-        value["layers"] = [layer_row(pairs[key], tensors, others, same[key]) for key in tensors if key in pairs]
+        rows = [layer_row(pairs[key], tensors, others, same[key]) for key in tensors if key in pairs]
         taken = {one.b for one in pairs.values()}
-        value["unmatched"] = {
-            "a": [key for key in tensors if key not in pairs],
-            "b": [key for key in others if key not in taken],
-        }
+        unmatched = OfBoth(
+            tuple(key for key in tensors if key not in pairs), tuple(key for key in others if key not in taken)
+        )
+        parting: Parting | None = None
         folded = ""
-        if value["verdict"] == "different":
+        if found.verdict == "different":
             why = partial(
                 explain, first=first, second=second, tensors=(tensors, others), pairs=pairs, feed=feed, matched=matched,
-                preprocessing=value["preprocessing"],
+                preprocessing=found.preprocessing,
             )  # fmt: skip
             part = partial(first_divergence, first.architecture, tensors, others, pairs)
-            errors_but = partial(layer_errors, tensors, others, pairs, sources, floor=limits.floor)
-            value["first_divergence"], folded = self._parting(part, errors, errors_but, why, across)
-        if value["first_divergence"] is None and value["preprocessing"] is not None:
-            value["first_divergence"] = at_the_input(value["preprocessing"], tensors, pairs)
-        if value["verdict"] == "within_tolerance" and value["first_divergence"] is None:
+            errors_but = partial(layer_errors, tensors, others, pairs, sources, floor=floor)
+            parting, folded = self._parting(part, errors, errors_but, why, across)
+        if parting is None and found.preprocessing is not None:
+            parting = at_the_input(found.preprocessing, tensors, pairs)
+        if found.verdict == "within_tolerance" and parting is None:
             cut = first_cut(tensors, others, pairs)
-            value["first_divergence"] = None if cut is None else at_the_cut(cut, tensors, others, second.file.name)
-        hidden = merged(value["layers"], value["first_divergence"], first.architecture)
-        for row in value["layers"]:
-            row["merged"] = row["key"] in hidden or row["a"] == folded
+            parting = None if cut is None else at_the_cut(cut, tensors, others, second.file.name)
+        hidden = merged(rows, parting, first.architecture)
+        layers = tuple(replace(row, merged=row.key in hidden or row.a == folded) for row in rows)
+        return replace(found, first_divergence=parting, layers=layers, unmatched=unmatched)
 
     def _parting(
         self,
         part: _Part,
         errors: Sequence[LayerError],
         errors_but: Callable[..., list[LayerError]],
-        why: Callable[[Divergence], dict[str, Any]],
+        why: Callable[[Divergence], Parting],
         across: bool,
-    ) -> tuple[dict[str, Any] | None, str]:
+    ) -> tuple[Parting | None, str]:
         """(where they part and why, the layer before it whose factors lie in that layer's weights: "" for none)."""
         found = part(errors)
         if found is None:
@@ -282,10 +260,6 @@ def _layer_feed(first: Recording) -> Feed:
 def _named(side: Side, way: Way) -> str:
     how = said(way.settings)
     return side.file.name if how == "as usual" else f"{side.file.name} ({how})"
-
-
-def _way(first: Recording) -> Way:
-    return Way(RunSettings.from_json(first.way.get("settings")))
 
 
 TASK = Compare()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from stethoscope.consistency.report import ConsistencyReport
 from stethoscope.consistency.study import Study
 from stethoscope.consistency.subject import Subject
 from stethoscope.task import TaskContext
@@ -15,9 +13,10 @@ class Consistency:
     """params: {"runs", "seed", "batch_size", "atol", "trusted"}; files: "model", optionally "data"."""
 
     kind = "consistency"
+    answer = ConsistencyReport
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns the `consistency` shape of the command line."""
+    def run(self, context: TaskContext) -> ConsistencyReport:
+        """Runs all tests on the same input."""
         runs = max(2, int(context.params.get("runs", 5)))
         seed = int(context.params.get("seed", 0))
         batch_size = max(1, int(context.params.get("batch_size", 8)))

@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from stethoscope.convert.converter import CannotConvert
-from stethoscope.parity.array_difference import array_difference, top_agreement
+from stethoscope.parity.array_difference import array_difference, finite_or_none, top_agreement
 from stethoscope.parity.precision import precision_of, tolerance
 from stethoscope.types import Architecture, Feed
 
 _ROUNDING = 1e-5
 """Of the largest value: threads add in another order each time."""
-Difference = dict[str, Any]
 
 
-def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, str]) -> list[Difference]:
+@dataclass(frozen=True)
+class OutputDifference:
+    """How far one output of the converted model is from the source's; a measure is None where it has no finite value."""
+
+    name: str
+    """In the source,"""
+    in_target: str
+    """and in the new file."""
+    shape: tuple[int, ...]
+    max_abs_diff: float | None
+    mean_abs_diff: float | None
+    nrmse: float | None
+    """The root mean square difference as a share of the source's root mean square."""
+    cosine: float | None = None
+    sqnr_db: float | None = None
+    """Signal to noise; None for equal arrays."""
+    top1_agreement: float | None = None
+    """The share of rows with the same class; None where there are no classes."""
+    nonfinite: int = 0
+    """Values that are numbers in the source alone."""
+
+
+def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, str]) -> tuple[OutputDifference, ...]:
     """Each output of the converted model against the source's.
 
     Args:
@@ -27,38 +49,34 @@ def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, st
         after: the converted model's, as real numbers.
         originals: the source's name for each name in `after`.
 
-    Returns:
-        One {"name", "in_target", "shape", "max_abs_diff", "mean_abs_diff", "nrmse", "cosine", "sqnr_db", "top1_agreement", "nonfinite"}
-        each; "nonfinite" counts values that are numbers in the source alone.
-
     Raises:
         CannotConvert: an output is missing, has another shape, or is no number where the source's is.
     """
-    found = [_compared(new, old, before[old], after[new]) for new, old in originals.items() if new in after]
-    missing = sorted(set(before) - {one["name"] for one in found})
-    if missing or not found:
+    outputs = tuple(_compared(new, old, before[old], after[new]) for new, old in originals.items() if new in after)
+    missing = sorted(set(before) - {output.name for output in outputs})
+    if missing or not outputs:
         raise CannotConvert(
             f"{name}: the file that was made has no output for {', '.join(missing) or 'any of the model’s'}. Give the outputs names in "
             "the source and convert it again."
         )
-    if broken := next((one for one in found if one["nonfinite"]), None):
+    if broken := next((output for output in outputs if output.nonfinite), None):
         raise CannotConvert(
             f"{name}: what was made of it runs, but answers with NaN or infinity where the source does not, in "
-            f"{broken['nonfinite']:,} values of output {broken['name']!r}. Convert it to a finer precision, or find the layer with "
+            f"{broken.nonfinite:,} values of output {broken.name!r}. Convert it to a finer precision, or find the layer with "
             "`stethoscope compare`."
         )
-    return found
+    return outputs
 
 
 def doubts(
-    before: Feed, again: Feed, found: Sequence[Difference], source: Architecture, made: Architecture
+    before: Feed, again: Feed, outputs: Sequence[OutputDifference], source: Architecture, made: Architecture
 ) -> Iterator[str]:
     """What makes the differences worth a look, or worth nothing, in sentences.
 
     Args:
         before: the source's outputs.
         again: the source's outputs for the same rows, from another call.
-        found: of `differences`.
+        outputs: of `differences`.
         source: the source.
         made: the converted model.
     """
@@ -69,23 +87,20 @@ def doubts(
         )
         return
     allowed = tolerance(precision_of(source), precision_of(made))
-    far = [one for one in found if one["max_abs_diff"] != 0 and (one["nrmse"] is None or one["nrmse"] > allowed.nrmse)]
-    for one in far[:1]:
-        amount = "values that are no numbers" if one["nrmse"] is None else f"{one['nrmse']:.1%} of its size"
+    far = (one for one in outputs if one.max_abs_diff != 0 and (one.nrmse is None or one.nrmse > allowed.nrmse))
+    if output := next(far, None):
+        amount = "values that are no numbers" if output.nrmse is None else f"{output.nrmse:.1%} of its size"
         yield (
-            f"Output {one['name']!r} is off by {amount}, more than {allowed.precision} explains ({allowed.nrmse:.2%}). Find the first "
+            f"Output {output.name!r} is off by {amount}, more than {allowed.precision} explains ({allowed.nrmse:.2%}). Find the first "
             "layer that differs with `stethoscope compare`."
         )
 
 
-def _compared(name: str, original: str, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> Difference:
-    told: Difference = {"name": original, "in_target": name, "shape": list(a.shape)}
+def _compared(name: str, original: str, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> OutputDifference:
+    shape = a.shape
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         gap = 0.0 if a.shape == b.shape and bool(np.array_equal(a, b)) else None
-        return told | {
-            "max_abs_diff": gap, "mean_abs_diff": gap, "nrmse": gap, "cosine": None, "sqnr_db": None, "top1_agreement": None,
-            "nonfinite": 0,
-        }  # fmt: skip
+        return OutputDifference(original, name, shape, gap, gap, gap)
     if a.shape != b.shape and a.size == b.size:
         b = b.reshape(a.shape)
     if a.shape != b.shape:
@@ -94,16 +109,18 @@ def _compared(name: str, original: str, a: npt.NDArray[Any], b: npt.NDArray[Any]
             "so that every shape is known."
         )
     found = array_difference(a, b)
-    said = found.to_json()
-    return told | {
-        "max_abs_diff": said["max_abs"],
-        "mean_abs_diff": said["mean_abs"],
-        "nrmse": said["nrmse"],
-        "cosine": found.cosine,
-        "sqnr_db": found.sqnr_db,
-        "top1_agreement": top_agreement(a, b),
-        "nonfinite": int((np.isfinite(a) & ~np.isfinite(b)).sum()),
-    }
+    return OutputDifference(
+        original,
+        name,
+        shape,
+        finite_or_none(found.max_abs),
+        finite_or_none(found.mean_abs),
+        finite_or_none(found.nrmse),
+        found.cosine,
+        found.sqnr_db,
+        top_agreement(a, b),
+        int((np.isfinite(a) & ~np.isfinite(b)).sum()),
+    )
 
 
 def _own_difference(first: Feed, second: Feed) -> float:

@@ -8,12 +8,12 @@ import time
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.convert import converter_to
-from stethoscope.convert.converter import CannotConvert, Converter, Made, Source
+from stethoscope.convert.converter import CannotConvert, Converter, Made, Source, Unsupported
 from stethoscope.convert.correspondence import fed_as, paired
 from stethoscope.convert.made_file import open_made
 from stethoscope.convert.options import Options
@@ -27,9 +27,10 @@ from stethoscope.formats.tflite_model.quantised_ends import (
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.model_format import Ends
+from stethoscope.parity.array_difference import largest_of
 from stethoscope.task import TaskContext
 from stethoscope.tasks.configured import Configured
-from stethoscope.tasks.conversion_differences import differences, doubts
+from stethoscope.tasks.conversion_differences import OutputDifference, differences, doubts
 from stethoscope.tasks.estimate import HEADROOM_BYTES, estimates
 from stethoscope.tasks.feeds import Batching
 from stethoscope.tasks.row_calls import in_calls
@@ -40,6 +41,81 @@ ROWS = 8
 _CALLS, _TIMED_S = 7, 3.0
 
 
+@dataclass(frozen=True)
+class OperatorsOfBoth:
+    """How often each type of operator is in the source and in what was made of it."""
+
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class TimeOfBoth:
+    """Seconds for all of `rows`: the median of a few calls."""
+
+    before: float
+    after: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class BytesOfBoth:
+    """Peaks of source and target, each for the rows that are compared; None where it is not known."""
+
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A file that was made, that its runtime has run, and how it compares with the source on the same rows."""
+
+    target: str
+    title: str
+    """Of the target."""
+    file: str
+    """The name of the file that the job left ("model.onnx", "model.tflite", "model.pb", "saved_model.zip"),"""
+    beside: tuple[str, ...]
+    """and of files with its weights."""
+    size_bytes: int
+    source_size_bytes: int
+    runs_in_target: bool
+    max_abs_diff: float | None
+    """The largest of all outputs; None where one of them has values that are no numbers."""
+    top1_agreement: float | None
+    """The share of rows with the same class; None where no output has classes."""
+    outputs: tuple[OutputDifference, ...]
+    rows: int
+    source: str
+    """Of the rows: "dummy" or the data file's name."""
+    options: Options
+    """What it was made with."""
+    code: str
+    """Python that converts the plain way."""
+    operators: OperatorsOfBoth
+    time_s: TimeOfBoth
+    peak_bytes: BytesOfBoth
+    """Above what was held before the call,"""
+    estimated_peak_bytes: BytesOfBoth
+    """and as it would be foretold."""
+    convert_s: float
+    convert_peak_bytes: int
+    notes: tuple[str, ...] = ()
+    unsupported: tuple[Unsupported, ...] = ()
+    """None: what lacks an operator is not converted."""
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What was made, loaded and run."""
+
+    architecture: Architecture
+    outputs: tuple[OutputDifference, ...]
+    time_s: float
+    peak_bytes: int
+    estimated_peak_bytes: int | None
+
+
 class Convert:
     """Files: "model", optionally "data" (rows for comparing, and for the ranges of quantised targets).
 
@@ -47,15 +123,10 @@ class Convert:
     """
 
     kind = "convert"
+    answer = Conversion
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Leaves the file ("model.onnx", "model.tflite", "model.pb", "saved_model.zip") and returns
-
-        {"target", "title", "file", "beside": [names of files with weights], "size_bytes", "source_size_bytes", "runs_in_target",
-        "max_abs_diff", "top1_agreement", "outputs": [{"name", "in_target", "max_abs_diff", "mean_abs_diff", "nrmse",
-        "cosine", "sqnr_db", "top1_agreement", "nonfinite"}], "unsupported": [], "notes", "rows", "source" (of the rows), "options", "code",
-        "operators": {"before": {type: count}, "after": …}, "time_s": {"before", "after", "rows"}, "peak_bytes" and "estimated_peak_bytes": {"before", "after"},
-        "convert_s", "convert_peak_bytes"}.
+    def run(self, context: TaskContext) -> Conversion:
+        """Leaves the file, and those with its weights.
 
         Raises:
             CannotConvert: the target cannot express it, or its runtime refuses what came out.
@@ -69,7 +140,7 @@ class Convert:
             raise CannotConvert(f"{context.files['model'].name}: {reason[:1].lower()}{reason[1:]}")
         architecture, opened = context.open_model()
         with opened as runner:
-            return _Conversion(context, converter, options, architecture, runner).run()
+            return _Converting(context, converter, options, architecture, runner).run()
 
 
 class _Rows:
@@ -85,7 +156,7 @@ class _Rows:
             yield self._given.batching.take(feed, self._given.batching.fixed or self._batch)
 
 
-class _Conversion:
+class _Converting:
     """One job."""
 
     def __init__(
@@ -97,7 +168,7 @@ class _Conversion:
         self._folder = context.folder / "tmp" / "converted"
         self._folder.mkdir(parents=True, exist_ok=True)
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Conversion:
         context, options = self._context, self._options
         seed, rows = int(context.params.get("seed") or 0), max(1, int(context.params.get("rows") or ROWS))
         dummy = max(rows, options.calibration_rows) if self._converter.calibrated else rows
@@ -115,35 +186,42 @@ class _Conversion:
             made = self._converter.convert(source, options, self._folder, context.report)
             convert_s, convert_peak = time.perf_counter() - start, context.memory.peak_bytes()
             give_back()
-            value, described = self._tried(made, source, feed, before)
-            value["time_s"] |= {"before": before_s}
-            value["peak_bytes"] |= {"before": before_peak}
+            tried = self._tried(made, source, feed, before)
             file, beside = self._kept(made)
             context.report("again", 0.97, "asking the source once more, to tell whether it always answers the same")
             again, _, _ = self._measured(
                 self._runner, feed, format_of(self._architecture).ends(self._file), timed=False
             )
-            notes = [*made.notes, *doubts(before, again, value["outputs"], self._architecture, described)]
-            value["estimated_peak_bytes"] |= {
-                "before": self._estimated(self._architecture, self._runner, value["rows"])
-            }
-            return {
-                "target": self._converter.id,
-                "title": self._converter.title,
-                "file": file.name,
-                "beside": [one.name for one in beside],
-                "size_bytes": sum(one.stat().st_size for one in (file, *beside)),
-                "source_size_bytes": _size(self._file.path),
-                "unsupported": [],
-                "notes": notes,
-                "options": (made.options or options).to_json(),
-                "code": self._converter.code(self._architecture, made.options or options),
-                "convert_s": convert_s,
-                "convert_peak_bytes": convert_peak,
-                **value,
-            }
+            notes = [*made.notes, *doubts(before, again, tried.outputs, self._architecture, tried.architecture)]
+            compared = Batching.of(self._runner.inputs).rows(feed)
+            agreements = [one.top1_agreement for one in tried.outputs if one.top1_agreement is not None]
+            return Conversion(
+                target=self._converter.id,
+                title=self._converter.title,
+                file=file.name,
+                beside=tuple(one.name for one in beside),
+                size_bytes=sum(one.stat().st_size for one in (file, *beside)),
+                source_size_bytes=_size(self._file.path),
+                runs_in_target=True,
+                max_abs_diff=largest_of([output.max_abs_diff for output in tried.outputs]),
+                top1_agreement=min(agreements, default=None),
+                outputs=tried.outputs,
+                rows=compared,
+                source=calibration.source,
+                options=made.options or options,
+                code=self._converter.code(self._architecture, made.options or options),
+                operators=OperatorsOfBoth(_kinds(self._architecture), _kinds(tried.architecture)),
+                time_s=TimeOfBoth(before_s, tried.time_s, compared),
+                peak_bytes=BytesOfBoth(before_peak, tried.peak_bytes),
+                estimated_peak_bytes=BytesOfBoth(
+                    self._estimated(self._architecture, self._runner, compared), tried.estimated_peak_bytes
+                ),
+                convert_s=convert_s,
+                convert_peak_bytes=convert_peak,
+                notes=tuple(notes),
+            )
 
-    def _tried(self, made: Made, source: Source, feed: Feed, before: Feed) -> tuple[dict[str, Any], Architecture]:
+    def _tried(self, made: Made, source: Source, feed: Feed, before: Feed) -> _Tried:
         """Loads what was made as any file, runs it on the same rows, and says how far it is off; and what it is."""
         self._context.report("try", 0.85, "loading and running it in its own runtime")
         file = ModelFile(made.path, made.path.name)
@@ -160,20 +238,7 @@ class _Conversion:
         except (CannotRun, StethoscopeError) as error:
             raise refused(error, source, file.path) from error
         outputs = differences(self._file.name, before, after, names)
-        biggest = [one["max_abs_diff"] for one in outputs]
-        agreements = [one["top1_agreement"] for one in outputs if one["top1_agreement"] is not None]
-        return {
-            "runs_in_target": True,
-            "outputs": outputs,
-            "max_abs_diff": None if None in biggest else max(biggest),
-            "top1_agreement": min(agreements) if agreements else None,
-            "rows": rows,
-            "source": source.calibration.source,
-            "operators": {"before": _kinds(self._architecture), "after": _kinds(described)},
-            "time_s": {"after": after_s, "rows": rows},
-            "peak_bytes": {"after": after_peak},
-            "estimated_peak_bytes": {"after": estimated},
-        }, described
+        return _Tried(described, outputs, after_s, after_peak, estimated)
 
     def _estimated(self, architecture: Architecture, runner: Runner, rows: int) -> int | None:
         """The peak that would be foretold for these rows; None where that cannot be, or where memory is short."""

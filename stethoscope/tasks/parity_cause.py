@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, Literal
+from typing import Literal
 
+from stethoscope.both import OfBoth
+from stethoscope.parity.array_difference import finite_or_none
 from stethoscope.parity.causes import guesses
+from stethoscope.parity.comparison import InputCause, Parting, WeighedCause
 from stethoscope.parity.first_divergence import Divergence
 from stethoscope.parity.layer_pairs import TensorPair
 from stethoscope.parity.layer_tensors import LayerTensors, near
@@ -24,9 +26,9 @@ def explain(
     pairs: Mapping[str, TensorPair],
     feed: Feed,
     matched: Mapping[str, tuple[str, Literal["name", "structure"]]],
-    preprocessing: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """The divergence as JSON: where, the likeliest cause, and the others that were weighed.
+    preprocessing: InputCause | None,
+) -> Parting:
+    """The divergence as the answer has it: where, the likeliest cause, and the others that were weighed.
 
     Args:
         found: where.
@@ -40,58 +42,55 @@ def explain(
     """
     added = only_in_second(found, second, tensors, pairs)
     case = gathered(found, first, second, tensors, added, feed, matched)
-    weighed = guesses(case)
-    told = [asdict(one) | {"cause_id": one.cause, "cause": one.title} for one in weighed]
+    weighed = [
+        WeighedCause(guess.title, guess.cause, guess.sentence, guess.confidence, guess.layer, guess.fix)
+        for guess in guesses(case)
+    ]
     if preprocessing is not None:
-        told.insert(
-            0,
-            {
-                "cause": preprocessing["title"],
-                "cause_id": preprocessing["cause_id"],
-                "sentence": preprocessing["sentence"],
-                "confidence": preprocessing["confidence"],
-                "layer": found.layer,
-                "fix": preprocessing["fix"],
-            },
+        outside = WeighedCause(
+            preprocessing.title,
+            preprocessing.cause_id,
+            preprocessing.sentence,
+            preprocessing.confidence,
+            found.layer,
+            preprocessing.fix,
         )
-    best = told[0]
-    layer = best["layer"] if best["layer"] in found.group else found.layer
+        weighed.insert(0, outside)
+    best = weighed[0]
+    layer = best.layer if best.layer in found.group else found.layer
     if preprocessing is not None:
         layer = found.group[0]
-    if best["confidence"] < _TRIED and (extra := _added_to(found, added, tensors)):
+    if best.confidence < _TRIED and (extra := _added_to(found, added, tensors)):
         layer = extra
     partner = matched.get(layer, ("", ""))[0] if layer != found.layer else tensors[1].layers[found.pair.b]
-    return {
-        "a": layer,
-        "b": partner or tensors[1].layers[found.pair.b],
-        "layer": layer,
-        "seen_at": {"a": found.layer, "b": tensors[1].layers[found.pair.b]},
-        "group": list(found.group),
-        "cause": best["cause"],
-        "cause_id": best["cause_id"],
-        "confidence": float(best["confidence"]),
-        "sentence": best["sentence"],
-        "fix": best["fix"],
-        "nrmse": found.pair.difference.to_json()["nrmse"],
-        "guesses": [
-            {key: one[key] for key in ("cause", "cause_id", "sentence", "confidence", "layer", "fix")}
-            for one in told[1:5]
-        ],
-    }
+    return Parting(
+        a=layer,
+        b=partner or tensors[1].layers[found.pair.b],
+        layer=layer,
+        group=found.group,
+        cause=best.cause,
+        cause_id=best.cause_id,
+        confidence=best.confidence,
+        sentence=best.sentence,
+        fix=best.fix,
+        guesses=tuple(weighed[1:5]),
+        seen_at=OfBoth(found.layer, tensors[1].layers[found.pair.b]),
+        nrmse=finite_or_none(found.pair.difference.nrmse),
+    )
 
 
 _TRIED = 0.97
 """So sure we are only of what was tried on the layer's own input."""
 
 
-def is_tried(told: Mapping[str, Any]) -> bool:
+def is_tried(parting: Parting) -> bool:
     """Whether the cause was tried on the layer's own input, and gave what the other model answers."""
-    return bool(told["confidence"] >= _TRIED)
+    return parting.confidence >= _TRIED
 
 
-def may_be_folded(told: Mapping[str, Any]) -> bool:
+def may_be_folded(parting: Parting) -> bool:
     """Whether the factors that a layer lacks may lie in the weights of the layer that reads it: converters put them there."""
-    return is_tried(told) and told["cause_id"] == "weights" and str(told["cause"]) in FACTORS_MISSING
+    return is_tried(parting) and parting.cause_id == "weights" and parting.cause in FACTORS_MISSING
 
 
 def _added_to(found: Divergence, added: Sequence[str], tensors: tuple[LayerTensors, LayerTensors]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
+from stethoscope.both import OfBoth
 from stethoscope.errors import StethoscopeError
-from stethoscope.parity.array_difference import array_difference
+from stethoscope.parity.array_difference import array_difference, finite_or_none, largest_of
+from stethoscope.parity.comparison import EdgeAnswers, OutputPair
 from stethoscope.parity.edge_cases import EDGE_CASES, shape_of_answer
 from stethoscope.parity.orientation import orient
 from stethoscope.parity.precision import Tolerance
@@ -21,12 +22,12 @@ def edges(
     first: Recording,
     second: Side,
     turned: TurnedInputs,
-    outputs: Sequence[Mapping[str, Any]],
+    outputs: Sequence[OutputPair],
     limits: Tolerance,
     batch_size: int | None,
     notes: list[str],
-) -> list[dict[str, Any]]:
-    """[{"case", "within", "max_abs_diff", "a", "b"}]; "a" and "b" say what the answers are (see `shape_of_answer`).
+) -> list[EdgeAnswers]:
+    """What both answer to each edge case.
 
     Empty where the first model has no edge cases, or the second does not answer them; `notes` then says why.
     """
@@ -39,9 +40,9 @@ def edges(
         return []
     found = []
     for row, case in enumerate(EDGE_CASES):
-        told: dict[str, Any] = {"case": case.name, "within": True, "max_abs_diff": 0.0, "a": "", "b": ""}
-        for one in outputs:
-            a, b = first.edge_outputs[one["a"]], answers[one["b"]]
+        within, largest, kinds = True, list[float | None](), list[OfBoth[str]]()
+        for output in outputs:
+            a, b = first.edge_outputs[output.a], answers[output.b]
             if a.ndim == 0 or len(a) != len(EDGE_CASES) or a.dtype.kind not in "fiub":
                 continue
             oriented = orient(a, b)
@@ -49,12 +50,9 @@ def edges(
                 continue
             with np.errstate(all="ignore"):
                 gap = array_difference(a[row], oriented[1][row])
-            said = gap.to_json()["max_abs"]
-            told["within"] &= not gap.nonfinite and (gap.nrmse <= limits.nrmse or gap.max_abs <= 1e-6)
-            largest = told["max_abs_diff"]
-            told["max_abs_diff"] = None if said is None or largest is None else max(largest, said)
-            told["a"] = told["a"] or shape_of_answer(a[row])
-            told["b"] = told["b"] or shape_of_answer(oriented[1][row])
-        if told["a"]:
-            found.append(told)
+            within &= not gap.nonfinite and (gap.nrmse <= limits.nrmse or gap.max_abs <= 1e-6)
+            largest.append(finite_or_none(gap.max_abs))
+            kinds.append(OfBoth(shape_of_answer(a[row]), shape_of_answer(oriented[1][row])))
+        if kinds:
+            found.append(EdgeAnswers(case.name, within, largest_of(largest), kinds[0].a, kinds[0].b))
     return found

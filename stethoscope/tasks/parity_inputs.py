@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stethoscope.parity.comparison import InputPair
 from stethoscope.parity.orientation import candidates
 from stethoscope.types import Feed
 
@@ -32,12 +33,12 @@ class TurnedInputs:
             found[name] = array
         return found
 
-    def said(self) -> list[dict[str, Any]]:
-        """[{"a", "b", "orientation"}]."""
-        return [
-            {"a": original, "b": name, "orientation": self._orders[name].said() if name in self._orders else ""}
+    def pairs(self) -> tuple[InputPair, ...]:
+        """Which input of the first went into which of the second, and how it was turned."""
+        return tuple(
+            InputPair(original, name, self._orders[name].said() if name in self._orders else "")
             for name, original in self._inputs.items()
-        ]
+        )
 
 
 def _fits(shape: Sequence[int], wanted: Sequence[int | None]) -> bool:

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.parity.comparison import OutputPair, Scores
 from stethoscope.types import Feed
 
 _Z = 1.959964
 
 
 def scored(
-    left: Feed, right: Feed, outputs: Sequence[Mapping[str, Any]], labels: Sequence[str | float] | None
-) -> dict[str, Any] | None:
-    """{"metric", "a", "b", "change", "low", "high", "rows", "only_a_right", "only_b_right"}; None without labels that fit.
+    left: Feed, right: Feed, outputs: Sequence[OutputPair], labels: Sequence[str | float] | None
+) -> Scores | None:
+    """How often each is right; None without labels that fit.
 
     The interval is that of a difference of paired shares (Newcombe, Interval estimation for the difference between independent
     proportions, 1998, simplest paired form): 95 %. For numbers, the metric is the mean absolute error.
     """
     if labels is None or not outputs:
         return None
-    a, b = left[outputs[0]["a"]], right[outputs[0]["b"]]
+    a, b = left[outputs[0].a], right[outputs[0].b]
     if a.shape != b.shape or a.dtype.kind != "f" or a.ndim != 2 or len(a) != len(labels):
         return None
     truth = _numbers(labels)
@@ -40,35 +41,33 @@ def scored(
     rows = len(truth)
     change = (only_b - only_a) / rows
     half = _Z * math.sqrt(max(1.0, only_a + only_b - (only_b - only_a) ** 2 / rows)) / rows
-    return {
-        "metric": "accuracy",
-        "a": float(found[0].mean()),
-        "b": float(found[1].mean()),
-        "change": change,
-        "low": max(-1.0, change - half),
-        "high": min(1.0, change + half),
-        "rows": rows,
-        "only_a_right": only_a,
-        "only_b_right": only_b,
-    }
+    return Scores(
+        metric="accuracy",
+        a=float(found[0].mean()),
+        b=float(found[1].mean()),
+        change=change,
+        low=max(-1.0, change - half),
+        high=min(1.0, change + half),
+        rows=rows,
+        only_a_right=only_a,
+        only_b_right=only_b,
+    )
 
 
-def _errors(a: npt.NDArray[Any], b: npt.NDArray[Any], truth: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _errors(a: npt.NDArray[Any], b: npt.NDArray[Any], truth: npt.NDArray[np.float64]) -> Scores:
     left, right = np.abs(a - truth), np.abs(b - truth)
     gap = (right - left).astype(np.float64)
     half = _Z * float(gap.std(ddof=1)) / math.sqrt(len(gap)) if len(gap) > 1 else math.inf
     change = float(gap.mean())
-    return {
-        "metric": "mean absolute error",
-        "a": float(left.mean()),
-        "b": float(right.mean()),
-        "change": change,
-        "low": change - half,
-        "high": change + half,
-        "rows": len(truth),
-        "only_a_right": None,
-        "only_b_right": None,
-    }
+    return Scores(
+        metric="mean absolute error",
+        a=float(left.mean()),
+        b=float(right.mean()),
+        change=change,
+        low=change - half,
+        high=change + half,
+        rows=len(truth),
+    )
 
 
 def _chosen(answers: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.parity.array_difference import array_difference
+from stethoscope.parity.comparison import InputCause, OutputPair
 from stethoscope.parity.orientation import orient
 from stethoscope.tasks.parity_side import Side
 from stethoscope.types import Feed
@@ -31,36 +32,33 @@ _CUT = 0.01
 """Share of an input's values beyond its range that makes a difference of its own."""
 
 
-def cut_off(clipped: Mapping[str, tuple[float, float, float]], name: str) -> dict[str, Any] | None:
+def cut_off(clipped: Mapping[str, tuple[float, float, float]], name: str) -> InputCause | None:
     """What quantised inputs of a model cut off, told as `tried_inputs` does; None where it is little."""
     worst = max(clipped, key=lambda one: clipped[one][2], default=None)
     if worst is None or clipped[worst][2] < _CUT:
         return None
     low, high, share = clipped[worst]
-    return {
-        "id": "clipped-input",
-        "cause_id": "clipped-range",
-        "title": "The input's range is clipped",
-        "sentence": f"Input {worst!r} of {name} holds {low:.4g} to {high:.4g}; {share:.0%} of these values lie beyond and are cut off.",
-        "fix": "Compare with rows like those of use, or quantise again with rows like these.",
-        "confidence": 0.9,
-        "explains": None,
-    }
+    return InputCause(
+        id="clipped-input",
+        cause_id="clipped-range",
+        title="The input's range is clipped",
+        sentence=f"Input {worst!r} of {name} holds {low:.4g} to {high:.4g}; {share:.0%} of these values lie beyond and are cut off.",
+        fix="Compare with rows like those of use, or quantise again with rows like these.",
+        confidence=0.9,
+        explains=None,
+    )
 
 
 def tried_inputs(
-    second: Side, turns: Turns, feed: Feed, left: Feed, outputs: Sequence[Mapping[str, Any]]
-) -> dict[str, Any] | None:
+    second: Side, turns: Turns, feed: Feed, left: Feed, outputs: Sequence[OutputPair]
+) -> InputCause | None:
     """The change of the input with which the second model answers as the first does; None where none of the usual ones does.
 
     A change counts only where the answers tell it from a slightly other one: saturated answers (a softmax that is sure of itself) are
     right with any large factor.
-
-    Returns:
-        {"id", "title", "sentence", "fix", "confidence", "explains"}.
     """
     pictures = {name: array for name, array in feed.items() if array.dtype.kind == "f" and array.ndim >= 2}
-    compared = [(one["a"], one["b"]) for one in outputs if left[one["a"]].dtype.kind == "f"]
+    compared = [(one.a, one.b) for one in outputs if left[one.a].dtype.kind == "f"]
     if not pictures or not compared:
         return None
     tried = _Tried(second, turns, feed, pictures, left, compared)
@@ -77,15 +75,15 @@ def tried_inputs(
     if best is None or not tried.is_sure(best[1].apply, best[0]):
         return None
     explains = 1 - best[0] / before
-    return {
-        "id": best[1].key,
-        "cause_id": "preprocessing",
-        "title": "Preprocessing inside or outside the model",
-        "sentence": f"Given {best[1].said}, the second model answers as the first does ({explains:.1%} of the difference is gone).",
-        "fix": f"Feed the second model {best[1].said}, or put that step into both.",
-        "confidence": 0.98,
-        "explains": explains,
-    }
+    return InputCause(
+        id=best[1].key,
+        cause_id="preprocessing",
+        title="Preprocessing inside or outside the model",
+        sentence=f"Given {best[1].said}, the second model answers as the first does ({explains:.1%} of the difference is gone).",
+        fix=f"Feed the second model {best[1].said}, or put that step into both.",
+        confidence=0.98,
+        explains=explains,
+    )
 
 
 _Apply = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]

@@ -11,11 +11,12 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.parity.edge_cases import edge_feed
 from stethoscope.parity.layer_tensors import LayerTensors
 from stethoscope.parity.recording import Recording
+from stethoscope.parity.ways import Way
 from stethoscope.task import TaskContext
 from stethoscope.tasks.dummy import draws
 from stethoscope.tasks.parity_ranges import within_ranges
 from stethoscope.tasks.parity_side import Side, layers_or_reason
-from stethoscope.tasks.parity_ways import Way, opened
+from stethoscope.tasks.parity_ways import opened
 from stethoscope.types import Architecture, Feed
 
 ROWS, LAYER_ROWS = 32, 8
@@ -66,7 +67,7 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             labels=labels,
             described=described,
             time_s=time_s,
-            way=way.to_json(),
+            way=way,
             notes=said,
         )
         if params.get("edges", True):

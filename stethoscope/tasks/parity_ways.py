@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from stethoscope import runtime_threads
 from stethoscope.errors import BadSetting
@@ -15,36 +14,12 @@ from stethoscope.memory.configure import configure
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.memory.refusals import of_other_runtimes
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.parity.precision import Precision, precision_of
+from stethoscope.parity.ways import Way
 from stethoscope.task import TaskContext
 from stethoscope.tasks.parity_side import Side
 from stethoscope.types import Architecture, ModelFile
 
 _OF_THE_PROCESS = ("device", "gpu_index", "intra_threads", "inter_threads", "memory_growth", "gpu_memory_limit_bytes")
-_COMPUTES: Mapping[str, Precision] = {
-    "float32": "float32",
-    "mixed_float16": "float16",
-    "float16": "float16",
-    "mixed_bfloat16": "bfloat16",
-    "bfloat16": "bfloat16",
-}
-
-
-@dataclass(frozen=True)
-class Way:
-    """How a side is run."""
-
-    settings: RunSettings
-    said: tuple[str, ...] = ()
-    """What is not as usual, in sentences."""
-
-    def to_json(self) -> dict[str, Any]:
-        """JSON values by name."""
-        return {"settings": self.settings.to_json(), "said": list(self.said)}
-
-    def computes(self, architecture: Architecture) -> Precision:
-        """The precision in which a model computes when it is run in this way."""
-        return _COMPUTES.get(self.settings.precision) or precision_of(architecture)
 
 
 def way_of(context: TaskContext, role: str, *, alone: bool) -> Way:

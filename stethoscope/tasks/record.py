@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from stethoscope.task import TaskContext
 from stethoscope.tasks.parity_recorded import recorded
 from stethoscope.tasks.parity_ways import way_of
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """What a recording holds: rows, layers whose answers were kept, and what the first call on all rows took."""
+
+    rows: int
+    layers: int
+    time_s: float
+    peak_bytes: int
+
+
 class Record:
     """Files: "model", optionally "data". params: as the task `compare`, of which this is the first half."""
 
     kind = "record"
+    answer = Recorded
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Leaves the recording (see `parity.recording`); returns {"rows", "layers", "time_s", "peak_bytes"}.
+    def run(self, context: TaskContext) -> Recorded:
+        """Leaves the recording (see `parity.recording`).
 
         Raises:
             StethoscopeError: as `recorded`.
@@ -25,12 +35,7 @@ class Record:
         folder = context.folder / "out"
         made = recorded(context, way, folder)
         made.save(folder)
-        return {
-            "rows": len(made.places),
-            "layers": len(made.layers),
-            "time_s": made.time_s,
-            "peak_bytes": made.peak_bytes,
-        }
+        return Recorded(len(made.places), len(made.layers), made.time_s, made.peak_bytes)
 
 
 TASK = Record()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import dataclass, replace
 from typing import Any
 
-from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.formats import detect
 from stethoscope.model_format import StoredWeight, WeightsByLayer
@@ -16,15 +15,59 @@ from stethoscope.weights.stored import opened
 from stethoscope.weights.weight_statistics import statistics
 
 
+@dataclass(frozen=True)
+class Histogram:
+    """How values are spread: one edge more than counts."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LayerTensor:
+    """One tensor of a layer; no statistics where it cannot be read."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    trainable: bool | None
+    """None where the file does not say."""
+    count: int
+    quantisation: Mapping[str, Any] | None
+    """How it is stored, as the file says it; None where it is stored as it is."""
+    unreadable: str
+    """Why there are no statistics; "" where there are."""
+    mean: float | None = None
+    std: float | None = None
+    min: float | None = None
+    max: float | None = None
+    zero_fraction: float | None = None
+    nonfinite: int | None = None
+    norm: float | None = None
+    """Euclidean."""
+    histogram: Histogram | None = None
+
+
+@dataclass(frozen=True)
+class LayerWeights:
+    """The weights of one layer."""
+
+    layer: str
+    initialiser: Mapping[str, Mapping[str, Any]]
+    """By the setting's name ("kernel_initializer"): {"class", "settings"}."""
+    weights: tuple[LayerTensor, ...] = ()
+    unreadable: str = ""
+    """Why there are none; "" where there are."""
+
+
 class WeightsOfLayer:
     """params: {"layer": path}; files: "model"."""
 
     kind = "weights_of_layer"
+    answer = LayerWeights
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"layer", "weights": [{"name", "shape", "dtype", "trainable", "count", "mean", "std", "min", "max",
-        "zero_fraction", "nonfinite", "norm", "histogram": {"edges", "counts"}, "quantisation", "unreadable"}], "initialiser",
-        "unreadable"}.
+    def run(self, context: TaskContext) -> LayerWeights:
+        """Reads one tensor after another.
 
         Raises:
             BadSetting: the model has no such layer.
@@ -33,24 +76,18 @@ class WeightsOfLayer:
         file, path = context.files["model"], str(context.params.get("layer", ""))
         context.report("read", message=f"reading {file.name}")
         layer = _layer(file, path)
-        value: dict[str, Any] = {
-            "layer": path,
-            "weights": [],
-            "initialiser": _initialisers(layer.config),
-            "unreadable": "",
-        }
+        answer = LayerWeights(path, _initialisers(layer.config))
         try:
             with opened(file) as found:
                 weights = found.get(path, [])
                 for index, weight in enumerate(weights):
                     context.report("weights", index / len(weights), f"reading {weight.name[:80]}")
-                    value["weights"].append(_one(weight))
-                    context.save_partial(plain(value))
+                    answer = replace(answer, weights=(*answer.weights, _tensor(weight)))
+                    context.save_partial(answer)
                 if not weights:
-                    value["unreadable"] = _why_none(layer, found)
+                    answer = replace(answer, unreadable=_why_none(layer, found))
         except UnreadableFile as error:
-            value["unreadable"] = str(error)
-        answer: Mapping[str, Any] = plain(value)
+            answer = replace(answer, unreadable=str(error))
         return answer
 
 
@@ -63,26 +100,36 @@ def _layer(file: ModelFile, path: str) -> Layer:
     )
 
 
-def _one(weight: StoredWeight) -> dict[str, Any]:
-    value: dict[str, Any] = {
-        "name": weight.name,
-        "shape": weight.shape,
-        "dtype": weight.dtype,
-        "trainable": weight.trainable,
-        "count": weight.count,
-        "quantisation": dict(weight.quantisation) or None,
-        "unreadable": weight.unreadable,
-    }
-    if not weight.unreadable:
-        found = asdict(statistics(weight.pieces))
-        edges, counts = found.pop("edges"), found.pop("counts")
-        value |= found | {"histogram": {"edges": edges, "counts": counts}}
-    return value
+def _tensor(weight: StoredWeight) -> LayerTensor:
+    tensor = LayerTensor(
+        name=weight.name,
+        shape=tuple(weight.shape),
+        dtype=weight.dtype,
+        trainable=weight.trainable,
+        count=weight.count,
+        quantisation=weight.quantisation or None,
+        unreadable=weight.unreadable,
+    )
+    if weight.unreadable:
+        return tensor
+    found = statistics(weight.pieces)
+    return replace(
+        tensor,
+        count=found.count,
+        mean=found.mean,
+        std=found.std,
+        min=found.min,
+        max=found.max,
+        zero_fraction=found.zero_fraction,
+        nonfinite=found.nonfinite,
+        norm=found.norm,
+        histogram=Histogram(found.edges, found.counts),
+    )
 
 
-def _initialisers(config: Mapping[str, Any]) -> dict[str, Any]:
+def _initialisers(config: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """By the setting's name ("kernel_initializer"): class and settings, as the file has them."""
-    found = {}
+    found: dict[str, Mapping[str, Any]] = {}
     for key, value in config.items():
         if key.endswith("_initializer") or key == "init":
             inner = value if isinstance(value, Mapping) else {"class_name": value, "config": {}}

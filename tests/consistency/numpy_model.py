@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from stethoscope.consistency.report import ConsistencyReport
 from stethoscope.consistency.study import Study
 from stethoscope.consistency.subject import Subject
 from stethoscope.errors import CannotRun
@@ -67,8 +68,8 @@ def study(
     format_id: str = "keras",
     batch_size: int = 8,
     dtype: str = "float32",
-) -> dict[str, Any]:
-    """Runs the whole study on a model of these steps; its answer, with the tests by id under "by_id"."""
+) -> ConsistencyReport:
+    """Runs the whole study on a model of these steps."""
     names = [name for name, _, _ in steps]
     layers = tuple(
         Layer(name, kind, None, 0, 0, dtype, (before,), (config or {}).get(name, {}))
@@ -81,8 +82,7 @@ def study(
     )
     given = model_input(context, architecture, runner, 0, 0, batch_size)
     feed = given.batching.take(given.feed, given.batching.fixed or batch_size)
-    value = Study(Subject(context, architecture, runner, given, feed, 1e-5), 3).run()
-    return value | {"by_id": {test["id"]: test for test in value["tests"]}}
+    return Study(Subject(context, architecture, runner, given, feed, 1e-5), 3).run()
 
 
 _WEIGHTS = np.random.default_rng(5).standard_normal((6, 3)).astype(np.float32)
@@ -93,6 +93,6 @@ def dense(name: str = "dense") -> Step:
     return name, "Dense", lambda x: x @ _WEIGHTS
 
 
-def wrong(value: dict[str, Any]) -> set[str]:
+def wrong(report: ConsistencyReport) -> set[str]:
     """Ids of the tests that failed."""
-    return {test["id"] for test in value["tests"] if test["passed"] is False}
+    return {test.id for test in report.tests if test.passed is False}

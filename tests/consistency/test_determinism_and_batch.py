@@ -10,20 +10,20 @@ from tests.consistency.numpy_model import dense, study, wrong
 
 
 def test_a_healthy_model_fails_nothing(tmp_path):
-    value = study(tmp_path, dense())
-    assert value["consistent"] is True
-    assert value["first_difference"] is None
-    assert wrong(value) == set()
+    report = study(tmp_path, dense())
+    assert report.consistent is True
+    assert report.first_difference is None
+    assert wrong(report) == set()
 
 
 def test_noise_is_traced_to_its_layer(tmp_path):
     random = np.random.default_rng()
-    value = study(tmp_path, dense(), ("noise", "GaussianNoise", lambda x: x + random.standard_normal(x.shape)))
-    assert value["consistent"] is False
-    assert value["first_difference"]["layer"] == "noise"
-    assert "random" in value["first_difference"]["reason"]
+    report = study(tmp_path, dense(), ("noise", "GaussianNoise", lambda x: x + random.standard_normal(x.shape)))
+    assert report.consistent is False
+    assert report.first_difference.layer == "noise"
+    assert "random" in report.first_difference.reason
     # What cannot be judged is not called passed.
-    assert value["by_id"]["batch-order"]["passed"] is None
+    assert report.test("batch-order").passed is None
 
 
 def test_a_stateful_layer_says_so(tmp_path):
@@ -33,9 +33,9 @@ def test_a_stateful_layer_says_so(tmp_path):
         state[0] += 1
         return x + state[0]
 
-    value = study(tmp_path, dense(), ("memory", "LSTM", counting), config={"memory": {"stateful": True}})
-    assert value["first_difference"]["layer"] == "memory"
-    assert "stateful" in value["first_difference"]["reason"]
+    report = study(tmp_path, dense(), ("memory", "LSTM", counting), config={"memory": {"stateful": True}})
+    assert report.first_difference.layer == "memory"
+    assert "stateful" in report.first_difference.reason
 
 
 def test_a_model_that_remembers_other_inputs_only_is_found(tmp_path):
@@ -49,9 +49,9 @@ def test_a_model_that_remembers_other_inputs_only_is_found(tmp_path):
         return x + remembering.drift
 
     remembering.drift = 0.0
-    value = study(tmp_path, ("moving", "Custom", remembering), batch_size=1)
-    assert "same-after-others" in wrong(value)
-    assert value["consistent"] is False
+    report = study(tmp_path, ("moving", "Custom", remembering), batch_size=1)
+    assert "same-after-others" in wrong(report)
+    assert report.consistent is False
 
 
 @pytest.mark.parametrize(
@@ -64,20 +64,20 @@ def test_a_model_that_remembers_other_inputs_only_is_found(tmp_path):
     ],
 )
 def test_rows_that_influence_each_other_are_traced(tmp_path, name, kind, function, config, reason):
-    value = study(tmp_path, dense(), (name, kind, function), config={name: config})
-    assert value["consistent"] is False
-    assert "batch-independence" in wrong(value) or "batch-order" in wrong(value)
-    assert value["first_difference"]["layer"] == name
-    assert reason in value["first_difference"]["reason"]
+    report = study(tmp_path, dense(), (name, kind, function), config={name: config})
+    assert report.consistent is False
+    assert "batch-independence" in wrong(report) or "batch-order" in wrong(report)
+    assert report.first_difference.layer == name
+    assert reason in report.first_difference.reason
     # One cause is one finding: the row of NaN would only say it again.
-    assert not {"edge-nan-row", "edge-inf-row"} & wrong(value)
+    assert not {"edge-nan-row", "edge-inf-row"} & wrong(report)
 
 
 def test_a_model_that_depends_on_the_size_of_the_batch_alone(tmp_path):
-    value = study(tmp_path, dense(), ("scale", "Custom", lambda x: x / len(x)))
-    assert {"batch-1-vs-n", "batch-sizes"} <= wrong(value)
-    assert "batch-independence" not in wrong(value)
-    assert value["first_difference"]["layer"] == "scale"
+    report = study(tmp_path, dense(), ("scale", "Custom", lambda x: x / len(x)))
+    assert {"batch-1-vs-n", "batch-sizes"} <= wrong(report)
+    assert "batch-independence" not in wrong(report)
+    assert report.first_difference.layer == "scale"
 
 
 def test_a_fixed_first_dimension_of_a_graph_may_be_no_batch(tmp_path):
@@ -85,9 +85,9 @@ def test_a_fixed_first_dimension_of_a_graph_may_be_no_batch(tmp_path):
     offsets = np.arange(4, dtype=np.float32)[:, None]
     added = ("add", "Add", lambda x: x + offsets)
     graph = study(tmp_path, added, spec=spec, format_id="frozen_graph")
-    assert graph["consistent"] is True
-    assert graph["by_id"]["batch-order"]["noted"] is True
-    assert study(tmp_path, added, spec=spec, format_id="keras")["consistent"] is False
+    assert graph.consistent is True
+    assert graph.test("batch-order").noted is True
+    assert study(tmp_path, added, spec=spec, format_id="keras").consistent is False
 
 
 @pytest.mark.parametrize(("dtype", "consistent"), [("float32", False), ("float16", True)])
@@ -95,5 +95,5 @@ def test_rounding_is_judged_by_the_precision_a_model_computes_in(tmp_path, dtype
     def rounded(x):
         return x * np.float32(1 + (len(x) == 1) * 1e-3)
 
-    value = study(tmp_path, dense(), ("round", "Dense", rounded), dtype=dtype)
-    assert value["consistent"] is consistent
+    report = study(tmp_path, dense(), ("round", "Dense", rounded), dtype=dtype)
+    assert report.consistent is consistent

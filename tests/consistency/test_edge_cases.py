@@ -12,13 +12,13 @@ from tests.consistency.numpy_model import TOKENS, dense, study, wrong
 
 
 def test_findings_at_the_edge_do_not_make_a_model_inconsistent(tmp_path):
-    value = study(tmp_path, ("divide", "TrueDivide", lambda x: x / x.sum(1, keepdims=True)), dense())
-    zeros = value["by_id"]["edge-zeros"]
-    assert zeros["passed"] is False
-    assert zeros["group"] == "robustness"
-    assert zeros["layer"] == "divide"
-    assert zeros["values"]["non_finite"] == {"y": 12}
-    assert value["consistent"] is True
+    report = study(tmp_path, ("divide", "TrueDivide", lambda x: x / x.sum(1, keepdims=True)), dense())
+    zeros = report.test("edge-zeros")
+    assert zeros.passed is False
+    assert zeros.group == "robustness"
+    assert zeros.layer == "divide"
+    assert zeros.values["non_finite"] == {"y": 12}
+    assert report.consistent is True
 
 
 @pytest.mark.parametrize(
@@ -27,35 +27,35 @@ def test_findings_at_the_edge_do_not_make_a_model_inconsistent(tmp_path):
     ids=["overflow", "underflow"],
 )
 def test_the_input_that_breaks_a_layer_is_named(tmp_path, function, failing):
-    value = study(tmp_path, ("strange", "Custom", function), dense())
-    assert wrong(value) == failing
-    assert {value["by_id"][key]["layer"] for key in failing} == {"strange"}
+    report = study(tmp_path, ("strange", "Custom", function), dense())
+    assert wrong(report) == failing
+    assert {report.test(key).layer for key in failing} == {"strange"}
 
 
 def test_overflow_at_the_end_of_the_range_is_arithmetic(tmp_path):
-    extreme = study(tmp_path, ("square", "Square", lambda x: x * x * x), dense())["by_id"]["edge-extreme"]
-    assert extreme["passed"] is None
-    assert extreme["noted"] is True
+    extreme = study(tmp_path, ("square", "Square", lambda x: x * x * x), dense()).test("edge-extreme")
+    assert extreme.passed is None
+    assert extreme.noted is True
 
 
 def test_nan_that_stays_nan_in_its_row_is_right(tmp_path):
-    assert study(tmp_path, dense())["by_id"]["edge-nan-row"]["passed"] is True
+    assert study(tmp_path, dense()).test("edge-nan-row").passed is True
 
 
 def test_nan_that_becomes_a_number_is_worth_knowing_with_its_layer(tmp_path):
     relu = ("relu", "ReLU", lambda x: np.fmax(x, 0))
-    found = study(tmp_path, dense("first"), relu, ("double", "Dense", lambda x: 2 * x))["by_id"]["edge-nan-row"]
-    assert (found["passed"], found["noted"], found["layer"]) == (None, True, "relu")
-    assert "unnoticed" in found["detail"]
+    found = study(tmp_path, dense("first"), relu, ("double", "Dense", lambda x: 2 * x)).test("edge-nan-row")
+    assert (found.passed, found.noted, found.layer) == (None, True, "relu")
+    assert "unnoticed" in found.detail
 
 
 def test_infinity_that_reaches_other_rows_only_is_a_failure(tmp_path):
     def spreading(x):
         return x + np.where(np.isinf(x).any(), 1, 0).astype(np.float32)
 
-    value = study(tmp_path, ("spread", "Custom", spreading), dense())
-    assert value["by_id"]["edge-inf-row"]["passed"] is False
-    assert value["by_id"]["edge-inf-row"]["layer"] == "spread"
+    report = study(tmp_path, ("spread", "Custom", spreading), dense())
+    assert report.test("edge-inf-row").passed is False
+    assert report.test("edge-inf-row").layer == "spread"
 
 
 def embedding(lookup):
@@ -85,24 +85,24 @@ def zeros(table, x):
     ids=["strict", "clamped", "wrapped", "zeros"],
 )
 def test_what_becomes_of_an_index_outside_the_vocabulary(tmp_path, lookup, passed, said):
-    value = study(tmp_path, *embedding(lookup), spec=TOKENS, config={"words": {"input_dim": 20}})
-    found = value["by_id"]["edge-out-of-vocabulary"]
-    assert found["passed"] is passed
-    assert said in found["detail"]
-    assert value["by_id"]["edge-last-index"]["passed"] is True
-    assert value["consistent"] is True
+    report = study(tmp_path, *embedding(lookup), spec=TOKENS, config={"words": {"input_dim": 20}})
+    found = report.test("edge-out-of-vocabulary")
+    assert found.passed is passed
+    assert said in found.detail
+    assert report.test("edge-last-index").passed is True
+    assert report.consistent is True
 
 
 def test_a_constant_is_found_and_what_it_answers_is_said(tmp_path):
-    value = study(tmp_path, dense(), ("softmax", "Activation", lambda x: np.ones_like(x[:, :1])))
-    assert value["by_id"]["input-dependence"]["passed"] is False
-    assert "(1 …)" in value["by_id"]["input-dependence"]["detail"]
-    assert value["consistent"] is True
+    report = study(tmp_path, dense(), ("softmax", "Activation", lambda x: np.ones_like(x[:, :1])))
+    assert report.test("input-dependence").passed is False
+    assert "(1 …)" in report.test("input-dependence").detail
+    assert report.consistent is True
 
 
 def test_a_layer_that_is_never_finite_is_named(tmp_path):
-    found = study(tmp_path, dense(), ("log", "Log", np.log))["by_id"]["finite"]
-    assert (found["passed"], found["layer"]) == (False, "log")
+    found = study(tmp_path, dense(), ("log", "Log", np.log)).test("finite")
+    assert (found.passed, found.layer) == (False, "log")
 
 
 def test_a_difference_between_the_modes_needs_a_layer_that_explains_it(tmp_path):
@@ -110,13 +110,13 @@ def test_a_difference_between_the_modes_needs_a_layer_that_explains_it(tmp_path)
         return y + 1
 
     unexplained = study(tmp_path, dense(), training=shifted)
-    assert unexplained["by_id"]["train-vs-inference"]["passed"] is False
-    assert unexplained["consistent"] is True
+    assert unexplained.test("train-vs-inference").passed is False
+    assert unexplained.consistent is True
     config = {"rnn": {"recurrent_dropout": 0.2}}
     rnn = ("rnn", "SimpleRNN", lambda x: x)
-    explained = study(tmp_path, dense(), rnn, training=shifted, config=config)["by_id"]["train-vs-inference"]
-    assert explained["passed"] is True
-    assert explained["layer"] == "rnn"
+    explained = study(tmp_path, dense(), rnn, training=shifted, config=config).test("train-vs-inference")
+    assert explained.passed is True
+    assert explained.layer == "rnn"
 
 
 def test_what_is_known_survives_a_process_that_does_not(tmp_path):

@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
+from stethoscope.codec import answer_of
+from stethoscope.consistency.report import ConsistencyReport
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests import deterministic
 
 
-def ask(engine, path: Path, **params: Any) -> dict[str, Any]:
+def ask(engine, path: Path, **params: Any) -> ConsistencyReport:
     job = Job("consistency", {"model": ModelFile.at(path)}, params, Budget(2 << 30, 120), "tensorflow")
     result = engine.wait(engine.submit(job), 200)
     assert result.status is Status.OK, result.reason
-    return dict(result.value) | {"by_id": {test["id"]: test for test in result.value["tests"]}}
+    return answer_of(result, ConsistencyReport)
 
 
 def keras_model(folder: Path, build: Callable[[Any], Any], suffix: str = ".keras") -> Path:
@@ -43,10 +45,10 @@ def normalised(training: bool | None) -> Callable[[Any], Any]:
 
 
 def test_batch_statistics_at_inference_are_blamed(engine, tmp_path):
-    value = ask(engine, keras_model(tmp_path, normalised(True)))
-    assert value["consistent"] is False
-    assert value["first_difference"]["layer"] == "bn"
-    assert "statistics" in value["first_difference"]["reason"]
+    report = ask(engine, keras_model(tmp_path, normalised(True)))
+    assert report.consistent is False
+    assert report.first_difference.layer == "bn"
+    assert "statistics" in report.first_difference.reason
 
 
 def test_moving_statistics_are_measured_against_the_batch(engine, tmp_path):
@@ -57,12 +59,12 @@ def test_moving_statistics_are_measured_against_the_batch(engine, tmp_path):
         bn.set_weights([gamma, beta, mean + 50, variance])
         return model
 
-    trial = ask(engine, keras_model(tmp_path, build))["by_id"]["train-vs-inference"]
-    assert trial["passed"] is True
-    (measured,) = trial["values"]["batch_normalisation"]
+    trial = ask(engine, keras_model(tmp_path, build)).test("train-vs-inference")
+    assert trial.passed is True
+    (measured,) = trial.values["batch_normalisation"]
     assert measured["layer"] == "bn"
     assert measured["mean_shift"] == pytest.approx(50, abs=5)
-    assert "moving standard deviations" in trial["detail"]
+    assert "moving standard deviations" in trial.detail
 
 
 def test_a_padded_sequence_without_any_word_gives_nan_in_the_pooling(engine, tmp_path):
@@ -72,19 +74,19 @@ def test_a_padded_sequence_without_any_word_gives_nan_in_the_pooling(engine, tmp
         pooled = keras.layers.GlobalAveragePooling1D(name="pooled")(words)
         return keras.Model(tokens, keras.layers.Dense(2)(pooled))
 
-    value = ask(engine, keras_model(tmp_path, build))
-    assert (value["by_id"]["edge-zeros"]["passed"], value["by_id"]["edge-zeros"]["layer"]) == (False, "pooled")
-    assert "not in [0, 20)" in value["by_id"]["edge-out-of-vocabulary"]["detail"]
+    report = ask(engine, keras_model(tmp_path, build))
+    assert (report.test("edge-zeros").passed, report.test("edge-zeros").layer) == (False, "pooled")
+    assert "not in [0, 20)" in report.test("edge-out-of-vocabulary").detail
 
 
 @pytest.mark.parametrize(
     "sample", ["digits_cnn.keras", "wine_keras2.keras", "cancer_keras2.h5", "digits_cnn_keras3.h5"]
 )
 def test_healthy_samples_save_and_load_as_they_are(engine, sample):
-    value = ask(engine, BUILT / sample)
-    assert value["by_id"]["save-reload-outputs"]["passed"] is True
-    assert value["by_id"]["save-reload-weights"]["passed"] is True
-    assert not [test for test in value["tests"] if test["passed"] is False], value["tests"]
+    report = ask(engine, BUILT / sample)
+    assert report.test("save-reload-outputs").passed is True
+    assert report.test("save-reload-weights").passed is True
+    assert not [test for test in report.tests if test.passed is False], report.tests
 
 
 def test_inputs_given_by_name_reach_the_tensor_of_that_name(engine, tmp_path):
@@ -95,12 +97,12 @@ def test_inputs_given_by_name_reach_the_tensor_of_that_name(engine, tmp_path):
         return keras.Model({"words": words, "mask": mask}, keras.layers.Concatenate(name="both")([words, 0 * mask]))
 
     path = keras_model(tmp_path, build)
-    value = ask(engine, path)
-    unused = value["by_id"]["every-input-matters"]
-    assert unused["noted"] is True
-    assert "mask" in unused["detail"]
-    assert "words" not in unused["detail"]
-    assert unused["values"]["words"] > 0.1
+    report = ask(engine, path)
+    unused = report.test("every-input-matters")
+    assert unused.noted is True
+    assert "mask" in unused.detail
+    assert "words" not in unused.detail
+    assert unused.values["words"] > 0.1
 
 
 def test_a_weight_that_the_file_does_not_keep_is_found(tmp_path):

@@ -21,10 +21,6 @@ COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consisten
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 UNTYPED = {
-    "compare",
-    "compare_architectures",
-    "consistency",
-    "convert",
     "describe",
     "drift",
     "examine_runs",
@@ -33,8 +29,6 @@ UNTYPED = {
     "read_media",
     "read_runs",
     "read_versions",
-    "record",
-    "weights_of_layer",
 }
 """Kinds of jobs that answer with JSON objects still."""
 

@@ -6,10 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.deployment import convert_figures, convert_parts, convert_table, convert_targets
+from stethoscope.codec import decode
 from stethoscope.convert import all_converters
 from stethoscope.jobs.state import JobState
+from stethoscope.tasks.convert import Conversion
 from stethoscope.types import Architecture, Layer, Status
-from tests.answers import answer, row_of, state_of
+from tests.answers import answer, row_of, state_of, typed
 from tests.dashboard.visiting import HOSTILE, text
 
 REFUSED = answer(
@@ -51,7 +53,7 @@ def architecture(format_id: str = "keras") -> Architecture:
     ],
 )  # fmt: skip
 def test_the_verdict_says_who_ran_it_and_how_far_it_is_off(changed, tone, said):
-    assert convert_parts.verdict(converted(**changed)) == (tone, "Converted", said)
+    assert convert_parts.verdict(decode(Conversion, converted(**changed))) == (tone, "Converted", said)
 
 
 def test_the_command_repeats_what_was_done_and_leaves_out_what_is_plain():
@@ -147,7 +149,7 @@ def test_an_answer_has_its_pictures_differences_notes_and_code(shown):
     assert "not kept" in said  # no such job: nothing to download
     assert len(app.get("plotly_chart")) == 3
     assert app.dataframe[0].value["Same class"].tolist() == ["100 %"]
-    assert app.code[0].value == answer("convert")["code"].strip()
+    assert app.code[0].value == typed("convert").code.strip()
     own = shown("answer", state(converted(source="rows.npz")))
     assert not [one for one in own.caption if "random" in one.value]
 

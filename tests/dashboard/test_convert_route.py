@@ -30,7 +30,7 @@ def jobs(tmp_path, monkeypatch):
     values = {
         ONE: answer("convert"),
         TWO: answer("convert", beside=["model.onnx.data"]),
-        NOTHING: {**answer("convert", file="../../cookie.key"), "beside": "model.onnx"},
+        NOTHING: answer("convert", file="../../cookie.key"),
     }
 
     def state(job_id: str):
@@ -94,4 +94,4 @@ def test_no_more_than_a_part_of_it_is_in_memory(jobs):
 )
 def test_the_name_follows_from_the_source_and_the_target(tmp_path, source, target, left, name):
     found = Converted((tmp_path / left,))
-    assert conversions.file_name(source, {"target": target}, found) == name
+    assert conversions.file_name(source, target, found) == name

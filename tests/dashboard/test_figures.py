@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 
 from dashboard import figures
+from stethoscope.consistency.report import ConsistencyTest, TwoRuns
 from stethoscope.types import Layer
 
 
@@ -45,11 +47,12 @@ def test_a_prediction_far_beyond_the_limit_leaves_the_limit_readable():
     assert drawn.data[0].text == ("40.0 GiB →",)
 
 
+def ended(test_id: str, gap: float, *, passed: bool) -> ConsistencyTest:
+    return ConsistencyTest(test_id, "batch", test_id, passed, False, True, "", gap)
+
+
 def test_differences_draw_zero_and_infinity():
-    tests = [
-        {"id": "same-input-bitwise", "name": "bits", "passed": True, "max_abs_diff": 0.0},
-        {"id": "batch-1-vs-n", "name": "batch", "passed": False, "max_abs_diff": "inf"},
-    ]
+    tests = [ended("same-input-bitwise", 0.0, passed=True), ended("batch-1-vs-n", math.inf, passed=False)]
     drawn = figures.test_differences(tests, 1e-5)
     assert [trace.text[0].strip() for trace in drawn.data] == ["∞", "identical"]
     assert all(np.isfinite(trace.x[0]) and trace.x[0] > 0 for trace in drawn.data)
@@ -68,8 +71,8 @@ def test_a_long_output_reaches_the_browser_thinned_and_says_so():
 
 
 def test_runs_that_differ_only_in_nan_are_equal():
-    assert not figures.differs({"first": ["nan", 1.0], "other": ["nan", 1.0]})
-    assert figures.differs({"first": [0.0], "other": ["nan"]})
+    assert not figures.differs(TwoRuns((math.nan, 1.0), (math.nan, 1.0)))
+    assert figures.differs(TwoRuns((0.0,), (math.nan,)))
 
 
 def test_a_narrow_logarithmic_axis_has_whole_numbers_at_its_ticks():
@@ -84,7 +87,7 @@ def test_a_narrow_logarithmic_axis_has_whole_numbers_at_its_ticks():
 
 
 def test_a_number_just_below_the_tolerance_stands_left_of_its_line():
-    tests = [{"id": one, "name": one, "max_abs_diff": gap, "passed": True} for one, gap in (("a", 6e-7), ("b", 0.1))]
+    tests = [ended("a", 6e-7, passed=True), ended("b", 0.1, passed=True)]
     assert [trace.textposition for trace in figures.test_differences(tests, 1e-5).data] == [
         "middle right",
         "middle left",

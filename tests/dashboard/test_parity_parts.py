@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from dataclasses import replace
 
@@ -23,7 +24,9 @@ from dashboard.deployment import (
     parity_ways,
 )
 from dashboard.deployment.parity_parts import Compared
+from stethoscope.codec import decode
 from stethoscope.jobs.state import JobState
+from stethoscope.parity.comparison import Comparison
 from stethoscope.planner.dynamic_sizes import Sizes
 from stethoscope.types import Architecture, Layer, Status
 from tests.answers import answer, change, row_of, state_of
@@ -80,16 +83,13 @@ WORST = [
     row_of(
         "compare", "worst_rows", place=12, max_abs_diff=0.0016, label="1", top_a=1, top_b=4, value_a=0.5, value_b=0.25
     ),
-    {
-        key: one
-        for key, one in row_of("compare", "worst_rows", place=3, max_abs_diff=None).items()
-        if "_a" not in key and "_b" not in key
-    },
+    row_of("compare", "worst_rows", place=3, max_abs_diff=None, top_a=None, top_b=None, value_a=None, value_b=None),
 ]
 """The second as a model that gives no classes has it."""
 LABELS = {"a": 0.9, "b": 0.7, "change": -0.2, "low": -0.3, "high": -0.1, "only_a_right": 7}
 VALUE = answer(
     "compare",
+    summary="b.onnx answers otherwise than a.keras: off by at most 0.0016.",
     sentence="b.onnx answers otherwise than a.keras: off by at most 0.0016. They part at norm_1: It explains it.",
     outputs=[OUTPUT], top1_agreement=0.75, first_divergence=PARTING, layers=LAYERS, unmatched={"a": ["norm_1", "odd"]}, source="rows.npz",
     inputs=[row_of("compare", "inputs", a="image", b="in", orientation="channels first")], preprocessing=None, worst_rows=WORST[:1],
@@ -99,6 +99,10 @@ VALUE = answer(
 
 def changed(**changes) -> dict:
     return change("compare", VALUE, **changes)
+
+
+def compared(**changes) -> Comparison:
+    return decode(Comparison, changed(**changes))
 
 
 NAMES = ["image", "conv_0", "norm_0", "conv_1", "norm_1", "relu_1", "conv_2", "norm_2", "label"]
@@ -113,15 +117,15 @@ def state(value=VALUE, status=Status.OK, **params) -> JobState:
 
 
 def test_layers_that_the_other_model_computes_with_a_neighbour_are_no_differences():
-    found = parity_layers.pairs(VALUE, MODEL)
+    found = parity_layers.pairs(compared(), MODEL)
     assert [one.a for one in found if one.merged] == ["conv_0", "conv_1", "conv_2"]
-    assert parity_layers.errors(VALUE, MODEL) == {
+    assert parity_layers.errors(compared(), MODEL) == {
         "image": 0.0, "norm_0": 6e-8, "norm_1": 0.09, "relu_1": 0.063, "norm_2": 0.042, "label": 0.0044,
     }  # fmt: skip
 
 
 def test_the_layer_where_they_part_stands_in_its_place_and_what_reads_it_follows():
-    found = parity_layers.pairs(VALUE, MODEL)
+    found = parity_layers.pairs(compared(), MODEL)
     assert [one.a for one in found if one.parted] == ["norm_1"]
     assert [one.a for one in found][3:6] == ["conv_1", "norm_1", "relu_1"]
     assert [one.a for one in found if one.follows] == ["relu_1", "conv_2", "norm_2", "label"]
@@ -129,14 +133,15 @@ def test_the_layer_where_they_part_stands_in_its_place_and_what_reads_it_follows
 
 def test_a_layer_with_a_row_of_its_own_is_marked_and_not_doubled():
     parting = {**PARTING, "a": "relu_1", "seen_at": {"a": "relu_1", "b": "Relu"}, "group": ["relu_1"]}
-    found = parity_layers.pairs(changed(first_divergence=parting), MODEL)
+    found = parity_layers.pairs(compared(first_divergence=parting), MODEL)
     assert [one.a for one in found if one.parted] == ["relu_1"]
     assert len(found) == len(LAYERS)
 
 
 def test_layers_as_csv_have_every_number_and_start_no_formula():
-    value = {"layers": [row("=cmd", "+b", 1e-9, clipped=0.25, range=[0.0, 1.5], step=0.01, sqnr_db=None)]}
-    (told,) = csv.DictReader(io.StringIO(parity_layers.as_csv(parity_layers.pairs(value)).decode()))
+    layer = row("=cmd", "+b", 1e-9, clipped=0.25, range=[0.0, 1.5], step=0.01, sqnr_db=None)
+    found = parity_layers.pairs(compared(layers=[layer], first_divergence=None))
+    (told,) = csv.DictReader(io.StringIO(parity_layers.as_csv(found).decode()))
     assert (told["layer"], told["in_the_other"], told["relative_difference"]) == ("'=cmd", "'+b", "1e-09")
     assert (told["clipped_fraction"], told["highest"], told["signal_to_noise_db"]) == ("0.25", "1.5", "")
 
@@ -157,12 +162,12 @@ def test_architecture_is_coloured_by_the_last_comparison(app, tmp_path, monkeypa
     [
         ({}, "bad", "Different", "off by at most 0.0016"),
         ({"verdict": "equal", "sentence": "b answers as a does, to the bit.", "first_divergence": None}, "good", "Equal", "to the bit"),
-        ({"verdict": "within_tolerance", "sentence": "same class in 100.0% of 8 rows."}, "good", "Within tolerance", "100 %"),
+        ({"verdict": "within_tolerance", "summary": "same class in 100.0% of 8 rows."}, "good", "Within tolerance", "100 %"),
         ({"sentence": ""}, "bad", "Different", "layers were not"),
     ],
 )  # fmt: skip
 def test_the_verdict_is_a_sentence_without_what_the_card_says(changes, tone, badge, said):
-    found = parity_parts.verdict(changed(**changes))
+    found = parity_parts.verdict(compared(**changes))
     sentence = found[2].replace("\\", "")
     assert found[:2] == (tone, badge)
     assert said in sentence
@@ -170,13 +175,14 @@ def test_the_verdict_is_a_sentence_without_what_the_card_says(changes, tone, bad
 
 
 def test_other_guesses_are_told_once_and_without_the_chosen_one():
-    assert [one["cause"] for one in parity_parting.guesses(PARTING)] == ["The weights are others"]
+    assert [one.cause for one in parity_parting.guesses(compared().first_divergence)] == ["The weights are others"]
 
 
 def test_a_change_of_accuracy_has_its_sign_and_interval():
-    assert parity_scores.change(VALUE["labels"]) == "−20.0 points"
-    assert parity_scores.interval(VALUE["labels"]) == "−30.0 points to −10.0 points"
-    assert parity_scores.interval({**answer("compare")["labels"], "low": None, "high": None}) == "not known"
+    scores = compared().labels
+    assert parity_scores.change(scores) == "−20.0 points"
+    assert parity_scores.interval(scores) == "−30.0 points to −10.0 points"
+    assert parity_scores.interval(replace(scores, low=-math.inf, high=math.inf)) == "not known"
 
 
 def test_the_command_repeats_what_was_done():
@@ -188,7 +194,7 @@ def test_the_command_repeats_what_was_done():
 
 
 def test_rows_say_both_answers_and_numbers_that_are_none():
-    found = parity_rows.table(WORST, "a.keras", "b.onnx")
+    found = parity_rows.table(compared(worst_rows=WORST).worst_rows, "a.keras", "b.onnx")
     assert found["a.keras says"] == ["class 1, 0.5000", "—"]
     assert found["Same class"][0] == "no"
     assert found["Largest difference"] == ["0.00160", "no number"]
@@ -212,8 +218,8 @@ def draw_depth(layers, tolerance) -> None:
 
 
 def test_identical_layers_and_those_without_numbers_are_drawn_too():
-    value = {"layers": [row("same", "b", 0.0), row("nan", "b2", None, same=False)]}
-    found = parity_layers.pairs(value)
+    layers = [row("same", "b", 0.0), row("nan", "b2", None, same=False)]
+    found = parity_layers.pairs(compared(layers=layers, first_divergence=None))
     app = AppTest.from_function(draw_depth, args=(found, 1e-4), default_timeout=60).run()
     assert not app.exception, app.exception
     assert "identical" in parity_figures._said(found[0])
@@ -265,7 +271,7 @@ def test_names_from_files_stay_names(workspace):
         "fix": HOSTILE,
     }
     layers = [row(HOSTILE, HOSTILE, 1.0, same=False)]
-    app = drawn(state(changed(first_divergence=parting, sentence=HOSTILE, layers=layers, notes=[HOSTILE])))
+    app = drawn(state(changed(first_divergence=parting, summary=HOSTILE, layers=layers, notes=[HOSTILE])))
     outside = "".join(part for place, part in enumerate(text(app).split("`")) if place % 2 == 0)
     assert not re.search(r"(?<!\\)<img", outside)
 
@@ -285,7 +291,9 @@ def test_a_run_that_ended_badly_says_so_and_keeps_what_was_found(workspace):
     app = drawn(state({}, Status.OUT_OF_MEMORY))
     assert "its limit" in text(app)
     assert not app.dataframe
-    partial = {key: one for key, one in VALUE.items() if key not in ("sentence", "first_divergence", "layers")}
+    partial = {
+        key: one for key, one in VALUE.items() if key not in ("sentence", "summary", "first_divergence", "layers")
+    }
     app = drawn(state(partial, Status.TIMED_OUT))
     assert "before the run" in text(app)
     assert "layers were not" in text(app)
@@ -293,12 +301,11 @@ def test_a_run_that_ended_badly_says_so_and_keeps_what_was_found(workspace):
 
 
 def test_edge_cases_that_differ_are_shown_with_what_both_answer():
-    found = parity_edges.table(
-        [
-            row_of("compare", "edges", case="all zeros", within=True, max_abs_diff=0.0),
-            row_of("compare", "edges", case="NaN", within=False, max_abs_diff=None, a="NaN"),
-        ]
-    )
+    edges = [
+        row_of("compare", "edges", case="all zeros", within=True, max_abs_diff=0.0),
+        row_of("compare", "edges", case="NaN", within=False, max_abs_diff=None, a="NaN"),
+    ]
+    found = parity_edges.table(compared(edges=edges).edges)
     assert found["All values are"] == ["zeros", "NaN"]
     assert found["Within tolerance"] == ["yes", "no"]
     assert found["The other answers"] == ["finite", "finite"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.consistency.report import ConsistencyReport, ConsistencySettings, ConsistencyTest
 from stethoscope.gathering.behaviour import behaviour_from
 from stethoscope.gathering.layer_statistics import LayerStatistics, OutputStatistics
 
@@ -72,16 +73,9 @@ def test_text_and_empty_outputs_are_left_alone():
 
 
 def test_the_answer_of_the_consistency_job_becomes_evidence():
-    test = {
-        "id": "batch-order",
-        "group": "batch",
-        "name": "Rows",
-        "passed": False,
-        "detail": "d",
-        "max_abs_diff": "inf",
-        "layer": None,
-    }
-    found = behaviour_from({"consistent": False, "tests": [test], "settings": {"input": "dummy"}})
+    test = ConsistencyTest("batch-order", "batch", "Rows", False, False, True, "d", float("inf"))
+    settings = ConsistencySettings(5, 0, 8, 1e-5, False, None, "dummy")
+    found = behaviour_from(ConsistencyReport(False, 5, None, (test,), settings, {}, {}))
     assert found.source == "random input"
     order = found.test("batch-order")
     assert order is not None and order.max_abs_diff == float("inf") and order.layer == ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from stethoscope.both import OfBoth
+from stethoscope.parity.comparison import ComparedLayer, Parting
 from stethoscope.parity.merged_layers import merged
 from stethoscope.types import Architecture, Layer
 
 
-def row(a: str, b: str, nrmse: float | None, how: str = "name", *, same: bool = True) -> dict:
-    return {"key": a, "a": a, "b": b, "how": how, "nrmse": nrmse, "same": same}
+def row(a: str, b: str, nrmse: float | None, how: str = "name", *, same: bool = True) -> ComparedLayer:
+    return ComparedLayer(a, a, b, how, "", nrmse, nrmse, None, None, same)
 
 
 NAMES = ["image", "conv_0", "norm_0", "conv_1", "norm_1", "relu_1", "conv_2", "norm_2", "label"]
@@ -24,18 +26,23 @@ ROWS = [
     row("norm_2", "mul", 0.042, "structure"),
     row("label", "label", 0.0044),
 ]
-PARTING = {
-    "a": "norm_1", "seen_at": {"a": "norm_1", "b": "Conv_21"}, "group": ["conv_1", "norm_1"], "nrmse": 0.09,
-}  # fmt: skip
+
+
+def parting(layer: str, there: str, group: tuple[str, ...], nrmse: float | None) -> Parting:
+    return Parting(layer, there, layer, group, "Why", "why", 0.9, "", "", seen_at=OfBoth(layer, there), nrmse=nrmse)
 
 
 def test_a_convolution_that_took_its_normalisation_in_is_merged_and_real_differences_are_not():
-    assert merged(ROWS, PARTING, MODEL) == {"conv_0", "conv_1", "conv_2"}
+    assert merged(ROWS, parting("norm_1", "Conv_21", ("conv_1", "norm_1"), 0.09), MODEL) == {
+        "conv_0",
+        "conv_1",
+        "conv_2",
+    }
     assert merged(ROWS, None, MODEL) == {"conv_0", "conv_2"}
 
 
 def test_where_they_part_is_never_merged():
-    at_relu = {"a": "relu_1", "group": ["relu_1"]}
+    at_relu = parting("relu_1", "Relu", ("relu_1",), None)
     assert "relu_1" not in merged([*ROWS, row("twin", "Relu", 0.0)], at_relu, MODEL)
     assert "relu_1" in merged([*ROWS, row("twin", "Relu", 0.0)], None, MODEL)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.codec import answer_of
+from stethoscope.parity.comparison import Comparison
 from stethoscope.parity.comparison_jobs import Compared, comparison_job
 from stethoscope.parity.ways import parse_way
 from stethoscope.types import Budget, Job, ModelFile, Status
@@ -80,16 +82,19 @@ def compared(engine, folder, a, b, **params):
     return engine.wait(engine.submit(Job("compare", files, params, Budget(4 << 30, 200), "tensorflow")), 300)
 
 
+def answered(result) -> Comparison:
+    assert result.status is Status.OK, result.reason
+    return answer_of(result, Comparison)
+
+
 @pytest.mark.parametrize("other", ["right.keras", "right_saved", "right.tflite"])
 def test_the_same_model_says_the_same(engine, folder, other):
-    result = compared(engine, folder, "right.keras", other)
-    assert result.status is Status.OK, result.reason
-    value = result.value
-    assert value["verdict"] in ("equal", "within_tolerance")
-    assert value["first_divergence"] is None
-    assert value["top1_agreement"] == 1.0
-    assert value["labels"]["change"] == 0
-    assert len(value["layers"]) >= 6
+    answer = answered(compared(engine, folder, "right.keras", other))
+    assert answer.verdict in ("equal", "within_tolerance")
+    assert answer.first_divergence is None
+    assert answer.top1_agreement == 1.0
+    assert answer.labels.change == 0
+    assert len(answer.layers) >= 6
 
 
 @pytest.mark.parametrize(
@@ -107,15 +112,14 @@ def test_the_same_model_says_the_same(engine, folder, other):
     ],
 )
 def test_the_layer_and_the_cause_are_named(engine, folder, other, layer, cause):
-    result = compared(engine, folder, "right.keras", other)
-    assert result.status is Status.OK, result.reason
-    assert result.value["verdict"] == "different"
-    found = result.value["first_divergence"]
-    assert found["cause_id"] == cause, found
-    assert layer is None or found["a"] == layer, found
-    assert found["sentence"]
-    assert found["fix"]
-    assert result.value["worst_rows"]
+    answer = answered(compared(engine, folder, "right.keras", other))
+    assert answer.verdict == "different"
+    parting = answer.first_divergence
+    assert parting.cause_id == cause, parting
+    assert layer is None or parting.a == layer, parting
+    assert parting.sentence and parting.sentence in answer.sentence and parting.sentence not in answer.summary
+    assert parting.fix
+    assert answer.worst_rows
 
 
 def test_a_large_factor_that_only_saturates_the_answers_is_no_preprocessing(engine, tmp_path):
@@ -150,16 +154,14 @@ def test_a_model_beside_itself_run_in_another_way(engine, folder, way, verdicts,
     first, other = Compared(model, "tensorflow"), Compared(model, "tensorflow", parse_way(way))
     data = ModelFile.at(folder / "data.npz")
     job = comparison_job(first, other, data, {"rows": 12}, Budget(4 << 30, 200))
-    result = engine.wait(engine.submit(job), 300)
-    assert result.status is Status.OK, result.reason
-    value = result.value
-    assert value["verdict"] in verdicts
-    assert words in value["sentence"]
-    assert value["ways"]["b"]["said"]
-    assert not value["ways"]["a"]["said"]
-    assert len(value["layers"]) >= 6
-    assert {one["case"] for one in value["edges"]} >= {"all zeros", "NaN"}
-    assert value["peak_bytes"]["a"] > 0
+    answer = answered(engine.wait(engine.submit(job), 300))
+    assert answer.verdict in verdicts
+    assert words in answer.sentence
+    assert answer.ways.b.said
+    assert not answer.ways.a.said
+    assert len(answer.layers) >= 6
+    assert {edge.case for edge in answer.edges} >= {"all zeros", "NaN"}
+    assert answer.peak_bytes.a > 0
 
 
 def test_two_models_in_one_process_cannot_have_other_threads(engine, folder):
@@ -192,23 +194,20 @@ def test_random_rows_lie_within_what_integers_hold(engine, folder, a, b):
         for one in (a, b)
     )  # fmt: skip
     job = comparison_job(first, other, None, {"rows": 12, "edges": False}, Budget(4 << 30, 200))
-    result = engine.wait(engine.submit(job), 300)
-    assert result.status is Status.OK, result.reason
-    assert result.value["verdict"] == "within_tolerance", result.value["sentence"]
-    assert result.value["first_divergence"] is None
-    assert any("255" in note for note in result.value["notes"]), result.value["notes"]
+    answer = answered(engine.wait(engine.submit(job), 300))
+    assert answer.verdict == "within_tolerance", answer.sentence
+    assert answer.first_divergence is None
+    assert any("255" in note for note in answer.notes), answer.notes
 
 
 def test_an_input_that_is_cut_off_is_named(engine, folder):
-    result = compared(engine, folder, "right.keras", in_int8(folder, 0.3).name)
-    assert result.status is Status.OK, result.reason
-    assert result.value["first_divergence"]["cause_id"] == "clipped-range"
-    assert "lie beyond" in result.value["first_divergence"]["sentence"]
+    answer = answered(compared(engine, folder, "right.keras", in_int8(folder, 0.3).name))
+    assert answer.first_divergence.cause_id == "clipped-range"
+    assert "lie beyond" in answer.first_divergence.sentence
 
 
 def test_integers_that_both_models_cut_off_are_no_difference(engine, folder):
     narrow = in_int8(folder, 0.3).name
-    result = compared(engine, folder, narrow, narrow)
-    assert result.status is Status.OK, result.reason
-    assert result.value["verdict"] == "equal"
-    assert result.value["first_divergence"] is None
+    answer = answered(compared(engine, folder, narrow, narrow))
+    assert answer.verdict == "equal"
+    assert answer.first_divergence is None

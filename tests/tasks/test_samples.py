@@ -9,6 +9,7 @@ import pytest
 
 from sample_models import BUILT
 from stethoscope.codec import answer_of, partial_of
+from stethoscope.consistency.report import ConsistencyReport
 from stethoscope.formats import all_formats
 from stethoscope.memory.shortage_report import shortage_of
 from stethoscope.tasks.predict import Prediction
@@ -39,14 +40,15 @@ def test_predicts_and_is_as_consistent_as_expected(engine, name):
     assert predicted.peak_rss_bytes > 0
     result = submit(engine, "consistency", name, batch_size=4, runs=4)
     assert result.status is Status.OK, result.reason
-    assert result.value["consistent"] is expected["consistent"], result.value["tests"]
+    report = answer_of(result, ConsistencyReport)
+    assert report.consistent is expected["consistent"], report.tests
+    first = report.first_difference
     if expected["consistent"]:
-        assert result.value["first_difference"] is None
+        assert first is None
         return
-    first = result.value["first_difference"]
-    assert first["layer"].endswith(expected["first_difference"])
-    assert first["values"][0] != first["values"][1]
-    assert "random" in first["reason"]
+    assert first.layer.endswith(expected["first_difference"])
+    assert first.values[0] != first.values[1]
+    assert "random" in first.reason
 
 
 @pytest.mark.parametrize("name", NEEDS_TRUST)

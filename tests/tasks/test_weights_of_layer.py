@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.codec import answer_of
+from stethoscope.tasks.compare_architectures import ArchitectureDifference
+from stethoscope.tasks.weights_of_layer import LayerWeights
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import tiny_onnx
 
@@ -20,10 +23,10 @@ def run(engine, kind, files, params):
 def test_statistics_of_one_layer(engine, tmp_path):
     result = run(engine, "weights_of_layer", {"model": tiny_onnx(tmp_path / "m.onnx")}, {"layer": "project"})
     assert result.status is Status.OK
-    (weight,) = result.value["weights"]
-    assert (weight["shape"], weight["count"], weight["max"], weight["zero_fraction"]) == ([4, 4], 16, 2.0, 0.75)
-    assert weight["norm"] == pytest.approx(4.0)
-    assert sum(weight["histogram"]["counts"]) == 16
+    (weight,) = answer_of(result, LayerWeights).weights
+    assert (weight.shape, weight.count, weight.max, weight.zero_fraction) == ((4, 4), 16, 2.0, 0.75)
+    assert weight.norm == pytest.approx(4.0)
+    assert sum(weight.histogram.counts) == 16
 
 
 def test_a_layer_that_does_not_exist(engine, tmp_path):
@@ -36,9 +39,10 @@ def test_two_models_with_other_weights(engine, tmp_path):
     files = {"model": tiny_onnx(tmp_path / "a.onnx", 2.0), "other": tiny_onnx(tmp_path / "b.onnx", 3.0)}
     result = run(engine, "compare_architectures", files, {})
     assert result.status is Status.OK
-    (pair,) = result.value["pairs"]
-    assert (pair["a"], pair["b"], pair["how"], pair["changes"]) == ("project", "project", "name", [])
-    assert pair["weights"]["norm_of_difference"] == pytest.approx(np.linalg.norm(np.eye(4)))
-    assert pair["weights"]["relative"] == pytest.approx(1 / 3)
-    assert result.value["summary"]["other_weights"] == 1
-    assert (result.value["added"], result.value["removed"]) == ([], [])
+    compared = answer_of(result, ArchitectureDifference)
+    (pair,) = compared.pairs
+    assert (pair.a, pair.b, pair.how, pair.changes) == ("project", "project", "name", ())
+    assert pair.weights.norm_of_difference == pytest.approx(np.linalg.norm(np.eye(4)))
+    assert pair.weights.relative == pytest.approx(1 / 3)
+    assert compared.summary.other_weights == 1
+    assert (compared.added, compared.removed) == ((), ())
