@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import many_runs
 from benchmarks.benchmark import Benchmark, median
+from stethoscope.codec import answer_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.logs.event_folder import EventFolder
 from stethoscope.runs.chart import View
@@ -18,6 +19,7 @@ from stethoscope.runs.gather import gather
 from stethoscope.runs.packed import pack
 from stethoscope.runs.table import RunTable
 from stethoscope.runs.window import window
+from stethoscope.tasks.read_runs import RunsRead
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 RUNS, TAGS, POINTS = 1_000, 20, 1_000
@@ -48,7 +50,7 @@ def run(folder: Path) -> dict[str, Any]:
         engine.stop()
     ratio = columns_s / readers_s
     figures |= {
-        "points": result.value["points"],
+        "points": answer_of(result, RunsRead).points,
         "readers_s": round(readers_s, 2),
         "job_wall_s": round(result.wall_s, 2),
         "job_peak_bytes": result.peak_rss_bytes,

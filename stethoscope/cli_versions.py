@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, summary
+from stethoscope.cli_answers import exit_for, failing_well, known, print_json, summary
 from stethoscope.cli_options import JsonOption, MemoryOption, TimeoutOption
+from stethoscope.codec import answer_of
 from stethoscope.errors import UnreadableFile
 from stethoscope.types import Job, ModelFile, Status
+
+if TYPE_CHECKING:
+    from stethoscope.tasks.read_versions import DataVersions
 
 CHANGED = 1
 """Exit code with `--fail-on-change` when something changed."""
@@ -42,35 +45,38 @@ def versions(
         files = {"after": _file(place)} | ({"before": _file(before)} if before else {})
         with cli_run.short_engine() as engine:
             result = cli_run.run_job(engine, Job("read_versions", files, {}, cli_run.budget(memory_limit, timeout)))
-        value = {**summary(result), **result.value}
+        from stethoscope.tasks.read_versions import DataVersions
+
         if as_json:
-            sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+            value = summary(result) | known(result, DataVersions)
+            for change in value.get("changes", ()):
+                if isinstance(change, dict):
+                    change["from"] = change["to"] - 1
+            print_json(value)
         elif result.status is Status.OK:
-            sys.stdout.write("\n".join(lines(result.value)) + "\n")
+            sys.stdout.write("\n".join(lines(answer_of(result, DataVersions))) + "\n")
         exit_for(result)
-        if fail_on_change and result.value.get("changes"):
+        if fail_on_change and answer_of(result, DataVersions).changes:
             raise typer.Exit(CHANGED)
 
 
-def lines(value: Mapping[str, Any]) -> list[str]:
+def lines(found: DataVersions) -> Iterator[str]:
     """The answer for people, a line for each thing worth knowing."""
-    said = []
-    for one in value.get("fingerprints") or ():
-        said.append(f"{one['sha256']}  {_plain(one['name'])}")
-        if len(one["parts"]) > 1:
-            said += [f"  {part['sha256'][:16]}  {_plain(part['name'])} {tuple(part['shape'])}" for part in one["parts"]]
-    for state in value.get("states") or ():
-        said.append(f"{state['version'] or 'no data '}  {_plain(state['name'])}")
-        said += [f"  data {_plain(one['path'])}  {one['hash'][:16] or 'no hash'}" for one in state["data"]]
-        for stage in state["stages"]:
-            note = stage["outdated"] or ("up to date" if stage["ran"] else "never ran")
-            said.append(f"  stage {_plain(stage['name'])}: {_plain(note)}")
-        said += [f"  {_plain(name)} = {_plain(number)}" for name, number in state["metrics"].items()]
-        said += [f"  ! {_plain(text)}" for text in state["problems"]]
-    changes = [one if isinstance(one, str) else one["text"] for one in value.get("changes") or ()]
-    if len([*(value.get("states") or ()), *(value.get("fingerprints") or ())]) > 1:
-        said += ["", *(_plain(text) for text in changes)] if changes else ["", "Nothing changed."]
-    return said
+    for data in found.fingerprints:
+        yield f"{data.sha256}  {_plain(data.name)}"
+        if len(data.parts) > 1:
+            yield from (f"  {part.sha256[:16]}  {_plain(part.name)} {part.shape}" for part in data.parts)
+    for state in found.states:
+        yield f"{state.version or 'no data '}  {_plain(state.name)}"
+        yield from (f"  data {_plain(data.path)}  {data.hash[:16] or 'no hash'}" for data in state.data)
+        for stage in state.stages:
+            note = stage.outdated or ("up to date" if stage.ran else "never ran")
+            yield f"  stage {_plain(stage.name)}: {_plain(note)}"
+        yield from (f"  {_plain(name)} = {_plain(number)}" for name, number in state.metrics.items())
+        yield from (f"  ! {_plain(text)}" for text in state.problems)
+    if len(found.states) + len(found.fingerprints) > 1:
+        texts = [change if isinstance(change, str) else change.text for change in found.changes]
+        yield from ("", *(_plain(text) for text in texts or ["Nothing changed."]))
 
 
 def _plain(text: object) -> str:

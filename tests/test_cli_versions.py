@@ -10,6 +10,9 @@ from typer.testing import CliRunner
 
 from stethoscope.cli import app
 from stethoscope.cli_versions import lines
+from stethoscope.codec import decode
+from stethoscope.logs.data_fingerprint import ArrayFingerprint
+from stethoscope.tasks.read_versions import DataVersions, NamedFingerprint
 from tests.logs.test_dvc import repository
 
 
@@ -37,8 +40,17 @@ def test_a_repository_as_json(run, tmp_path):
     value = json.loads(done.stdout)
     assert value["schema_version"] == 1
     assert value["states"][0]["data"][0]["path"] == "data/raw"
-    said = lines(value)
+    said = lines(decode(DataVersions, value))
     assert any(line.startswith("  stage train: up to date") for line in said)
+
+
+def test_changes_as_json_say_from_which_state_to_which(run, tmp_path):
+    before, after = repository(tmp_path / "one"), repository(tmp_path / "two", digest="f" * 32)
+    done = run(after, "--before", before, "--json")
+    assert done.exit_code == 0, done.output
+    change = next(change for change in json.loads(done.stdout)["changes"] if change["kind"] == "data")
+    assert (change["from"], change["to"], change["what"]) == (0, 1, "data/raw")
+    assert (change["before"]["hash"], change["after"]["hash"]) == ("a" * 32 + ".dir", "f" * 32 + ".dir")
 
 
 def test_nothing_there_says_so(run, tmp_path):
@@ -48,5 +60,6 @@ def test_nothing_there_says_so(run, tmp_path):
 
 
 def test_names_cannot_command_a_terminal():
-    (line,) = lines({"fingerprints": [{"sha256": "0" * 64, "name": "\x1b[31mred\n", "parts": [{}]}]})
+    part = ArrayFingerprint("x", "0" * 64, (3,), "float64")
+    (line,) = lines(DataVersions((), fingerprints=(NamedFingerprint("0" * 64, (part,), "\x1b[31mred\n"),)))
     assert line.endswith("?[31mred?")

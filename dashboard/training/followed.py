@@ -184,10 +184,10 @@ def _of_job(job_id: str) -> OpenLog:
         now = state.progress
         progress = {"phase": now.phase, "fraction": now.fraction, "message": now.message}
         return OpenLog(job_id, "", 0, live=False, progress=progress)
-    title = str(state.result.value.get("title", ""))
     if state.result.status is not Status.OK:
-        return OpenLog(job_id, title, 0, live=False, problem=state.result.reason)
-    return OpenLog(job_id, title, 1, live=False, table=RunTable.open(state.result.files))
+        return OpenLog(job_id, "", 0, live=False, problem=state.result.reason)
+    table = RunTable.open(state.result.files)
+    return OpenLog(job_id, table.title, 1, live=False, table=table)
 
 
 def _of_folder(log_id: str, place: Path) -> OpenLog:

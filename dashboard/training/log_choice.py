@@ -100,7 +100,7 @@ def judged(kind: str, log: LogView, every_s: float) -> JobState:
     """
     if not log.live:
         return submit(kind, log)
-    states = [state for state in engine().jobs(entry_id=log.entry_id) if state.kind == kind and not _cancelled(state)]
+    states = [state for state in engine().jobs(entry_id=log.entry_id) if state.kind == kind and _usable(state)]
     done = next((state for state in states if state.result is not None), None)
     under_way = next((state for state in states if state.result is None), None)
     as_of = int(log.index.get("revision", 0))
@@ -110,8 +110,9 @@ def judged(kind: str, log: LogView, every_s: float) -> JobState:
     return done or under_way or submit(kind, log)
 
 
-def _cancelled(state: JobState) -> bool:
-    return state.result is not None and state.result.status is Status.CANCELLED
+def _usable(state: JobState) -> bool:
+    """Whether it was neither cancelled nor answered by another version."""
+    return (state.result is None or state.result.status is not Status.CANCELLED) and progress.is_readable(state)
 
 
 def _kept(name: str) -> str | None:
@@ -150,7 +151,7 @@ def _digest(path: Path, _changed_ns: int) -> str:
 
 def _job(kind: str, file: ModelFile, entry_id: str, owner: str, params: Mapping[str, Any]) -> JobState:
     for state in engine().jobs(entry_id=entry_id):
-        if state.kind == kind and dict(state.params) == dict(params) and not _cancelled(state):
+        if state.kind == kind and dict(state.params) == dict(params) and _usable(state):
             return state
     job = Job(kind, {"logs": file}, params, Budget(_MEMORY_BYTES, _READ_S))
     return progress.find(progress.start(job, owner=owner, entry_id=entry_id)) or engine().state("")

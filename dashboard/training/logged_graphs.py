@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -16,6 +14,7 @@ from dashboard.training.log_choice import LogView
 from dashboard.training.media_choice import Decoded, choose, decoded
 from stethoscope.errors import StethoscopeError
 from stethoscope.store import store
+from stethoscope.tasks.read_media import FilePlace
 
 _MOST_TEXT = 200_000
 
@@ -28,16 +27,16 @@ def show(log: LogView) -> None:
         return
     for run in found.runs:
         if len(found.runs) > 1:
-            st.markdown(escape.code(run["run"], 48))
-        for point in run["points"][-1:]:
-            if "graph" in point:
-                _graph(found, str(run["run"]), point)
+            st.markdown(escape.code(run.run, 48))
+        for point in run.points[-1:]:
+            if point.graph is not None:
+                _graph(found, run.run, point.graph)
             else:
-                _description(str(run["run"]), "\n".join(point["texts"]))
+                _description(run.run, "\n".join(point.texts))
 
 
-def _graph(found: Decoded, run: str, point: Mapping[str, Any]) -> None:
-    content = found.file("graphs", point["graph"])
+def _graph(found: Decoded, run: str, place: FilePlace) -> None:
+    content = found.file("graphs", place)
     name = f"{Path(run).name or 'run'} {found.tag.rpartition('/')[2]}.pb"
     st.markdown(
         f"TensorFlow's graph of this run, {words.size(len(content))}: the operations and their shapes, without the weights."

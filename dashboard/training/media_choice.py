@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -14,7 +14,9 @@ import streamlit as st
 from dashboard import escape, linked, outputs, progress, render, words
 from dashboard.training import followed, log_choice
 from dashboard.training.log_choice import LogView
+from stethoscope.codec import answer_of
 from stethoscope.logs.series import Media, latest_places
+from stethoscope.tasks.read_media import DecodedMedia, FilePlace, ImagePlace, MediaPoint, MediaRun
 from stethoscope.types import Status
 
 MOST_RUNS = 4
@@ -24,28 +26,35 @@ MOST_STEPS = {"histogram": 240, "image": 75, "text": 100, "pr_curve": 100, "grap
 
 
 @dataclass(frozen=True)
+class RunShown(MediaRun):
+    """What was decoded of one run, and what it was taken from."""
+
+    unit: str
+    """What steps count."""
+    of: int
+    """How many steps there are in all."""
+
+
+@dataclass(frozen=True)
 class Decoded:
     """What was decoded of one tag."""
 
-    kind: str
     tag: str
-    runs: Sequence[Mapping[str, Any]]
-    """Per run: "run", "points" with "step", "wall_time" and what they hold, "unit", "of": how many steps there are in all."""
-    arrays: Mapping[str, npt.NDArray[Any]]
+    runs: Sequence[RunShown]
+    arrays: Mapping[str, npt.NDArray[Any]] = field(repr=False)
     """By name, mapped: "buckets", "curves", "images" or "graphs"."""
 
-    def rows(self, name: str, point: Mapping[str, Any]) -> npt.NDArray[np.float64]:
+    def rows(self, name: str, point: MediaPoint) -> npt.NDArray[np.float64]:
         """The rows of an array that belong to a point; empty where the answer does not fit together."""
         array = self.arrays.get(name)
-        at, count = int(point.get("at", 0)), int(point.get("count", 0))
-        if array is None or array.ndim != 2 or at < 0 or at + count > len(array):
+        if array is None or array.ndim != 2 or point.at < 0 or point.at + point.count > len(array):
             return np.empty((0, 3))
-        return np.asarray(array[at : at + count], np.float64)
+        return np.asarray(array[point.at : point.at + point.count], np.float64)
 
-    def file(self, name: str, place: Sequence[int]) -> bytes:
-        """The file among "images" (PNG) or "graphs" (GraphDef) at [first byte, bytes, …]."""
+    def file(self, name: str, place: FilePlace | ImagePlace) -> bytes:
+        """The file among "images" (PNG) or "graphs" (GraphDef)."""
         array = self.arrays.get(name)
-        return b"" if array is None else array[place[0] : place[0] + place[1]].tobytes()
+        return b"" if array is None else array[place.start : place.start + place.size].tobytes()
 
 
 def choose(log: LogView, kinds: Sequence[str], noun: str) -> tuple[str, str, list[int]] | None:
@@ -96,21 +105,20 @@ def decoded(log: LogView, kind: str, tag: str, runs: Sequence[int]) -> Decoded |
     if state.result.status is not Status.OK:
         render.ending(state)
         return None
-    value, files = state.result.value, state.result.files
+    answer, files = answer_of(state.result, DecodedMedia), state.result.files
     arrays = {
         name: outputs.load(path)
         for name in ("buckets", "curves", "images", "graphs")
         if (path := files.get(f"{name}.npy"))
     }
-    answered = [{**one, "of": of[at], "unit": units[at]} for at, one in enumerate(value["runs"])]
-    _say(value, answered)
-    if not any(one["points"] for one in answered):
+    shown = [RunShown(run.run, run.points, units[at], of[at]) for at, run in enumerate(answer.runs)]
+    _say(answer, shown)
+    if not any(run.points for run in shown):
         render.empty(
             f"**Nothing of {escape.code(tag)} could be read.** Its records are damaged, or the log has changed since."
         )
         return None
-    kept = {name: array for name, array in arrays.items() if array is not None}
-    return Decoded(kind, tag, answered, kept)
+    return Decoded(tag, shown, {name: array for name, array in arrays.items() if array is not None})
 
 
 def _points(media: Media, most: int) -> tuple[list[list[Any]], int]:
@@ -126,19 +134,19 @@ def _points(media: Media, most: int) -> tuple[list[list[Any]], int]:
     return [list(row) for row in rows], total
 
 
-def _say(value: Mapping[str, Any], answered: Sequence[Mapping[str, Any]]) -> None:
+def _say(answer: DecodedMedia, shown: Sequence[RunShown]) -> None:
     said = []
-    if value.get("damaged"):
+    if answer.damaged:
         said.append(
-            f"{words.plural(int(value['damaged']), 'record')} could not be read and {'is' if value['damaged'] == 1 else 'are'} left out"
+            f"{words.plural(answer.damaged, 'record')} could not be read and {'is' if answer.damaged == 1 else 'are'} left out"
         )
-    if value.get("left_out"):
-        said.append(f"{words.plural(int(value['left_out']), 'record')} were too many to show at once")
-    thinned = [one for one in answered if one["of"] > len(one["points"]) + 1 and len(one["points"]) > 1]
+    if answer.left_out:
+        said.append(f"{words.plural(answer.left_out, 'record')} were too many to show at once")
+    thinned = [run for run in shown if run.of > len(run.points) + 1 and len(run.points) > 1]
     if thinned:
-        most = max(int(one["of"]) for one in thinned)
+        most = max(run.of for run in thinned)
         said.append(
-            f"of up to {words.plural(most, 'step')} of a run, {len(thinned[0]['points'])} are shown, evenly spread"
+            f"of up to {words.plural(most, 'step')} of a run, {len(thinned[0].points)} are shown, evenly spread"
         )
     if said:
         text = "; ".join(said)

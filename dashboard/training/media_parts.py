@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from dashboard import escape, figures, fragments, linked, session, words
 from dashboard.training import media_figures
 from dashboard.training.log_choice import LogView
-from dashboard.training.media_choice import Decoded, choose, decoded
+from dashboard.training.media_choice import Decoded, RunShown, choose, decoded
 from stethoscope.logs.histogram_bins import common_edges
+from stethoscope.tasks.read_media import MediaPoint
 
 BINS = 90
 _TRIMMED = 0.005
@@ -23,7 +23,6 @@ _COLOURS = {"linear": "Share", "log": "Share, logarithmic"}
 _SIZES = {"small": "Small", "medium": "Medium", "large": "Large"}
 _WIDTHS = {"small": 128, "medium": 256, "large": 640}
 _MOST_TEXT_ROWS = 100
-Point = Mapping[str, Any]
 
 
 def histograms(log: LogView) -> None:
@@ -43,17 +42,17 @@ def histograms(log: LogView) -> None:
     found = decoded(log, *chosen)
     if found is None:
         return
-    runs = [one for one in found.runs if one["points"]]
-    tables = [[found.rows("buckets", point) for point in one["points"]] for one in runs]
+    runs = [run for run in found.runs if run.points]
+    tables = [[found.rows("buckets", point) for point in run.points] for run in runs]
     edges = common_edges([table for one in tables for table in one], BINS, _TRIMMED if limits == "most" else 0.0)
-    title = "Time since the first step (s)" if axis == "relative" else runs[0]["unit"].capitalize()
+    title = "Time since the first step (s)" if axis == "relative" else runs[0].unit.capitalize()
     columns = st.columns(len(runs))
     for place, (column, run, table) in enumerate(zip(columns, runs, tables, strict=True)):
         steps = media_figures.Steps.of(*_positions(run, axis), table, edges)
         height = 430 if len(runs) == 1 else 340
         with column:
             if len(runs) > 1:
-                st.markdown(escape.code(run["run"], 48))
+                st.markdown(escape.code(run.run, 48))
             halves = st.columns(2) if view == "both" and len(runs) == 1 else [st.container(), st.container()]
             if view != "heat":
                 halves[0].plotly_chart(
@@ -81,19 +80,19 @@ def images(log: LogView) -> None:
     if found is None:
         return
 
-    def show(run: Mapping[str, Any], point: Point) -> None:
+    def show(point: MediaPoint) -> None:
         width = _WIDTHS[str(st.session_state.get("image-size", "medium"))]
         row = st.container(horizontal=True, gap="small")
-        sizes = [f"{place[2]:,} × {place[3]:,} pixels" for place in point["images"]]
-        for place, size in zip(point["images"], sizes, strict=True):
+        sizes = [f"{place.width:,} × {place.height:,} pixels" for place in point.images]
+        for place, size in zip(point.images, sizes, strict=True):
             row.image(
                 found.file("images", place),
-                width=_shown_width(place[2], place[3], width),
+                width=_shown_width(place.width, place.height, width),
                 caption=size if len(set(sizes)) > 1 else None,
             )
         said = sizes[:1] if len(set(sizes)) == 1 else []
-        if point["of"] > len(sizes):
-            said.append(f"{words.plural(point['of'], 'image')} in the record, {len(sizes)} shown")
+        if point.of > len(sizes):
+            said.append(f"{words.plural(point.of, 'image')} in the record, {len(sizes)} shown")
         st.caption(" · ".join(said))
 
     _over_steps(found, show, sized=True)
@@ -111,13 +110,13 @@ def texts(log: LogView) -> None:
     if found is None:
         return
 
-    def show(_run: Mapping[str, Any], point: Point) -> None:
-        shape = point["shape"]
-        if len(shape) == 2 and shape[0] * shape[1] == len(point["texts"]) and shape[1]:
-            cells = [[escape.clip(text, 500) for text in point["texts"][at :: shape[1]]] for at in range(shape[1])]
+    def show(point: MediaPoint) -> None:
+        shape = point.shape
+        if len(shape) == 2 and shape[0] * shape[1] == len(point.texts) and shape[1]:
+            cells = [[escape.clip(text, 500) for text in point.texts[at :: shape[1]]] for at in range(shape[1])]
             st.dataframe({str(at + 1): column[:_MOST_TEXT_ROWS] for at, column in enumerate(cells)}, hide_index=True)
             return
-        for text in point["texts"][:_MOST_TEXT_ROWS]:
+        for text in point.texts[:_MOST_TEXT_ROWS]:
             # Not as Markdown: what a log says is shown, not carried out.
             st.code(text, language=None, wrap_lines=True)
 
@@ -136,9 +135,9 @@ def precision_recall(log: LogView) -> None:
         at = _step(found)
         curves = []
         for run in found.runs:
-            point = _point_at(run["points"], at)
+            point = _point_at(run.points, at)
             if point is not None:
-                curves.append((str(run["run"]), found.rows("curves", point)))
+                curves.append((run.run, found.rows("curves", point)))
         st.plotly_chart(
             media_figures.precision_recall(curves), config=figures.CONFIG, key="pr", alt="Precision against recall"
         )
@@ -146,7 +145,7 @@ def precision_recall(log: LogView) -> None:
     picture()
 
 
-def _over_steps(found: Decoded, show: Callable[[Mapping[str, Any], Point], None], *, sized: bool = False) -> None:
+def _over_steps(found: Decoded, show: Callable[[MediaPoint], None], *, sized: bool = False) -> None:
     """A slider over all steps, and what each run has at the last one of its own up to there."""
 
     @fragments.part()
@@ -159,49 +158,49 @@ def _over_steps(found: Decoded, show: Callable[[Mapping[str, Any], Point], None]
             left = st.container()
         with left:
             at = _step(found)
-        runs = [one for one in found.runs if one["points"]]
+        runs = [run for run in found.runs if run.points]
         for column, run in zip(st.columns(len(runs)), runs, strict=True):
             with column:
-                point = _point_at(run["points"], at)
+                point = _point_at(run.points, at)
                 if len(runs) > 1:
-                    st.markdown(escape.code(run["run"], 48))
+                    st.markdown(escape.code(run.run, 48))
                 if point is None:
-                    st.caption(f"Nothing up to {run['unit']} {words.count(at)}.")
+                    st.caption(f"Nothing up to {run.unit} {words.count(at)}.")
                     continue
-                if point["step"] != at:
-                    st.caption(f"from {run['unit']} {words.count(point['step'])}")
-                show(run, point)
+                if point.step != at:
+                    st.caption(f"from {run.unit} {words.count(point.step)}")
+                show(point)
 
     moving()
 
 
 def _step(found: Decoded) -> int:
     """The step chosen on a slider over those of all runs; in the address unless it is the last."""
-    steps = sorted({int(point["step"]) for one in found.runs for point in one["points"]})
+    steps = sorted({point.step for run in found.runs for point in run.points})
     if len(steps) == 1:
-        st.caption(f"{found.runs[0]['unit'].capitalize()} {words.count(steps[0])} is the only one.")
+        st.caption(f"{found.runs[0].unit.capitalize()} {words.count(steps[0])} is the only one.")
         return steps[0]
     key = "media-step"
     if st.session_state.get(key) not in steps:
         asked = session.recalled(key) or ""
         wanted = int(asked) if asked.lstrip("-").isdecimal() and asked.isascii() else steps[-1]
         st.session_state[key] = min(steps, key=lambda step: abs(step - wanted))
-    chosen = int(st.select_slider(found.runs[0]["unit"].capitalize(), steps, key=key, format_func=words.count))
+    chosen = int(st.select_slider(found.runs[0].unit.capitalize(), steps, key=key, format_func=words.count))
     session.remember(key, None if chosen == steps[-1] else str(chosen))
     return chosen
 
 
-def _point_at(points: Sequence[Point], step: int) -> Point | None:
+def _point_at(points: Sequence[MediaPoint], step: int) -> MediaPoint | None:
     """The last point up to a step; points are ascending."""
-    at = bisect.bisect_right([point["step"] for point in points], step)
+    at = bisect.bisect_right(points, step, key=lambda point: point.step)
     return points[at - 1] if at else None
 
 
-def _positions(run: Mapping[str, Any], axis: str) -> tuple[list[float], list[str]]:
+def _positions(run: RunShown, axis: str) -> tuple[list[float], list[str]]:
     """Where a run's steps are on the axis, and in words."""
-    names = [f"{run['unit']} {words.count(int(point['step']))}" for point in run["points"]]
-    times = [point["wall_time"] for point in run["points"]]
-    if axis == "relative" and all(isinstance(time, float | int) for time in times):
-        since = [float(time) - float(times[0]) for time in times]
+    names = [f"{run.unit} {words.count(point.step)}" for point in run.points]
+    times = [point.wall_time for point in run.points if point.wall_time is not None]
+    if axis == "relative" and len(times) == len(names):
+        since = [time - times[0] for time in times]
         return since, [f"{name}, after {words.duration(time)}" for name, time in zip(names, since, strict=True)]
-    return [float(point["step"]) for point in run["points"]], names
+    return [float(point.step) for point in run.points], names

@@ -11,16 +11,19 @@ import streamlit as st
 from dashboard import escape, kept_upload, progress, render, words
 from dashboard.training import tracker_parts
 from dashboard.training.compare_inputs import Log, id_of, offered, one_of
+from stethoscope.codec import partial_of
 from stethoscope.jobs.state import JobState
 from stethoscope.logs.better import best_is_low
+from stethoscope.logs.dvc_versions import ChangeKind
 from stethoscope.store import Entry
+from stethoscope.tasks.read_versions import DataVersions, NamedFingerprint, RepositoryState, StageState
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 if TYPE_CHECKING:
     from dashboard.training.log_choice import LogView
 
 _MEMORY_BYTES, _TIME_S = 2 << 30, 300.0
-_KINDS = {
+_KINDS: Mapping[ChangeKind, str] = {
     "data": "Data", "code": "Code", "output": "Outputs", "stage": "Stages", "parameter": "Parameters",
     "metric": "Metrics",
 }  # fmt: skip
@@ -64,16 +67,15 @@ def _of_repository(log: LogView) -> None:
     st.caption("To see what changed, add another state of it: its folder or archive, or only its `dvc.lock`.")
     other = _uploaded(log.owner, "before", "Drop an older state here", ".lock, .yaml, .dvc, or the whole repository.")
     with pipeline:
-        value = _answer(_versions(log, other), log.title)
-    if value is None:
+        found = _answer(_versions(log, other), log.title)
+    if found is None:
         return
-    states: Sequence[Mapping[str, Any]] = value.get("states") or ()
     with pipeline:
-        for one in states[-1:]:
-            stages(one)
-    if len(states) > 1:
-        st.dataframe(state_table(states), hide_index=True, key="versions-states")
-        changes(states, value.get("changes") or ())
+        for state in found.states[-1:]:
+            stages(state)
+    if len(found.states) > 1:
+        st.dataframe(state_table(found.states), hide_index=True, key="versions-states")
+        changes(found)
 
 
 def _versions(log: LogView, other: Entry | None) -> JobState:
@@ -90,65 +92,54 @@ def _versions(log: LogView, other: Entry | None) -> JobState:
     return state
 
 
-def stages(state: Mapping[str, Any]) -> None:
+def stages(state: RepositoryState) -> None:
     """One state of a repository: its data, and which stage rests on which of it."""
-    rows: Sequence[Mapping[str, Any]] = state.get("stages") or ()
-    if rows:
+    if state.stages:
         st.dataframe(
             {
-                "Stage": [escape.clip(row["name"], 80) for row in rows],
-                "Rests on": [escape.clip(", ".join(map(str, row["sources"])) or "no data", 300) for row in rows],
-                "Makes": [escape.clip(", ".join(map(str, row["outputs"])), 200) for row in rows],
-                "State": [_stage(row) for row in rows],
+                "Stage": [escape.clip(stage.name, 80) for stage in state.stages],
+                "Rests on": [escape.clip(", ".join(stage.sources) or "no data", 300) for stage in state.stages],
+                "Makes": [escape.clip(", ".join(stage.outputs), 200) for stage in state.stages],
+                "State": [_stage(stage) for stage in state.stages],
             },
             hide_index=True,
-            key=f"stages-{state['name']}",
+            key=f"stages-{state.name}",
             column_config={"State": st.column_config.TextColumn(width="large")},
         )
-    for text in list(state.get("problems") or ())[:5]:
+    for text in state.problems[:5]:
         st.caption(escape.sentences(text))
 
 
-def _stage(row: Mapping[str, Any]) -> str:
-    if row.get("outdated"):
-        return escape.clip(f"out of date: {row['outdated']}", 300)
-    return "up to date" if row.get("ran") else "never ran"
+def _stage(stage: StageState) -> str:
+    if stage.outdated:
+        return escape.clip(f"out of date: {stage.outdated}", 300)
+    return "up to date" if stage.ran else "never ran"
 
 
-def state_table(states: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def state_table(states: Sequence[RepositoryState]) -> dict[str, list[Any]]:
     """Metrics by version of the data: one row per state, one column per metric."""
-    names = list(dict.fromkeys(name for state in states for name in state.get("metrics") or {}))[:12]
+    names = list(dict.fromkeys(name for state in states for name in state.metrics))[:12]
     columns: dict[str, list[Any]] = {
-        "State": [escape.clip(state["name"]) for state in states],
-        "Data version": [str(state["version"]) or "no data" for state in states],
+        "State": [escape.clip(state.name) for state in states],
+        "Data version": [state.version or "no data" for state in states],
     }
     for name in names:
         heading = escape.clip(name, 60)
-        columns[heading if heading not in columns else f"{heading} (2)"] = [
-            _number((state.get("metrics") or {}).get(name)) for state in states
-        ]
+        columns[heading if heading not in columns else f"{heading} (2)"] = [state.metrics.get(name) for state in states]
     return columns
 
 
-def _number(value: Any) -> float | None:
-    """Workers send NaN and infinities by name."""
-    try:
-        return None if value is None else float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def changes(states: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]]) -> None:
+def changes(found: DataVersions) -> None:
     """What changed from each state to the next, by kind."""
-    for place in range(len(states) - 1):
-        names = f"{escape.code(states[place]['name'], 60)} → {escape.code(states[place + 1]['name'], 60)}"
-        mine = [one for one in found if one.get("from") == place]
+    for to in range(1, len(found.states)):
+        names = f"{escape.code(found.states[to - 1].name, 60)} → {escape.code(found.states[to].name, 60)}"
+        mine = [change for change in found.changes if not isinstance(change, str) and change.to == to]
         if not mine:
             st.markdown(f"**From** {names}: nothing changed.")
             continue
         st.markdown(f"**From** {names}")
         for kind, title in _KINDS.items():
-            texts = [str(one["text"]) for one in mine if one.get("kind") == kind]
+            texts = [change.text for change in mine if change.kind == kind]
             if texts:
                 more = f"\n- and {len(texts) - _MOST_SHOWN:,} more" if len(texts) > _MOST_SHOWN else ""
                 lines = "\n".join(f"- {escape.markdown(text, 300)}" for text in texts[:_MOST_SHOWN])
@@ -170,39 +161,38 @@ def _of_files(log: LogView) -> None:
     if after is None:
         return
     files = {"after": after.file} | ({"before": before.file} if before else {})
-    value = _answer(_job(files, log.owner, after.id), after.name)
-    if value is None:
+    found = _answer(_job(files, log.owner, after.id), after.name)
+    if found is None:
         return
-    if "states" in value:
-        for one in value["states"]:
-            stages(one)
-        changes(value["states"], value.get("changes") or ())
-        return
-    fingerprints(value["fingerprints"], value.get("changes") or ())
+    for state in found.states:
+        stages(state)
+    if found.states:
+        changes(found)
+    fingerprints(found.fingerprints, [change for change in found.changes if isinstance(change, str)])
 
 
-def fingerprints(found: Sequence[Mapping[str, Any]], changed: Sequence[str]) -> None:
+def fingerprints(found: Sequence[NamedFingerprint], changed: Sequence[str]) -> None:
     """Fingerprints of one or two files, oldest first, and what differs."""
     if len(found) == 2:
-        if found[0]["sha256"] == found[1]["sha256"]:
+        if found[0].sha256 == found[1].sha256:
             render.verdict("good", "The same", "Both hold the same values.")
         else:
             render.verdict("careful", "Different", "The data changed.")
             st.markdown("\n".join(f"- {escape.markdown(text, 300)}" for text in changed[:_MOST_SHOWN]))
-    for one in found:
-        st.markdown(f"{escape.code(one['name'])} · {words.plural(len(one['parts']), 'part')}")
-        st.code(str(one["sha256"]), language=None)
-        if len(one["parts"]) > 1:
-            parts = one["parts"][:_MOST_SHOWN]
+    for data in found:
+        st.markdown(f"{escape.code(data.name)} · {words.plural(len(data.parts), 'part')}")
+        st.code(data.sha256, language=None)
+        if len(data.parts) > 1:
+            parts = data.parts[:_MOST_SHOWN]
             st.dataframe(
                 {
-                    "Part": [escape.clip(part["name"]) for part in parts],
-                    "Shape": [" × ".join(f"{size:,}" for size in part["shape"]) or "scalar" for part in parts],
-                    "Type": [escape.clip(part["dtype"], 40) for part in parts],
-                    "Fingerprint": [str(part["sha256"])[:16] for part in parts],
+                    "Part": [escape.clip(part.name) for part in parts],
+                    "Shape": [" × ".join(f"{size:,}" for size in part.shape) or "scalar" for part in parts],
+                    "Type": [escape.clip(part.dtype, 40) for part in parts],
+                    "Fingerprint": [part.sha256[:16] for part in parts],
                 },
                 hide_index=True,
-                key=f"parts-{one['sha256']}",
+                key=f"parts-{data.sha256}",
             )
 
 
@@ -217,7 +207,7 @@ def _job(files: Mapping[str, ModelFile], owner: str, entry_id: str) -> JobState:
     return found
 
 
-def _answer(state: JobState, subject: str) -> Mapping[str, Any] | None:
+def _answer(state: JobState, subject: str) -> DataVersions | None:
     if not state.done:
         progress.watch(state, subject=subject, may_cancel=True)
         return None
@@ -225,4 +215,4 @@ def _answer(state: JobState, subject: str) -> Mapping[str, Any] | None:
     if state.result.status is not Status.OK:
         render.ending(state)
         return None
-    return state.result.value
+    return partial_of(state.result, DataVersions)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from stethoscope.logs.dvc import DataVersion, DvcProject, Stage, differ
+
+ChangeKind = Literal["data", "code", "output", "stage", "parameter", "metric"]
+"""No stage makes "data"; a stage makes "output"."""
+_VERSIONED: tuple[ChangeKind, ...] = ("data", "code", "output")
 
 
 @dataclass(frozen=True)
 class Change:
     """One difference between two states."""
 
-    kind: str
-    """Of "data" (no stage makes it), "code", "output" (a stage makes it), "stage", "parameter", "metric"."""
+    kind: ChangeKind
     what: str
     """A path, a stage's name, or a value's file and name."""
     before: Any
@@ -53,7 +56,7 @@ def compare(before: DvcProject, after: DvcProject) -> tuple[Change, ...]:
     Versions hashed in different ways (DVC before and after 3.0) cannot be compared and are no change.
     """
     found: list[Change] = []
-    for kind in ("data", "code", "output"):
+    for kind in _VERSIONED:
         found.extend(_data_changes(kind, _versions(before, kind), _versions(after, kind)))
     found.extend(_stage_changes(before.stages, after.stages))
     found.extend(_value_changes("parameter", _parameters(before), _parameters(after)))
@@ -73,7 +76,7 @@ def by_data_version(projects: Sequence[DvcProject]) -> tuple[MeasuredVersion, ..
     return tuple(sorted(rows, key=lambda row: first[row.version]))
 
 
-def _versions(project: DvcProject, kind: str) -> dict[str, DataVersion]:
+def _versions(project: DvcProject, kind: ChangeKind) -> dict[str, DataVersion]:
     """Versions of one kind by path. What a stage read is what its results rest on, whatever a .dvc file says now."""
     made = {one.path: one for stage in project.stages for one in stage.outputs}
     used = {one.path: one for stage in project.stages for one in stage.dependencies if one.path not in made}
@@ -87,7 +90,9 @@ def _versions(project: DvcProject, kind: str) -> dict[str, DataVersion]:
     return dict(sorted(found.items()))
 
 
-def _data_changes(kind: str, before: Mapping[str, DataVersion], after: Mapping[str, DataVersion]) -> Iterator[Change]:
+def _data_changes(
+    kind: ChangeKind, before: Mapping[str, DataVersion], after: Mapping[str, DataVersion]
+) -> Iterator[Change]:
     for path in sorted({*before, *after}):
         old, new = before.get(path), after.get(path)
         if old is None or new is None or differ(old, new):
@@ -100,7 +105,7 @@ def _stage_changes(before: Sequence[Stage], after: Sequence[Stage]) -> Iterator[
     yield from _value_changes("stage", old, new)
 
 
-def _value_changes(kind: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
+def _value_changes(kind: ChangeKind, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Change]:
     for name in sorted({*before, *after}):
         old, new = before.get(name), after.get(name)
         # 1, 1.0 and True are one value to Python; NaN is none to itself.

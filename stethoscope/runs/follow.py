@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from stethoscope.codec import answer_of
 from stethoscope.errors import NotFound, QuotaExceeded, StethoscopeError
 from stethoscope.runs.columns import INDEX
 from stethoscope.runs.compact import compact, first_to_join, size
 from stethoscope.runs.numbering import Numbering
 from stethoscope.runs.segment import Segment, open_segment
 from stethoscope.runs.table import RunTable
+from stethoscope.tasks.read_runs import POSITIONS, RunsRead
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ LOOK_EVERY_S: Final = 2.0
 AFTER_FAILURE_S: Final = 15.0
 _PATIENCE_S: Final = 0.25
 """How long a look waits for its job, which is mostly over by then."""
-_POSITIONS: Final = "positions.json"
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Follower:
         try:
             if result.status is not Status.OK:
                 self._fail(result.reason)
-            elif result.value.get("changed"):
+            elif answer_of(result, RunsRead).changed:
                 self._take(result)
             elif self._standing.problem:
                 self._tell(self._standing.revision + 1)
@@ -149,8 +150,8 @@ class Follower:
             compact([one for one, _ in segments[first:]], segment, joined)
             gone = [path for _, path in segments[first:]]
             segments[first:] = [(_opened(joined), joined)]
-            shutil.copyfile(folder / _POSITIONS, joined / _POSITIONS)
-        self._segments, self._positions = segments, segments[-1][1] / _POSITIONS
+            shutil.copyfile(folder / POSITIONS, joined / POSITIONS)
+        self._segments, self._positions = segments, segments[-1][1] / POSITIONS
         self._tell(self._standing.revision + 1)
         for path in gone:
             shutil.rmtree(path, ignore_errors=True)

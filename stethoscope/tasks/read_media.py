@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,69 @@ _MAX_IMAGES, _MAX_IMAGE_BYTES = 8, 192 << 20
 """Images of one record, and bytes of all that are answered."""
 
 
+class FilePlace(NamedTuple):
+    """Where in an array of bytes a file lies."""
+
+    start: int
+    size: int
+    """In bytes."""
+
+
+class ImagePlace(NamedTuple):
+    """Where in images.npy an image lies, as PNG."""
+
+    start: int
+    size: int
+    """In bytes."""
+    width: int
+    """Pixels across."""
+    height: int
+    """Pixels down."""
+
+
+@dataclass(frozen=True)
+class MediaPoint:
+    """What a record holds at a step. Which of the fields say something follows from the kind of media."""
+
+    step: int
+    wall_time: float | None
+    """Seconds since 1970; None where the log says none."""
+    at: int = 0
+    """Histograms and curves: the first of its rows in buckets.npy (left, right, count) or curves.npy (precision, recall)."""
+    count: int = 0
+    """How many rows."""
+    images: tuple[ImagePlace, ...] = ()
+    of: int = 0
+    """How many images the record holds."""
+    texts: tuple[str, ...] = ()
+    shape: tuple[int, ...] = ()
+    """Of the tensor of texts."""
+    graph: FilePlace | None = None
+    """A GraphDef in graphs.npy; None where the graph is described in `texts`."""
+
+
+@dataclass(frozen=True)
+class MediaRun:
+    """What was decoded of one run. All text is hostile."""
+
+    run: str
+    points: tuple[MediaPoint, ...]
+    """Ascending."""
+
+
+@dataclass(frozen=True)
+class DecodedMedia:
+    """What was decoded of one tag; the arrays lie beside it: buckets, curves, images or graphs."""
+
+    kind: str
+    tag: str
+    runs: tuple[MediaRun, ...]
+    damaged: int
+    """Records that could not be read."""
+    left_out: int
+    """Records that were too many."""
+
+
 class ReadMedia:
     """Files: "logs", as in `read_runs`. Params: `kind`, `tag`, `runs`: per run its name, files and points.
 
@@ -33,13 +97,10 @@ class ReadMedia:
     """
 
     kind = "read_media"
+    answer = DecodedMedia
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"kind", "tag", "runs": [{"run", "points": [{"step", "wall_time", …}]}], "damaged", "left_out"}.
-
-        Points hold for histograms "at" and "count" (rows of buckets.npy: left, right, count), for images "images"
-        ([first byte in images.npy, bytes, width, height] each, PNG), for texts "texts", for curves "at" and "count" (rows
-        of curves.npy: precision, recall), for graphs "graph" ([first byte in graphs.npy, bytes] of a GraphDef).
+    def run(self, context: TaskContext) -> DecodedMedia:
+        """Decodes the records at the points.
 
         Raises:
             BadInput: the parameters are no such list.
@@ -49,27 +110,27 @@ class ReadMedia:
         context.report("read", message=f"reading {tag} of {file.name}")
         place = log_place(file, context.folder)
         packed, damaged, left_out = _Packed(), 0, 0
-        answer: list[dict[str, Any]] = []
+        decoded: list[MediaRun] = []
         total = sum(len(run["points"]) for run in runs)
         for run in runs:
-            points = []
+            points: list[MediaPoint] = []
             for point in run["points"]:
                 packed.points += 1
                 if packed.points > MAX_STEPS[kind] or packed.bytes > _MAX_IMAGE_BYTES:
                     left_out += 1
                     continue
                 value = _value(place, run["files"], point, tag, kind)
-                shown = None if value is None else packed.take(value)
+                shown = None if value is None else packed.take(MediaPoint(point[3], point[4]), value)
                 if shown is None:
                     damaged += 1
                     continue
-                points.append({"step": int(point[3]), "wall_time": point[4], **shown})
+                points.append(shown)
                 if packed.points % 20 == 0:
                     context.report("read", packed.points / total, f"reading {tag} of {file.name}")
-            answer.append({"run": run["run"], "points": points})
+            decoded.append(MediaRun(run["run"], tuple(points)))
         for name, array in packed.arrays():
             context.save(name, array)
-        return {"kind": kind, "tag": tag, "runs": answer, "damaged": damaged, "left_out": left_out}
+        return DecodedMedia(kind, tag, tuple(decoded), damaged, left_out)
 
 
 class _Packed:
@@ -80,17 +141,18 @@ class _Packed:
         self._rows = {"buckets": 0, "curves": 0}
         self._parts: dict[str, list[Any]] = {"buckets": [], "curves": [], "images": [], "graphs": []}
 
-    def take(self, value: Value) -> dict[str, Any] | None:
-        """Keeps a value; returns what a point says of it, or None when nothing of it can be shown."""
+    def take(self, point: MediaPoint, value: Value) -> MediaPoint | None:
+        """Keeps a value; returns the point with what it says of it, or None when nothing of it can be shown."""
         if isinstance(value, Histogram):
-            return self._table("buckets", value.buckets)
+            return self._table(point, "buckets", value.buckets)
         if isinstance(value, PrecisionRecall):
-            return self._table("curves", np.column_stack([value.precision, value.recall]))
+            return self._table(point, "curves", np.column_stack([value.precision, value.recall]))
         if isinstance(value, Texts):
-            return {"texts": list(value.texts), "shape": list(value.shape)}
+            return replace(point, texts=value.texts, shape=value.shape)
         if isinstance(value, Graph):
-            return {"graph": self._bytes("graphs", value.content)}
-        return self._images(value)
+            return replace(point, graph=self._file("graphs", value.content))
+        images = tuple(self._images(value))
+        return replace(point, images=images, of=len(value.files)) if images else None
 
     def arrays(self) -> Iterator[tuple[str, Any]]:
         """Names and contents of the arrays to save."""
@@ -98,26 +160,24 @@ class _Packed:
             if parts:
                 yield name, np.concatenate(parts) if name in self._rows else np.frombuffer(b"".join(parts), np.uint8)
 
-    def _table(self, name: str, rows: Any) -> dict[str, Any]:
+    def _table(self, point: MediaPoint, name: str, rows: Any) -> MediaPoint:
         at = self._rows[name]
         self._rows[name] += len(rows)
         self._parts[name].append(rows)
-        return {"at": at, "count": len(rows)}
+        return replace(point, at=at, count=len(rows))
 
-    def _bytes(self, name: str, content: bytes) -> list[int]:
-        """Keeps the bytes of a file; returns where the first is, and how many. One answer holds files of one kind."""
+    def _file(self, name: str, content: bytes) -> FilePlace:
+        """Keeps the bytes of a file. One answer holds files of one kind."""
         at = self.bytes
         self._parts[name].append(content)
         self.bytes += len(content)
-        return [at, len(content)]
+        return FilePlace(at, len(content))
 
-    def _images(self, value: EncodedImages) -> dict[str, Any] | None:
-        found = []
+    def _images(self, value: EncodedImages) -> Iterator[ImagePlace]:
         for content in value.files[:_MAX_IMAGES]:
             image = drawn(content)
             if image is not None:
-                found.append([*self._bytes("images", image.png), image.width, image.height])
-        return {"images": found, "of": len(value.files)} if found else None
+                yield ImagePlace(*self._file("images", image.png), image.width, image.height)
 
 
 def _value(place: Path, files: Sequence[str], point: Sequence[Any], tag: str, kind: str) -> Value | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.logs import all_trackers
@@ -18,15 +17,28 @@ POSITIONS = "positions.json"
 _READING = 0.8
 
 
+@dataclass(frozen=True)
+class RunsRead:
+    """What a reading found; the files beside it are what `RunTable` opens."""
+
+    title: str
+    changed: bool
+    """Whether anything is new or gone since the reading it goes on from; there are no files where nothing is."""
+    runs: int
+    tags: int
+    points: int
+    left_out: tuple[str, ...]
+    """What was left out of the log as a whole, in sentences."""
+
+
 class ReadRuns:
     """Files: "logs", an archive, a folder or one log file; "since" (optional), `POSITIONS` of an earlier answer. Params: `follow`, whether to leave `POSITIONS`."""
 
     kind = "read_runs"
+    answer = RunsRead
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"title", "changed", "runs", "tags", "points", "left_out"}; the files are what `RunTable` opens.
-
-        With "since", an answer that is not "changed" comes without files.
+    def run(self, context: TaskContext) -> RunsRead:
+        """Reads the whole log, or what came "since".
 
         Raises:
             UnreadableFile: no known kind of log is there, and nothing had been read before.
@@ -51,14 +63,8 @@ class ReadRuns:
             points = write(found, out, file.name, lambda part: context.report("save", _READING + part * (1 - _READING)))
             if follow:
                 (out / POSITIONS).write_text(json.dumps(found.state))
-        return {
-            "title": file.name,
-            "changed": changed,
-            "runs": len(found.runs),
-            "tags": len({one.series.tag for one in found.pieces}),
-            "points": points,
-            "left_out": found.left_out,
-        }
+        tags = len({one.series.tag for one in found.pieces})
+        return RunsRead(file.name, changed, len(found.runs), tags, points, tuple(found.left_out))
 
 
 TASK = ReadRuns()

@@ -6,15 +6,15 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stethoscope.codec import plain
 from stethoscope.containers.archive import is_archive
 from stethoscope.errors import BadInput, UnreadableFile
 from stethoscope.logs.data_fingerprint import DataFingerprint, changes, fingerprint_of
-from stethoscope.logs.dvc import DataVersion, DvcProject, Stage, has_dvc_files, read_project
-from stethoscope.logs.dvc_versions import Change, by_data_version, compare
+from stethoscope.logs.dvc import DataVersion, DvcProject, has_dvc_files, read_project
+from stethoscope.logs.dvc_versions import ChangeKind, by_data_version, compare
 from stethoscope.task import TaskContext
 from stethoscope.tasks.log_place import log_place
 from stethoscope.types import ModelFile
@@ -26,17 +26,80 @@ _MAX_ITEMS = 2_000
 _ARRAYS = (".npy", ".npz")
 
 
+@dataclass(frozen=True)
+class StageState:
+    """One step of a pipeline as it last ran. All text is hostile, here and below."""
+
+    name: str
+    command: str
+    ran: bool
+    outdated: str
+    """What it used that is another now; empty where it is up to date."""
+    sources: tuple[str, ...]
+    """The data it rests on: path and the beginning of the hash."""
+    outputs: tuple[str, ...]
+    """Paths."""
+
+
+@dataclass(frozen=True)
+class RepositoryState:
+    """One copy of a DVC repository."""
+
+    name: str
+    version: str
+    """Eight characters that are the same exactly when the data is; empty where there is none."""
+    data: tuple[DataVersion, ...]
+    stages: tuple[StageState, ...]
+    parameters: Mapping[str, Any]
+    """By file and dotted name, "params.yaml:train.lr"."""
+    metrics: Mapping[str, float]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StateChange:
+    """One difference between a state and the one before it."""
+
+    kind: ChangeKind
+    what: str
+    """A path, a stage's name, or a value's file and name."""
+    text: str
+    """The change in one sentence."""
+    before: Any
+    """The version (for data, code and output as of a `DataVersion`), command or value; None where there was none."""
+    after: Any
+    to: int
+    """Place of the later state; the earlier one is before it."""
+
+
+@dataclass(frozen=True)
+class NamedFingerprint(DataFingerprint):
+    """The fingerprint of data without versions."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class DataVersions:
+    """Either states of a repository or fingerprints of data, and what changed between them."""
+
+    changes: tuple[StateChange | str, ...]
+    """Of data each as a sentence only."""
+    states: tuple[RepositoryState, ...] = ()
+    """Oldest first where "before" was given, else by name."""
+    fingerprints: tuple[NamedFingerprint, ...] = ()
+    left_out: int = 0
+    """Changes that were too many."""
+
+
 class ReadVersions:
     """Files: "after", a repository (folder, archive, dvc.yaml, dvc.lock or .dvc) or data; optionally "before", its older state."""
 
     kind = "read_versions"
+    answer = DataVersions
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns {"states", "changes"} of repositories, or {"fingerprints", "changes"} of data.
-
-        states: per copy of the repository {"name", "version", "data", "stages", "parameters", "metrics", "problems"}, oldest
-        first where "before" was given, else by name. fingerprints: {"name", "sha256", "parts"}. changes: {"kind", "what",
-        "text", "from", "to"} with the places of the two states; of data each as a sentence only.
+    def run(self, context: TaskContext) -> DataVersions:
+        """Reads the states or the data, oldest first, and compares each with the one before it.
 
         Raises:
             UnreadableFile: neither is there, or a file is damaged.
@@ -64,10 +127,9 @@ class ReadVersions:
                 f"{data[0][0]}: expected a DVC repository beside another, got a file without versions. Send two of one kind."
             )
         if data:
-            return {
-                "fingerprints": [_fingerprint(name, one) for name, one in data],
-                "changes": list(changes(data[0][1], data[1][1]))[:MAX_CHANGES] if len(data) == 2 else [],
-            }
+            changed = changes(data[0][1], data[1][1])[:MAX_CHANGES] if len(data) == 2 else ()
+            named = [NamedFingerprint(found.sha256, found.parts[:_MAX_ITEMS], name) for name, found in data]
+            return DataVersions(changed, fingerprints=tuple(named))
         return _versions(states, in_order="before" in context.files)
 
 
@@ -112,81 +174,44 @@ def _copied(link: Path) -> Path:
     return link
 
 
-def _versions(states: list[DvcProject], *, in_order: bool) -> Mapping[str, Any]:
+def _versions(states: list[DvcProject], *, in_order: bool) -> DataVersions:
     if not states:
         raise UnreadableFile(
             "Versions: expected a DVC repository or data, got neither. Send dvc.yaml and dvc.lock with it."
         )
-    ordered = states if in_order else sorted(states, key=lambda one: one.name)
-    found = []
-    for earlier, (before, after) in enumerate(itertools.pairwise(ordered)):
-        found += [_change(one, earlier) for one in compare(before, after)]
-    return {
-        "states": [_state(one) for one in ordered],
-        "changes": found[:MAX_CHANGES],
-        "left_out": max(0, len(found) - MAX_CHANGES),
-    }
+    ordered = states if in_order else sorted(states, key=lambda state: state.name)
+    found = [
+        StateChange(change.kind, change.what, change.text, change.before, change.after, to)
+        for to, (before, after) in enumerate(itertools.pairwise(ordered), 1)
+        for change in compare(before, after)
+    ]
+    left_out = max(0, len(found) - MAX_CHANGES)
+    return DataVersions(tuple(found[:MAX_CHANGES]), tuple(_state(state) for state in ordered), left_out=left_out)
 
 
-def _state(project: DvcProject) -> dict[str, Any]:
+def _state(project: DvcProject) -> RepositoryState:
     (row,) = by_data_version([project])
     outdated = project.outdated()
-    value: dict[str, Any] = plain(
-        {
-            "name": project.name,
-            "version": row.version,
-            "data": [dataclasses.asdict(one) for one in row.data[:_MAX_ITEMS]],
-            "stages": [_stage(one, project, outdated.get(one.name, "")) for one in project.stages[:_MAX_ITEMS]],
-            "parameters": _first(row.parameters),
-            "metrics": _first(row.metrics),
-            "problems": list(project.problems[:_MAX_ITEMS]),
-        }
+    stages = [
+        StageState(
+            stage.name,
+            stage.command,
+            stage.ran,
+            outdated.get(stage.name, ""),
+            tuple(f"{data.path} {data.hash[:8]}".strip() for data in project.sources(stage)[:_MAX_ITEMS]),
+            tuple(made.path for made in stage.outputs[:_MAX_ITEMS]),
+        )
+        for stage in project.stages[:_MAX_ITEMS]
+    ]
+    return RepositoryState(
+        project.name,
+        row.version,
+        row.data[:_MAX_ITEMS],
+        tuple(stages),
+        dict(itertools.islice(row.parameters.items(), _MAX_ITEMS)),
+        dict(itertools.islice(row.metrics.items(), _MAX_ITEMS)),
+        project.problems[:_MAX_ITEMS],
     )
-    return value
-
-
-def _stage(stage: Stage, project: DvcProject, outdated: str) -> dict[str, Any]:
-    return {
-        "name": stage.name,
-        "command": stage.command,
-        "ran": stage.ran,
-        "outdated": outdated,
-        "sources": [f"{one.path} {one.hash[:8]}".strip() for one in project.sources(stage)[:_MAX_ITEMS]],
-        "outputs": [one.path for one in stage.outputs[:_MAX_ITEMS]],
-    }
-
-
-def _first(values: Mapping[str, Any]) -> dict[str, Any]:
-    return dict(list(values.items())[:_MAX_ITEMS])
-
-
-def _change(change: Change, earlier: int) -> dict[str, Any]:
-    def shown(value: Any) -> Any:
-        return dataclasses.asdict(value) if isinstance(value, DataVersion) else value
-
-    value: dict[str, Any] = plain(
-        {
-            "kind": change.kind,
-            "what": change.what,
-            "text": change.text,
-            "before": shown(change.before),
-            "after": shown(change.after),
-            "from": earlier,
-            "to": earlier + 1,
-        }
-    )
-    return value
-
-
-def _fingerprint(name: str, found: DataFingerprint) -> dict[str, Any]:
-    value: dict[str, Any] = plain(
-        {
-            "name": name,
-            "sha256": found.sha256,
-            "parts": [dataclasses.asdict(part) for part in found.parts[:_MAX_ITEMS]],
-        }
-    )
-    return value
 
 
 TASK = ReadVersions()

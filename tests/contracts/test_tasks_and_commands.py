@@ -26,9 +26,6 @@ UNTYPED = {
     "examine_runs",
     "fit_data",
     "read_logs",
-    "read_media",
-    "read_runs",
-    "read_versions",
 }
 """Kinds of jobs that answer with JSON objects still."""
 

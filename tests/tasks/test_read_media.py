@@ -8,10 +8,11 @@ import zipfile
 import numpy as np
 import pytest
 
+from stethoscope.codec import decode, plain
 from stethoscope.errors import BadInput
 from stethoscope.logs.event_folder import EventFolder
 from stethoscope.task import TaskContext
-from stethoscope.tasks import all_tasks
+from stethoscope.tasks.read_media import TASK, DecodedMedia
 from stethoscope.types import Budget, ModelFile
 from tests.logs.event_writing import encode_bytes, event, graph_def, graph_event, tensor, write_events
 from tests.logs.test_media_values import dims, doubles, png
@@ -24,7 +25,7 @@ def read(tmp_path, file, params):
         files={"logs": file}, params=params, folder=folder, budget=Budget(1 << 30, 10),
         report=lambda *_, **__: None, memory=None, open_model=None,
     )  # fmt: skip
-    value = json.loads(json.dumps(all_tasks()["read_media"].run(context), allow_nan=False))
+    value = decode(DecodedMedia, json.loads(json.dumps(plain(TASK.run(context)), allow_nan=False)))
     out = folder / "out"
     return value, {path.name: np.load(path) for path in out.iterdir()} if out.is_dir() else {}
 
@@ -58,24 +59,24 @@ def test_a_graph_comes_as_the_bytes_of_its_file(tmp_path):
     write_events(tmp_path / "logs" / "r", [graph_event(graph)])
     logs = tmp_path / "logs"
     value, files = read(tmp_path, ModelFile.at(logs), asked(logs, "graph", "graph"))
-    ((point,),) = [run["points"] for run in value["runs"]]
-    assert point["graph"] == [0, len(graph)]
+    ((point,),) = [run.points for run in value.runs]
+    assert point.graph == (0, len(graph))
     assert files["graphs.npy"].tobytes() == graph
 
 
 def test_histograms_come_as_rows_of_one_array(tmp_path, logs):
     value, files = read(tmp_path, ModelFile.at(logs), asked(logs, "w", "histogram"))
-    (run,) = value["runs"]
-    assert [(one["step"], one["at"], one["count"]) for one in run["points"]] == [(0, 0, 1), (1, 1, 1), (2, 2, 1)]
+    (run,) = value.runs
+    assert [(point.step, point.at, point.count) for point in run.points] == [(0, 0, 1), (1, 1, 1), (2, 2, 1)]
     assert files["buckets.npy"].tolist() == [[0, 1, 7], [1, 2, 7], [2, 3, 7]]
-    assert (value["damaged"], value["left_out"]) == (0, 0)
+    assert (value.damaged, value.left_out) == (0, 0)
 
 
 def test_images_come_as_png_files_one_after_another(tmp_path, logs):
     value, files = read(tmp_path, ModelFile.at(logs), asked(logs, "i", "image"))
-    point = value["runs"][0]["points"][2]
-    assert (point["of"], [place[2:] for place in point["images"]]) == (2, [[4, 4], [4, 4]])
-    start, size = point["images"][1][:2]
+    point = value.runs[0].points[2]
+    assert (point.of, [place[2:] for place in point.images]) == (2, [(4, 4), (4, 4)])
+    start, size = point.images[1][:2]
     assert files["images.npy"][start : start + size].tobytes().startswith(b"\x89PNG")
 
 
@@ -85,7 +86,7 @@ def test_an_uploaded_archive_is_read_too(tmp_path, logs):
         for path in logs.rglob("*tfevents*"):
             archive.write(path, path.relative_to(logs.parent).as_posix())
     value, _ = read(tmp_path, ModelFile(packed, "logs.zip"), asked(logs, "w", "histogram"))
-    assert len(value["runs"][0]["points"]) == 3
+    assert len(value.runs[0].points) == 3
 
 
 def test_records_that_changed_or_vanished_since_are_left_out_and_counted(tmp_path, logs):
@@ -97,8 +98,8 @@ def test_records_that_changed_or_vanished_since_are_left_out_and_counted(tmp_pat
     path.write_bytes(content)
     params["runs"].append({"run": "gone", "files": ["r/no.tfevents"], "points": [[0, 0, 20, 0, None]]})
     value, _ = read(tmp_path, ModelFile.at(logs), params)
-    assert [[point["step"] for point in run["points"]] for run in value["runs"]] == [[0, 2], []]
-    assert value["damaged"] == 2
+    assert [[point.step for point in run.points] for run in value.runs] == [[0, 2], []]
+    assert value.damaged == 2
 
 
 @pytest.mark.parametrize("name", ["../outside", "link"])
@@ -109,7 +110,7 @@ def test_no_file_outside_of_the_log_is_read(tmp_path, logs, name):
     (logs / "link").symlink_to(tmp_path / "outside")
     params["runs"][0]["files"] = [name]
     value, files = read(tmp_path, ModelFile.at(logs), params)
-    assert (value["damaged"], files) == (3, {})
+    assert (value.damaged, files) == (3, {})
 
 
 def test_what_is_no_list_of_points_is_refused(tmp_path, logs):
@@ -123,9 +124,4 @@ def test_images_that_are_none_are_counted(tmp_path):
     broken = event(1, tensor("i", 7, b"".join(encode_bytes(8, one) for one in (b"4", b"4", b"no")), "images", dims(3)))
     write_events(tmp_path / "logs" / "r", [broken])
     value, _ = read(tmp_path, ModelFile.at(tmp_path / "logs"), asked(tmp_path / "logs", "i", "image"))
-    assert (value["damaged"], value["runs"][0]["points"]) == (1, [])
-    assert not drawn_at_all(value)
-
-
-def drawn_at_all(value):
-    return any(run["points"] for run in value["runs"])
+    assert (value.damaged, value.runs[0].points) == (1, ())

@@ -7,7 +7,9 @@ import zipfile
 
 import pytest
 
+from stethoscope.codec import answer_of
 from stethoscope.runs.table import RunTable
+from stethoscope.tasks.read_runs import RunsRead
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.logs.event_writing import event, simple, write_events
 
@@ -38,7 +40,8 @@ def test_a_folder_or_an_archive_of_it(engine, logs, tmp_path, kind):
             archive.add(logs, "logs")
     result = read(engine, ModelFile.at(path))
     assert result.status is Status.OK, result.reason
-    assert (result.value["runs"], result.value["points"], result.value["title"]) == (2, 9, path.name)
+    found = answer_of(result, RunsRead)
+    assert (found.runs, found.points, found.title) == (2, 9, path.name)
     table = RunTable.open(result.files)
     assert sorted(run.run.rpartition("/")[2] for run in table.runs) == ["seed1", "seed2"]
 
@@ -66,8 +69,8 @@ def test_what_is_followed_says_where_to_go_on(engine, logs, tmp_path):
     since = {"logs": ModelFile.at(logs), "since": ModelFile.at(first.files["positions.json"])}
     job = Job("read_runs", since, {"follow": True}, Budget(1 << 30, 60))
     same = engine.wait(engine.submit(job), 60)
-    assert (same.status, same.value["changed"], same.files) == (Status.OK, False, {})
+    assert (same.status, answer_of(same, RunsRead).changed, same.files) == (Status.OK, False, {})
     with next(logs.rglob("seed2/*")).open("ab") as stream:
         stream.write(event(4, simple("loss", 0.1)))
-    more = engine.wait(engine.submit(job), 60)
-    assert (more.value["changed"], more.value["points"], more.value["runs"]) == (True, 1, 2)
+    more = answer_of(engine.wait(engine.submit(job), 60), RunsRead)
+    assert (more.changed, more.points, more.runs) == (True, 1, 2)
