@@ -7,11 +7,12 @@ import time
 import streamlit as st
 
 from dashboard import escape, fragments, rerun, words
+from dashboard.kept_answers import kept
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.task import misfit
-from stethoscope.types import Job, Status
+from stethoscope.types import Job, JobResult, Status
 
 REFRESH_S = 0.7
 _PATIENCE_S = 0.4
@@ -56,7 +57,12 @@ def is_readable(state: JobState) -> bool:
     """Whether a job's answer, if it has one, is of the type its kind has now; one of another version may not be."""
     if state.result is None or state.result.status is not Status.OK:
         return True
-    return not misfit(state.kind, state.result.value)
+    return not _misfit(state.result, state.kind)
+
+
+@kept
+def _misfit(result: JobResult, kind: str) -> str:
+    return misfit(kind, result.value)
 
 
 def active(kind: str, entry_id: str) -> JobState | None:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, summary
+from stethoscope.cli_answers import exit_for, failing_well, print_json, summary
 from stethoscope.cli_options import JsonOption, MemoryOption, TimeoutOption
+from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.findings import Severity
 from stethoscope.types import Job, JobResult, ModelFile, Status
+
+if TYPE_CHECKING:
+    from stethoscope.diagnosis.log_report import LogReport
 
 FOUND = 1
 """Exit code when there is a finding at or above `--fail-on`."""
@@ -51,23 +53,25 @@ def curves(
         for option, text in (("--run", run), ("--tag", tag)):
             _checked(option, text)
         if re.match(r"https?://", logs):
-            value = _from_server(logs, run, tag, csv)
+            report = _from_server(logs, run, tag, csv)
         else:
             result = _from_files(
                 Path(logs), {"runs": run, "tags": tag, "points": csv is not None}, csv, memory_limit, timeout
             )
             if result.status is not Status.OK:
                 if as_json:
-                    sys.stdout.write(json.dumps({**summary(result), "runs": [], "findings": []}) + "\n")
+                    print_json(summary(result) | {"runs": [], "findings": []})
                 exit_for(result)
-            value = result.value
+            from stethoscope.diagnosis.log_report import LogReport
+
+            report = answer_of(result, LogReport)
         if as_json:
-            sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+            print_json(plain(report))
         else:
             from stethoscope.cli_text_curves import tables
 
-            tables(value, csv)
-        if any(Severity.named(str(one["severity"])) >= level for one in value["findings"]):
+            tables(report, csv)
+        if any(finding.severity >= level for finding in report.findings):
             raise typer.Exit(FOUND)
 
 
@@ -101,7 +105,7 @@ def _from_files(place: Path, params: Mapping[str, Any], csv: Path | None, memory
         return result
 
 
-def _from_server(url: str, run: str, tag: str, csv: Path | None) -> Mapping[str, Any]:
+def _from_server(url: str, run: str, tag: str, csv: Path | None) -> LogReport:
     """Runs of an MLflow server; credentials come from MLflow's own environment variables."""
     from stethoscope.diagnosis.log_report import examine_runs
     from stethoscope.logs.bounded_json import JsonServer
@@ -114,11 +118,11 @@ def _from_server(url: str, run: str, tag: str, csv: Path | None) -> Mapping[str,
         server = MlflowServer(JsonServer(url, token=token, user=user, password=password))
         found = server.read(server.experiments())
         runs = [one for one in found if re.search(run, one.run)]
-        report = examine_runs(runs, lambda fraction, message: say(message))
+        report = examine_runs(runs, lambda fraction, message: say(message), tags=re.compile(tag))
     if csv is not None:
         with _writing(csv), csv.open("w", encoding="utf-8", newline="") as stream:
             write_points(runs, stream, re.compile(tag))
-    return report.to_json(re.compile(tag))
+    return report
 
 
 @contextlib.contextmanager

@@ -3,81 +3,76 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from stethoscope.cli_text_check import print_finding
-from stethoscope.diagnosis.finding_json import finding_from_json
+from stethoscope.diagnosis.log_report import LogReport
+from stethoscope.findings import Severity
+from stethoscope.logs.summary import RunSummary
+from stethoscope.types import Status
 
 _SHOWN_ROWS = 60
 
 
-def tables(value: Mapping[str, Any], csv: Path | None = None) -> None:
+def tables(report: LogReport, csv: Path | None = None) -> None:
     """Prints the answer of `curves`."""
     console = Console(highlight=False)
-    _runs(console, value["runs"])
-    for run in value["runs"]:
+    _runs(console, report.runs)
+    for run in report.runs:
         _health(console, run)
     console.print()
-    for item in value["findings"]:
-        finding = finding_from_json(item)
+    for finding in report.findings:
         print_finding(console, finding, finding.run or ", ".join(dict.fromkeys(mark.run for mark in finding.marks)))
-    counts = Counter(item["severity"] for item in value["findings"])
-    said = ", ".join(f"{counts[name]} {name}" for name in ("critical", "high", "medium", "low", "info") if counts[name])
-    outcomes = Counter(item["status"] for item in value["outcomes"])
+    counts = Counter(finding.severity for finding in report.findings)
+    said = ", ".join(f"{counts[level]} {level.label}" for level in sorted(Severity, reverse=True) if counts[level])
+    outcomes = Counter(outcome.status for outcome in report.outcomes)
     console.print(
-        f"[bold]{said or 'No finding'}[/]  {value['examined']:,} of {len(value['runs']):,} runs judged by {outcomes['ok']} checks"
-        + (f", {outcomes['failed']} broke" if outcomes["failed"] else "")
+        f"[bold]{said or 'No finding'}[/]  {report.examined:,} of {len(report.runs):,} runs judged by {outcomes[Status.OK]} checks"
+        + (f", {outcomes[Status.FAILED]} broke" if outcomes[Status.FAILED] else "")
     )
-    if value["left_out"]:
-        console.print(f"  [dim]{escape(value['left_out'])}[/]")
-    for item in value["outcomes"]:
-        if item["status"] == "failed":
-            console.print(f"  [red]{escape(item['check_id'])}: {escape(item['reason'])}[/]")
+    if report.left_out:
+        console.print(f"  [dim]{escape(report.left_out)}[/]")
+    for outcome in report.outcomes:
+        if outcome.status is Status.FAILED:
+            console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
     if csv is not None:
         console.print(f"Every point is in {escape(str(csv))}")
 
 
-def _runs(console: Console, runs: list[Mapping[str, Any]]) -> None:
+def _runs(console: Console, runs: Sequence[RunSummary]) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("run and tags", overflow="fold")
     for name in ("points", "steps", "last", "best", "at"):
         table.add_column(name, justify="right")
     shown = total = 0
     for run in runs:
-        if shown < _SHOWN_ROWS and run["tags"]:
-            table.add_row(f"[bold]{escape(run['run'])}[/]")
-        for tag in run["tags"]:
+        if shown < _SHOWN_ROWS and run.tags:
+            table.add_row(f"[bold]{escape(run.run)}[/]")
+        for tag in run.tags:
             total += 1
             if shown >= _SHOWN_ROWS:
                 continue
             shown += 1
-            best = "" if tag["best_value"] is None else _number(tag["best_value"])
             table.add_row(
-                f"  {escape(tag['tag'])}",
-                f"{tag['points']:,}",
-                f"{tag['first_step']:,} … {tag['last_step']:,}",
-                _number(tag["last_value"]),
-                best,
-                "" if tag["best_step"] is None else f"{tag['best_step']:,}",
+                f"  {escape(tag.tag)}",
+                f"{tag.points:,}",
+                f"{tag.first_step:,} … {tag.last_step:,}",
+                f"{tag.last_value:.5g}",
+                "" if tag.best_value is None else f"{tag.best_value:.5g}",
+                "" if tag.best_step is None else f"{tag.best_step:,}",
             )
     console.print(table)
     if total > shown:
         console.print(f"… and {total - shown:,} more tags (--run and --tag choose, --json has all)")
 
 
-def _health(console: Console, run: Mapping[str, Any]) -> None:
-    health = run["health"]
-    restarts = f"began anew {health['restarts']} times" if health["restarts"] else ""
-    said = "; ".join(part for part in (health["problem"], restarts) if part)
+def _health(console: Console, run: RunSummary) -> None:
+    restarts = f"began anew {run.health.restarts} times" if run.health.restarts else ""
+    said = "; ".join(part for part in (run.health.problem, restarts) if part)
     if said:
-        console.print(f"[yellow]files[/]  {escape(run['run'])}: {escape(said)}")
-
-
-def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.5g}"
+        console.print(f"[yellow]files[/]  {escape(run.run)}: {escape(said)}")

@@ -9,6 +9,8 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from stethoscope.errors import StethoscopeError
+from stethoscope.findings import Severity
+from stethoscope.fixes.fix import Fix
 from stethoscope.types import Architecture, CompileSettings, Hazard, JobResult, Layer, Operand, Shape, TensorSpec
 
 if TYPE_CHECKING:
@@ -69,15 +71,22 @@ def _adapter(kind: Hashable) -> TypeAdapter[Any]:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Returns `value` as strict JSON: dataclasses become objects, NaN and infinities their names, unknown objects text."""
+    """Returns `value` as strict JSON: dataclasses become objects, NaN and infinities their names, unknown objects text.
+
+    A severity is written by its label, a fix with its summary and code.
+    """
     if depth > 50:
         return "…"
+    if isinstance(value, Severity):
+        return value.label
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, Fix):
+        return plain(value.to_json(), depth + 1)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name), depth + 1) for field in dataclasses.fields(value)}
     if isinstance(value, list | tuple | set | frozenset):

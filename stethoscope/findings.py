@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from stethoscope.fixes.fix import Fix
 from stethoscope.types import Status
-
-if TYPE_CHECKING:
-    from stethoscope.fixes.fix import Fix
 
 
 class Severity(enum.IntEnum):
@@ -39,6 +36,10 @@ class Severity(enum.IntEnum):
             KeyError: no such severity.
         """
         return cls[label.upper()]
+
+    @classmethod
+    def _missing_(cls, value: object) -> Severity | None:
+        return cls.__members__.get(str(value).upper())
 
     def lowered(self, steps: int = 1) -> Severity:
         """The severity `steps` below, INFO at the least."""
@@ -209,7 +210,7 @@ class Finding:
     """The cause in one or two sentences, with the user's own names and numbers."""
     check_id: str = ""
     """Filled from the check, by whoever runs it."""
-    evidence: Sequence[EvidenceItem] = ()
+    evidence: tuple[EvidenceItem, ...] = ()
     fix: Fix | None = None
     proof: Proof | None = None
     source: str = ""
@@ -220,6 +221,11 @@ class Finding:
     """The run of a log it was found in; empty where a model is judged, and where several runs are compared."""
     marks: tuple[Span, ...] = ()
     """The steps of a log that show it."""
+
+    @property
+    def rounded(self) -> Finding:
+        """As it is written: three digits of its confidence."""
+        return replace(self, confidence=round(self.confidence, 3))
 
 
 @dataclass(frozen=True)

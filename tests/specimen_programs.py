@@ -19,14 +19,14 @@ from typing import Any
 
 from sample_models import specimens
 from sample_models.specimen import Specimen
-from stethoscope.diagnosis.finding_json import finding_from_json
+from stethoscope.codec import answer_of
+from stethoscope.diagnosis.log_report import LogReport
 from stethoscope.diagnosis.report import Report
 from stethoscope.diagnosis.request import Request
 from stethoscope.diagnosis.run import Diagnosis
 from stethoscope.discover import discover
 from stethoscope.evidence.fit import FitSettings
-from stethoscope.findings import Outcome
-from stethoscope.types import Budget, Job, ModelFile, Status
+from stethoscope.types import Budget, Job, ModelFile
 from tests.recorded import FOLDER, NotRecorded, RecordedEngine, content, recorded, recording_folder, source_of
 from tests.sources import PROJECT
 
@@ -158,9 +158,8 @@ class SpecimenPrograms:
     def _judged(self, logs: ModelFile) -> Report:
         """Logs by themselves, as `stethoscope curves` judges them."""
         result = self._engine.wait(self._engine.submit(Job("examine_runs", {"logs": logs}, {}, Budget(1 << 30, 60))))
-        findings = tuple(finding_from_json(finding) for finding in result.value["findings"])
-        outcomes = tuple(Outcome(one["check_id"], Status(one["status"])) for one in result.value["outcomes"])
-        return Report({}, findings, outcomes, status=result.status, reason=result.reason)
+        judged = answer_of(result, LogReport)
+        return Report({}, judged.findings, judged.outcomes, status=result.status, reason=result.reason)
 
     def _keep(self, program: str, files: Mapping[str, ModelFile], fit: Any, asked: list[tuple[str, str]]) -> None:
         place = recording_folder()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
 from dashboard import escape, fragments, progress, render, rerun, session, words
 from dashboard.behaviour import finding_cards
+from dashboard.kept_answers import kept
 from dashboard.training import curves_view, followed, log_choice
 from dashboard.training.log_choice import LogView
-from stethoscope.diagnosis.finding_json import finding_from_json
-from stethoscope.errors import StethoscopeError
+from stethoscope.codec import partial_of
+from stethoscope.diagnosis.log_report import LogReport
 from stethoscope.findings import Finding, Severity
 from stethoscope.jobs.state import JobState
-from stethoscope.types import Status
+from stethoscope.types import JobResult, Status
 
 KIND = "examine_runs"
 REFRESH_S = 1.0
@@ -33,19 +33,16 @@ def examined(log: LogView) -> JobState | None:
     return log_choice.judged(KIND, log, JUDGE_EVERY_S)
 
 
-def found_in(state: JobState | None) -> tuple[Finding, ...]:
-    """What a finished job found, most severe first."""
+def _report(state: JobState | None) -> LogReport | None:
+    """What a finished job answered."""
     if state is None or state.result is None or state.result.status is not Status.OK:
-        return ()
-    return tuple(_decoded(state.result.value.get("findings", ())))
+        return None
+    return _decoded(state.result)
 
 
-def _decoded(values: Iterable[Mapping[str, Any]]) -> Iterable[Finding]:
-    for value in values:
-        try:
-            yield finding_from_json(value)
-        except (KeyError, TypeError, ValueError, StethoscopeError):
-            continue
+@kept
+def _decoded(result: JobResult) -> LogReport | None:
+    return partial_of(result, LogReport)
 
 
 def marks(findings: Sequence[Finding]) -> list[curves_view.Mark]:
@@ -60,9 +57,10 @@ def marks(findings: Sequence[Finding]) -> list[curves_view.Mark]:
 
 def curves(log: LogView, state: JobState | None) -> None:
     """The charts; what was found is named above them."""
-    findings = found_in(state)
+    report = _report(state)
+    findings = () if report is None else report.findings
     if state is not None:
-        _line(state, findings)
+        _line(state, report)
     if log.live and (state is None or state.done):
         _look_again(log, REFRESH_S if state is None else JUDGE_EVERY_S)
 
@@ -87,7 +85,7 @@ def _look_again(log: LogView, every_s: float) -> None:
     look()
 
 
-def _line(state: JobState, findings: Sequence[Finding]) -> None:
+def _line(state: JobState, report: LogReport | None) -> None:
     if not state.done:
 
         @fragments.part(run_every=REFRESH_S)
@@ -99,11 +97,13 @@ def _line(state: JobState, findings: Sequence[Finding]) -> None:
 
         waiting()
         return
-    grave = [finding for finding in findings if finding.severity >= _MARKED]
-    if state.result is not None and state.result.status is not Status.OK:
-        st.caption(f"The curves could not be judged: {escape.sentences(state.result.reason)}")
-    elif not grave:
-        st.caption(f"No fault was found in these curves. {_looked(state)}")
+    if report is None:
+        reason = "" if state.result is None else state.result.reason
+        st.caption(f"The curves could not be judged: {escape.sentences(reason)}")
+        return
+    grave = [finding for finding in report.findings if finding.severity >= _MARKED]
+    if not grave:
+        st.caption(f"No fault was found in these curves. {_looked(report)}")
     else:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             st.badge(
@@ -128,10 +128,9 @@ def _named(findings: Sequence[Finding]) -> str:
     return " · ".join(parts) + more
 
 
-def _looked(state: JobState) -> str:
-    value = state.result.value if state.result is not None else {}
-    ran = [one for one in value.get("outcomes", ()) if one.get("status") == Status.OK.value]
-    return f"{words.plural(len(ran), 'check')} looked at all points of {words.plural(int(value.get('examined', 0)), 'run')}."
+def _looked(report: LogReport) -> str:
+    ran = [outcome for outcome in report.outcomes if outcome.status is Status.OK]
+    return f"{words.plural(len(ran), 'check')} looked at all points of {words.plural(report.examined, 'run')}."
 
 
 def findings(log: LogView, state: JobState | None) -> None:
@@ -143,21 +142,20 @@ def findings(log: LogView, state: JobState | None) -> None:
     if not state.done:
         progress.watch(state, subject=log.title, may_cancel=True)
         return
-    if state.result is None or state.result.status is not Status.OK:
+    report = _report(state)
+    if report is None:
         render.ending(state)
         return
-    found = found_in(state)
-    left_out = str(state.result.value.get("left_out") or "")
-    if left_out:
-        st.info(escape.sentences(left_out))
-    if not found:
-        render.verdict("good", "Nothing found", _looked(state))
+    if report.left_out:
+        st.info(escape.sentences(report.left_out))
+    if not report.findings:
+        render.verdict("good", "Nothing found", _looked(report))
         return
-    st.caption(_looked(state))
-    runs = list(dict.fromkeys(finding.run for finding in found))
+    st.caption(_looked(report))
+    runs = list(dict.fromkeys(finding.run for finding in report.findings))
     chosen = _narrowed(runs)
     for place, run in enumerate(chosen[:_MOST_GROUPS]):
-        mine = tuple(finding for finding in found if finding.run == run)
+        mine = tuple(finding for finding in report.findings if finding.run == run)
         st.markdown(f"**{escape.markdown(run, 80) if run else 'Across runs'}**")
         finding_cards.show(mine, None, f"log-{log.job_id}-{place}")
     if len(chosen) > _MOST_GROUPS:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from stethoscope.checks import Check, all_checks
-from stethoscope.codec import SCHEMA_VERSION, plain
+from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.diagnosis.causes import ranked
 from stethoscope.diagnosis.examination import examine
-from stethoscope.diagnosis.finding_json import finding_to_json
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.runs import RunsEvidence
@@ -20,7 +18,7 @@ from stethoscope.findings import Finding, Outcome
 from stethoscope.gathering.runs import Copies, logged_run
 from stethoscope.logs.as_curve import curve_of
 from stethoscope.logs.series import RunLog
-from stethoscope.logs.summary import TagSummary, summary_of
+from stethoscope.logs.summary import RunSummary, run_summary
 from stethoscope.types import Status
 
 MAX_EXAMINED = 1_000
@@ -31,9 +29,9 @@ EXAMINE_S = 60.0
 
 @dataclass(frozen=True)
 class LogReport:
-    """What a log holds and what is wrong with the trainings in it."""
+    """What a log holds and what is wrong with the trainings in it: the `curves` shape of the command line."""
 
-    runs: tuple[RunLog, ...]
+    runs: tuple[RunSummary, ...]
     findings: tuple[Finding, ...]
     """Most severe first."""
     outcomes: tuple[Outcome, ...]
@@ -42,23 +40,7 @@ class LogReport:
     """Runs judged one by one: all of them unless there are too many; the newest come first."""
     left_out: str = ""
     """Which runs were not judged, and why; empty when all were."""
-
-    def to_json(self, tags: re.Pattern[str] | None = None) -> dict[str, Any]:
-        """The `curves` shape of the command line; with `tags`, only tags in which that is found are listed."""
-        value: dict[str, Any] = plain(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "runs": [_run_json(run, tags) for run in self.runs],
-                "findings": [finding_to_json(finding) for finding in self.findings],
-                "outcomes": [
-                    {"check_id": one.check_id, "status": one.status.value, "reason": one.reason}
-                    for one in self.outcomes
-                ],
-                "examined": self.examined,
-                "left_out": self.left_out,
-            }
-        )
-        return value
+    schema_version: int = SCHEMA_VERSION
 
 
 def checks_of_logs() -> tuple[tuple[Check, ...], tuple[Check, ...]]:
@@ -76,6 +58,7 @@ def examine_runs(
     runs: Sequence[RunLog],
     say: Callable[[float, str], None] = lambda fraction, message: None,
     seconds: float = EXAMINE_S,
+    tags: re.Pattern[str] | None = None,
 ) -> LogReport:
     """Runs every check that a log alone can answer.
 
@@ -83,6 +66,7 @@ def examine_runs(
         runs: oldest first. The newest are judged first, should there be too many.
         say: told the share that is done and what is done now.
         seconds: after these no further run is begun.
+        tags: only tags in which this is found are listed; all are judged.
     """
     alone, across = checks_of_logs()
     outcomes = {check.id: Outcome(check.id, Status.SKIPPED, reason="No run has a loss or a metric.") for check in alone}
@@ -113,7 +97,8 @@ def examine_runs(
         else f"{len(curves) - examined:,} older of {len(curves):,} runs were not judged one by one."
     )
     every = (*outcomes.values(), *(Outcome(one.check_id, one.status, reason=one.reason) for one in compared))
-    return LogReport(tuple(runs), tuple(findings), every, examined, left_out)
+    listed = tuple(run_summary(run, tags) for run in runs)
+    return LogReport(listed, tuple(finding.rounded for finding in findings), every, examined, left_out)
 
 
 def _worse(known: Outcome, new: Outcome, run: str) -> Outcome:
@@ -123,51 +108,3 @@ def _worse(known: Outcome, new: Outcome, run: str) -> Outcome:
     if new.status is Status.FAILED:
         return Outcome(new.check_id, Status.FAILED, reason=f"On {run}: {new.reason}")
     return Outcome(new.check_id, Status.OK) if Status.OK in (known.status, new.status) else new
-
-
-def _run_json(run: RunLog, tags: re.Pattern[str] | None) -> dict[str, Any]:
-    health = run.health
-    return {
-        "run": run.run,
-        "group": run.group,
-        "tracker": run.tracker,
-        "unit": run.unit,
-        "tags": [_tag_json(one) for one in summaries(run) if tags is None or tags.search(one.tag)],
-        "media": [
-            {"tag": one.tag, "kind": one.kind, "points": len(one.step)}
-            for one in run.media.values()
-            if tags is None or tags.search(one.tag)
-        ],
-        "parameters": run.parameters,
-        "notes": run.notes,
-        "files": run.files,
-        "health": {
-            "bad_records": health.bad_records,
-            "truncated": health.truncated_bytes > 0,
-            "truncated_bytes": health.truncated_bytes,
-            "restarts": len(health.restarts),
-            "restart_steps": health.restarts,
-            "left_out": health.left_out,
-            "problem": health.problem,
-        },
-    }
-
-
-def summaries(run: RunLog) -> Iterator[TagSummary]:
-    """A line for each tag that has points."""
-    return (summary_of(one) for _, one in sorted(run.series.items()) if len(one.step))
-
-
-def _tag_json(one: TagSummary) -> Mapping[str, Any]:
-    return {
-        "tag": one.tag,
-        "points": one.points,
-        "written": one.written,
-        "first_step": one.first_step,
-        "last_step": one.last_step,
-        "last_value": one.last_value,
-        "best_value": one.best_value,
-        "best_step": one.best_step,
-        "best": one.best,
-        "nonfinite": one.nonfinite,
-    }

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from stethoscope.codec import SCHEMA_VERSION, decode, plain
-from stethoscope.diagnosis.finding_json import finding_from_json, finding_to_json
 from stethoscope.findings import Finding, Outcome, Severity
 from stethoscope.types import Status
 
@@ -72,7 +71,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "reason": report.reason,
         "request": plain(report.request),
         "format_id": report.format_id,
-        "findings": [finding_to_json(finding) for finding in report.findings],
+        "findings": plain([finding.rounded for finding in report.findings]),
         "outcomes": [
             {
                 "check_id": outcome.check_id,
@@ -96,7 +95,7 @@ def report_from_json(value: Mapping[str, Any]) -> Report:
     """
     return Report(
         request=dict(value["request"]),
-        findings=tuple(finding_from_json(item) for item in value["findings"]),
+        findings=decode(tuple[Finding, ...], value["findings"]),
         outcomes=tuple(
             Outcome(str(item["check_id"]), Status(item["status"]), reason=str(item["reason"]))
             for item in value["outcomes"]

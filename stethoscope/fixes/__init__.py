@@ -29,4 +29,7 @@ def fix_from_json(value: Mapping[str, Any]) -> Fix:
     kind = all_fixes().get(str(value.get("kind")))
     if kind is None:
         raise StethoscopeError(f"Fix: expected one of {sorted(all_fixes())}, got {value.get('kind')!r}.")
-    return kind.from_params(value.get("params") or {})
+    params = value.get("params") or {}
+    if not isinstance(params, Mapping):
+        raise StethoscopeError(f"Fix {kind.kind}: expected parameters by name, got {type(params).__name__}.")
+    return kind.from_params(params)

@@ -49,6 +49,17 @@ class Fix:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """A fix of any kind is read from what `to_json` gives, one of a known kind from its fields."""
+        if cls is not Fix:
+            return handler(source)
+        from pydantic_core import core_schema
+
+        from stethoscope.fixes import fix_from_json
+
+        return core_schema.no_info_after_validator_function(fix_from_json, core_schema.dict_schema())
+
+    @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Self:
         """The inverse of `params`.
 

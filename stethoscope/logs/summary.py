@@ -1,13 +1,16 @@
-"""A tag in one line: how many points, where it ends, and where it was best."""
+"""A run without its points: its tags in a line each (how many points, where it ends, where it was best), how whole its files are."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
 from stethoscope.logs.better import best_is_low
-from stethoscope.logs.series import Series
+from stethoscope.logs.series import Health, RunLog, Series
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,81 @@ class TagSummary:
     best_value: float | None
     """None where no value is finite."""
     best_step: int | None
-    best: str
-    """"min" or "max"."""
+    best: Literal["min", "max"]
     nonfinite: int
+
+
+@dataclass(frozen=True)
+class MediaSummary:
+    """One tag of what is no scalar."""
+
+    tag: str
+    kind: str
+    """As `Media.kind`."""
+    points: int
+
+
+@dataclass(frozen=True)
+class HealthSummary:
+    """How whole the files of a run are; see `Health`."""
+
+    bad_records: int
+    truncated: bool
+    truncated_bytes: int
+    restarts: int
+    restart_steps: tuple[int, ...]
+    left_out: tuple[str, ...]
+    problem: str
+    """What is wrong, in a few words; empty when nothing is."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run as its tracker kept it. All text is hostile."""
+
+    run: str
+    group: str
+    tracker: str
+    unit: str
+    tags: tuple[TagSummary, ...]
+    """Those that have points, by name."""
+    media: tuple[MediaSummary, ...]
+    parameters: Mapping[str, Any]
+    notes: Mapping[str, str]
+    files: tuple[str, ...]
+    health: HealthSummary
+
+
+def run_summary(run: RunLog, tags: re.Pattern[str] | None = None) -> RunSummary:
+    """The summary of a run; with `tags`, only of tags in which that is found."""
+
+    def listed(tag: str) -> bool:
+        return tags is None or tags.search(tag) is not None
+
+    return RunSummary(
+        run.run,
+        run.group,
+        run.tracker,
+        run.unit,
+        tuple(summary_of(one) for _, one in sorted(run.series.items()) if len(one.step) and listed(one.tag)),
+        tuple(MediaSummary(one.tag, one.kind, len(one.step)) for one in run.media.values() if listed(one.tag)),
+        run.parameters,
+        run.notes,
+        run.files,
+        _health(run.health),
+    )
+
+
+def _health(health: Health) -> HealthSummary:
+    return HealthSummary(
+        health.bad_records,
+        health.truncated_bytes > 0,
+        health.truncated_bytes,
+        len(health.restarts),
+        health.restarts,
+        health.left_out,
+        health.problem,
+    )
 
 
 def summary_of(series: Series) -> TagSummary:

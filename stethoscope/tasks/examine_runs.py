@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
-from stethoscope.diagnosis.log_report import examine_runs
+from stethoscope.diagnosis.log_report import LogReport, examine_runs
 from stethoscope.errors import BadInput
 from stethoscope.gathering.runs import gather_runs
 from stethoscope.logs.points_csv import write_points
@@ -18,22 +17,23 @@ class ExamineRuns:
     """Files: "logs", a folder, an archive or one file. params: {"runs", "tags": regular expressions, "points": bool}."""
 
     kind = "examine_runs"
+    answer = LogReport
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns the `curves` shape of the command line; with "points" every point as points.csv beside it."""
+    def run(self, context: TaskContext) -> LogReport:
+        """Judges every run; with "points" every point lies in points.csv beside the answer."""
         file = context.files["logs"]
         context.report("read", message=f"reading {file.name}")
         found = gather_runs(log_place(file, context.folder), file.name)
         names, tags = (_pattern(context.params.get(key)) for key in ("runs", "tags"))
         runs = [run for run in found if names.search(run.run)]
-        report = examine_runs(runs, lambda fraction, message: context.report("judge", fraction, message))
+        report = examine_runs(runs, lambda fraction, message: context.report("judge", fraction, message), tags=tags)
         if context.params.get("points"):
             context.report("points", message="writing every point")
             out = context.folder / "out"
             out.mkdir(exist_ok=True)
             with (out / "points.csv").open("w", encoding="utf-8", newline="") as stream:
                 write_points(runs, stream, tags)
-        return report.to_json(tags)
+        return report
 
 
 def _pattern(text: Any) -> re.Pattern[str]:

@@ -23,9 +23,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs
 UNTYPED = {
     "describe",
     "drift",
-    "examine_runs",
     "fit_data",
-    "read_logs",
 }
 """Kinds of jobs that answer with JSON objects still."""
 

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 
+from stethoscope.codec import decode, plain
 from stethoscope.diagnosis import log_report
-from stethoscope.diagnosis.finding_json import finding_from_json, finding_to_json
-from stethoscope.diagnosis.log_report import checks_of_logs, examine_runs
+from stethoscope.diagnosis.log_report import LogReport, checks_of_logs, examine_runs
 from stethoscope.evidence.kinds import Evidence
-from stethoscope.findings import Severity
+from stethoscope.findings import Finding, Severity
 from stethoscope.logs.series import RunLog, Series
 from stethoscope.types import Status
 from tests.tables import each
@@ -39,10 +39,10 @@ def test_each_run_is_judged_and_the_finding_names_it():
 
 def test_a_finding_of_a_log_keeps_its_run_and_marks_in_json():
     (finding,) = examine_runs([run("bad", loss=np.full(20, 0.693))]).findings
-    again = finding_from_json(json.loads(json.dumps(finding_to_json(finding))))
-    assert (again.run, again.marks) == (finding.run, finding.marks)
-    old = {key: value for key, value in finding_to_json(finding).items() if key not in ("run", "marks")}
-    assert finding_from_json(old).marks == ()
+    written = json.loads(json.dumps(plain(finding), allow_nan=False))
+    assert decode(Finding, written) == finding
+    old = {key: value for key, value in written.items() if key not in ("run", "marks")}
+    assert decode(Finding, old).marks == ()
 
 
 def test_checks_of_a_log_need_nothing_else():
@@ -58,14 +58,14 @@ def test_what_is_not_judged_is_said(monkeypatch):
     assert report.examined == 2
     assert {finding.run for finding in report.findings if finding.run} == {"r3", "r4"}
     assert "3 older of 5 runs" in report.left_out
-    assert len(report.to_json()["runs"]) == 5
+    assert len(report.runs) == 5
 
 
 def test_a_log_without_loss_or_metric_is_listed_and_not_judged():
     report = examine_runs([run("a", memory=FALLING)])
     assert report.examined == 0
     assert report.outcomes[0].status == Status.SKIPPED
-    assert report.to_json()["runs"][0]["tags"][0]["tag"] == "memory"
+    assert report.runs[0].tags[0].tag == "memory"
 
 
 VALUES = (
@@ -96,4 +96,4 @@ def test_no_check_breaks_on_whatever_was_logged(points, first):
     with np.errstate(all="ignore"):
         report = examine_runs(runs)
     assert not [one.reason for one in report.outcomes if one.status is Status.FAILED]
-    json.dumps(report.to_json(), allow_nan=False)
+    assert plain(decode(LogReport, json.loads(json.dumps(plain(report), allow_nan=False)))) == plain(report)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from stethoscope.codec import answer_of
+from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 CSV = "epoch,loss,val_loss\n0,0.9,0.95\n1,0.5,0.6\n2,0.3,0.5\n"
@@ -28,7 +30,7 @@ def log(tmp_path) -> Path:
 def test_one_file(engine, log):
     result = read(engine, log)
     assert result.status is Status.OK, result.reason
-    assert result.value["loss"] == [0.9, 0.5, 0.3]
+    assert answer_of(result, CurveEvidence).loss == (0.9, 0.5, 0.3)
 
 
 def test_a_zip_of_a_folder(engine, log, tmp_path):
@@ -37,14 +39,14 @@ def test_a_zip_of_a_folder(engine, log, tmp_path):
         archive.write(log, "run/training.csv")
     result = read(engine, path)
     assert result.status is Status.OK, result.reason
-    assert result.value["val_loss"] == [0.95, 0.6, 0.5]
+    assert answer_of(result, CurveEvidence).val_loss == (0.95, 0.6, 0.5)
 
 
 def test_a_tar_of_a_folder(engine, log, tmp_path):
     path = tmp_path / "run.logs.tar"
     with tarfile.open(path, "w") as archive:
         archive.add(log, "run/training.csv")
-    assert read(engine, path).value["loss"] == [0.9, 0.5, 0.3]
+    assert answer_of(read(engine, path), CurveEvidence).loss == (0.9, 0.5, 0.3)
 
 
 def test_an_archive_that_escapes_is_refused(engine, log, tmp_path):
