@@ -1,11 +1,10 @@
-"""Gathers curves from whatever logs are there, and chooses the run to diagnose."""
+"""Gathers the curves of the run to diagnose from whatever logs are there."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.evidence.curves import CurveEvidence
@@ -17,15 +16,8 @@ ENOUGH_POINTS = 5
 """Fewer do not show how a training goes: such a run has only begun, or was started by mistake."""
 
 
-class LoggedRuns(NamedTuple):
-    """The run that is diagnosed, and all runs."""
-
-    chosen: CurveEvidence
-    runs: tuple[CurveEvidence, ...]
-
-
-def gather_logs(place: Path, name: str = "") -> LoggedRuns:
-    """Reads the logs in a folder, or one log file.
+def gather_logs(place: Path, name: str = "") -> CurveEvidence:
+    """Reads the logs in a folder, or one log file; returns the run to diagnose.
 
     The newest run whose training loss has `ENOUGH_POINTS` or went wrong is chosen; where none has, the one with most.
     Among trackers that logged it, the one with validation and most points.
@@ -46,8 +38,7 @@ def gather_logs(place: Path, name: str = "") -> LoggedRuns:
         raise UnreadableFile(
             f"{name or place.name}: expected training logs ({kinds}), got none. Send the folder the training wrote to."
         )
-    chosen = max(newest or found, key=lambda run: (bool(run.loss), bool(run.val_loss), len(run.steps)))
-    return LoggedRuns(chosen, tuple(found))
+    return max(newest or found, key=lambda run: (bool(run.loss), bool(run.val_loss), len(run.steps)))
 
 
 def _newest(runs: Sequence[CurveEvidence]) -> list[CurveEvidence]:

@@ -1,11 +1,11 @@
-"""What changed between two states of a DVC repository, and metrics by the version of the data."""
+"""What changed between two states of a DVC repository, and the version of its data in a few characters."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from stethoscope.logs.dvc import DataVersion, DvcProject, Stage, differ
 
@@ -39,17 +39,6 @@ class Change:
         return f"{self.kind.capitalize()} {self.what}: {self.before} → {self.after}{difference}."
 
 
-class MeasuredVersion(NamedTuple):
-    """One state of a repository as a row of a table."""
-
-    name: str
-    version: str
-    """Eight characters that are the same exactly when the data is."""
-    data: tuple[DataVersion, ...]
-    parameters: Mapping[str, Any]
-    metrics: Mapping[str, float]
-
-
 def compare(before: DvcProject, after: DvcProject) -> tuple[Change, ...]:
     """Every difference: data first, then code, outputs, stages, parameters and metrics, each by name.
 
@@ -59,21 +48,20 @@ def compare(before: DvcProject, after: DvcProject) -> tuple[Change, ...]:
     for kind in _VERSIONED:
         found.extend(_data_changes(kind, _versions(before, kind), _versions(after, kind)))
     found.extend(_stage_changes(before.stages, after.stages))
-    found.extend(_value_changes("parameter", _parameters(before), _parameters(after)))
+    found.extend(_value_changes("parameter", parameters_of(before), parameters_of(after)))
     found.extend(_value_changes("metric", before.metrics, after.metrics))
     return tuple(found)
 
 
-def by_data_version(projects: Sequence[DvcProject]) -> tuple[MeasuredVersion, ...]:
-    """One row per state, those with the same data together, in the order in which each data was first seen."""
-    rows = []
-    for project in projects:
-        data = tuple(_versions(project, "data").values())
-        content = "\n".join(f"{one.path}\t{one.algorithm}\t{one.hash}" for one in data)
-        version = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:8] if data else ""
-        rows.append(MeasuredVersion(project.name, version, data, _parameters(project), project.metrics))
-    first = {row.version: place for place, row in reversed(list(enumerate(rows)))}
-    return tuple(sorted(rows, key=lambda row: first[row.version]))
+def data_of(project: DvcProject) -> tuple[DataVersion, ...]:
+    """The data that results rest on, by path."""
+    return tuple(_versions(project, "data").values())
+
+
+def version_of(data: Sequence[DataVersion]) -> str:
+    """Eight characters that are the same exactly when the data is; empty where there is none."""
+    content = "\n".join(f"{one.path}\t{one.algorithm}\t{one.hash}" for one in data)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:8] if data else ""
 
 
 def _versions(project: DvcProject, kind: ChangeKind) -> dict[str, DataVersion]:
@@ -113,7 +101,7 @@ def _value_changes(kind: ChangeKind, before: Mapping[str, Any], after: Mapping[s
             yield Change(kind, name, old, new)
 
 
-def _parameters(project: DvcProject) -> dict[str, Any]:
+def parameters_of(project: DvcProject) -> dict[str, Any]:
     """Those the stages ran with; of a repository without stages, the files' own."""
     used: dict[str, Any] = {}
     for stage in project.stages:

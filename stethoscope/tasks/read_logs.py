@@ -18,7 +18,7 @@ class ReadLogs:
         """Reads all runs and answers with the one to diagnose."""
         file = context.files["logs"]
         context.report("read", message=f"reading {file.name}")
-        return gather_logs(log_place(file, context.folder), file.name).chosen
+        return gather_logs(log_place(file, context.folder), file.name)
 
 
 TASK = ReadLogs()

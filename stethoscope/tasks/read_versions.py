@@ -14,7 +14,7 @@ from stethoscope.containers.archive import is_archive
 from stethoscope.errors import BadInput, UnreadableFile
 from stethoscope.logs.data_fingerprint import DataFingerprint, changes, fingerprint_of
 from stethoscope.logs.dvc import DataVersion, DvcProject, has_dvc_files, read_project
-from stethoscope.logs.dvc_versions import ChangeKind, by_data_version, compare
+from stethoscope.logs.dvc_versions import ChangeKind, compare, data_of, parameters_of, version_of
 from stethoscope.task import TaskContext
 from stethoscope.tasks.log_place import log_place
 from stethoscope.types import ModelFile
@@ -190,26 +190,25 @@ def _versions(states: list[DvcProject], *, in_order: bool) -> DataVersions:
 
 
 def _state(project: DvcProject) -> RepositoryState:
-    (row,) = by_data_version([project])
-    outdated = project.outdated()
+    data, outdated = data_of(project), project.outdated()
     stages = [
         StageState(
             stage.name,
             stage.command,
             stage.ran,
             outdated.get(stage.name, ""),
-            tuple(f"{data.path} {data.hash[:8]}".strip() for data in project.sources(stage)[:_MAX_ITEMS]),
+            tuple(f"{used.path} {used.hash[:8]}".strip() for used in project.sources(stage)[:_MAX_ITEMS]),
             tuple(made.path for made in stage.outputs[:_MAX_ITEMS]),
         )
         for stage in project.stages[:_MAX_ITEMS]
     ]
     return RepositoryState(
         project.name,
-        row.version,
-        row.data[:_MAX_ITEMS],
+        version_of(data),
+        data[:_MAX_ITEMS],
         tuple(stages),
-        dict(itertools.islice(row.parameters.items(), _MAX_ITEMS)),
-        dict(itertools.islice(row.metrics.items(), _MAX_ITEMS)),
+        dict(itertools.islice(parameters_of(project).items(), _MAX_ITEMS)),
+        dict(itertools.islice(project.metrics.items(), _MAX_ITEMS)),
         project.problems[:_MAX_ITEMS],
     )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stethoscope.logs.dvc import DvcProject, read_project
 from stethoscope.logs.dvc_runs import TRACKER
-from stethoscope.logs.dvc_versions import by_data_version, compare
+from stethoscope.logs.dvc_versions import compare, data_of, version_of
 from tests.exploring import examples
 from tests.tables import each
 
@@ -165,15 +165,13 @@ def test_hashes_of_dvc_2_and_3_are_not_compared(tmp_path):
     assert compare(read_project(tmp_path / "old.dvc"), read_project(tmp_path / "new.dvc")) == ()
 
 
-def test_metrics_by_version_of_the_data(tmp_path):
-    states = [
-        read_project(repository(tmp_path / name, accuracy, digest=digest * 32))
+def test_the_version_is_the_same_exactly_when_the_data_is(tmp_path):
+    one, two, three = (
+        version_of(data_of(read_project(repository(tmp_path / name, accuracy, digest=digest * 32))))
         for name, accuracy, digest in (("one", 0.9, "a"), ("two", 0.95, "f"), ("three", 0.91, "a"))
-    ]
-    rows = by_data_version(states)
-    assert [row.name for row in rows] == ["one", "three", "two"]
-    assert rows[0].version == rows[1].version != rows[2].version
-    assert [row.metrics["reports/metrics.json:accuracy"] for row in rows] == [0.9, 0.91, 0.95]
+    )
+    assert one == three != two
+    assert version_of(()) == ""
 
 
 def test_pipelines_in_folders_keep_their_paths_apart(tmp_path):

@@ -14,6 +14,7 @@ from stethoscope.codec import decode, plain
 from stethoscope.errors import UnreadableFile
 from stethoscope.evidence.curves import CurveEvidence
 from stethoscope.gathering.logs import gather_logs
+from stethoscope.gathering.runs import gather_runs
 from stethoscope.logs import all_trackers
 from stethoscope.logs.named_columns import Roles, roles
 from stethoscope.task import TaskContext
@@ -29,7 +30,7 @@ def test_csv_as_keras_writes_it(tmp_path):
     path.write_text(
         "epoch,accuracy,loss,val_accuracy,val_loss\n0,0.5,0.7,0.5,NA\n1,0.6,nan,0.55,0.8\n2,0.7,0.5,0.5,0.9\n3,0."
     )
-    run = gather_logs(tmp_path).chosen
+    run = gather_logs(tmp_path)
     assert (run.steps, run.unit, run.metric_name) == ((0.0, 1.0, 2.0), "epoch", "accuracy")
     assert run.loss[0] == 0.7
     assert math.isnan(run.loss[1])
@@ -40,7 +41,7 @@ def test_csv_as_keras_writes_it(tmp_path):
 def test_csv_of_a_run_that_was_started_again(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("epoch,loss\n0,5\n1,4\n2,3\n" + "epoch,loss\n1,2\n2,1\n")
-    assert gather_logs(path).chosen.loss == (5.0, 2.0, 1.0)
+    assert gather_logs(path).loss == (5.0, 2.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_csv_of_a_run_that_was_started_again(tmp_path):
 )
 def test_history_as_json(tmp_path, value):
     (tmp_path / "history.json").write_text(json.dumps(value))
-    run = gather_logs(tmp_path).chosen
+    run = gather_logs(tmp_path)
     assert run.loss == (3.0, 2.0, 1.0)
     assert run.val_loss[:2] == (3.0, 3.0)
     assert math.isnan(run.val_loss[2])
@@ -71,7 +72,7 @@ def test_train_and_validation_folders_are_one_run(tmp_path):
         [event(at, simple("epoch_loss", 1 - at / 10), simple("epoch_accuracy", at / 10)) for at in range(5)],
     )
     write_events(tmp_path / "run" / "validation", [event(at, simple("epoch_loss", 2 - at / 10)) for at in range(5)])
-    run = gather_logs(tmp_path).chosen
+    run = gather_logs(tmp_path)
     assert (run.run, run.unit, run.metric_name) == ("run", "epoch", "accuracy")
     assert run.val_loss[0] == pytest.approx(2)
     assert run.loss[-1] == pytest.approx(0.6)
@@ -80,7 +81,7 @@ def test_train_and_validation_folders_are_one_run(tmp_path):
 def test_a_restart_overwrites_later_steps(tmp_path):
     write_events(tmp_path, [event(at, simple("loss", 1.0)) for at in range(10)], "events.out.tfevents.1.host")
     write_events(tmp_path, [event(at, simple("loss", 2.0)) for at in range(5, 8)], "events.out.tfevents.2.host")
-    run = gather_logs(tmp_path).chosen
+    run = gather_logs(tmp_path)
     assert run.steps == tuple(range(8))
     assert run.loss == (1.0,) * 5 + (2.0,) * 3
 
@@ -101,7 +102,7 @@ def test_the_newest_run_that_tells_something_is_chosen(tmp_path, older, newer, c
         rows = "".join(f"{epoch},{loss}\n" for epoch, loss in enumerate(losses))
         (tmp_path / name).write_text(f"epoch,loss\n{rows}")
         os.utime(tmp_path / name, (at, at))
-    assert gather_logs(tmp_path).chosen.run == chosen
+    assert gather_logs(tmp_path).run == chosen
 
 
 def test_what_a_recording_measured_of_layers_is_no_loss():
@@ -116,10 +117,10 @@ def test_curves_of_dvclive_are_one_run(tmp_path):
         path = tmp_path / "dvclive" / "plots" / "metrics" / f"{name}.tsv"
         path.parent.mkdir(parents=True)
         path.write_text(f"step\tloss\n0\t{value}\n1\t{value / 2}\n")
-    runs = gather_logs(tmp_path).runs
-    assert [(run.loss, run.val_loss) for run in runs] == [((0.5, 0.25), (0.7, 0.35))]
-    (alone,) = gather_logs(tmp_path / "dvclive" / "plots" / "metrics" / "train").runs
-    assert alone.loss == (0.5, 0.25)
+    run = gather_logs(tmp_path)
+    assert (run.loss, run.val_loss) == ((0.5, 0.25), (0.7, 0.35))
+    assert len(gather_runs(tmp_path)) == 1
+    assert gather_logs(tmp_path / "dvclive" / "plots" / "metrics" / "train").loss == (0.5, 0.25)
 
 
 def test_a_folder_without_logs_is_said_to_be_one(tmp_path):
