@@ -89,13 +89,13 @@ def _ours(folder: Path, name: str, stream: Stream, rows: int, size: float) -> di
         **{f"c-{column}": values for column, values in current.items()},
     )
     settings = DriftSettings(alpha=ALPHA, subgroups=False)
-    found = study(side("reference", reference), side("current", current), settings, lambda *_: None)
-    columns = {row["name"]: row["p_value"] for row in found["features"] if row["role"] == "feature"}
-    for row in found["features"]:
+    report = study(side("reference", reference), side("current", current), settings, lambda *_: None)
+    columns = {row.name: row.p_value for row in report.features if row.role == "feature"}
+    for row in report.features:
         # A column is found by its values or by how many of them are missing.
-        if row["role"] == "missing":
-            columns[row["field"]] = min(1.0, 2 * min(columns[row["field"]], row["p_value"]))
-    verdict = min(one["p_adjusted"] for one in [*found["features"], *found["whole"]])
+        if row.role == "missing":
+            columns[row.field] = min(1.0, 2 * min(columns[row.field], row.p_value))
+    verdict = min(test.p_adjusted for test in [*report.features, *report.ran])
     return {"verdict": verdict, "columns": columns}
 
 

@@ -53,7 +53,7 @@ def _drifted(folder: Path, stream: OddStream, size: float, at: int) -> bool:
         path = folder / f"{name}{stream.suffix}"
         write(stream.made(generator, rows, amount), path)
         sides.append(_read(path))
-    return bool(study(sides[0], sides[1], _SETTINGS, lambda *_: None)["verdict"] == "drift")
+    return study(sides[0], sides[1], _SETTINGS, lambda *_: None).drifted
 
 
 def _read(path: Path) -> Side:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,8 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope import cli_run
-from stethoscope.cli_answers import exit_for, failing_well, print_answer, summary
+from stethoscope.cli_answers import exit_for, failing_well, known, print_json, summary
 from stethoscope.cli_options import JsonOption, MemoryOption, PrepareOption, TargetOption, TimeoutOption, TrustOption
+from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
@@ -64,9 +64,10 @@ def drift(
 ) -> None:
     """Has the data drifted: in which columns, by how much, and could so few rows have shown it? Exits with 1 where it has."""
     with failing_well():
-        from stethoscope.drift.monitor import Monitor, remember
+        from stethoscope.drift.monitor import Monitor, history_path, remember
+        from stethoscope.drift.report import DriftReport
         from stethoscope.drift.settings import DriftSettings
-        from stethoscope.drift.webhook import checked_url
+        from stethoscope.drift.webhook import checked_url, post
 
         if monitor is not None:
             asked = Monitor.load(monitor)
@@ -93,26 +94,35 @@ def drift(
         except StethoscopeError as error:
             if monitor is not None:
                 # A run that could not begin is a gap in the history, which is to be seen.
-                remember(monitor, places[-1].name, {"status": Status.FAILED.value, "reason": str(error)})
+                remember(monitor, places[-1].name, Status.FAILED, None, str(error))
             raise
         value = {
             **summary(result),
             "peak_rss_bytes": result.peak_rss_bytes,
             "wall_s": result.wall_s,
             **_EMPTY,
-            **result.value,
+            **known(result, DriftReport),
         }
-        value |= _afterwards(
-            asked, value, places[-1].name, monitor, save_monitor if result.status is Status.OK else None
-        )
+        report, done = partial_of(result, DriftReport), dict[str, Any]()
+        if save_monitor is not None and result.status is Status.OK:
+            asked.save(save_monitor)
+            done["monitor"] = str(save_monitor.resolve())
+        if monitor is not None:
+            remember(monitor, places[-1].name, result.status, report, result.reason)
+            done["history"] = str(history_path(monitor).resolve())
+        if asked.webhook and report is not None and report.drifted:
+            problem = post(asked.webhook, value)
+            done["webhook"] = {"sent": not problem, "reason": problem}
+            if problem:
+                sys.stderr.write(f"{problem}\n")
         if as_json:
-            print_answer(value, as_json, "drift")
-        elif result.status is Status.OK:
+            print_json(value | done)
+        elif result.status is Status.OK and report is not None:
             from stethoscope.cli_text_drift import drift as for_people
 
-            for_people(value)
+            for_people(report, done.get("monitor", ""), done.get("history", ""))
         exit_for(result)
-        if value["verdict"] == "drift":
+        if report is not None and report.drifted:
             raise typer.Exit(DRIFTED)
 
 
@@ -135,28 +145,6 @@ def _run(asked: Any, current: Path | None, limits: Budget) -> JobResult:
 
             worker = all_formats()[str(described.value["format_id"])].worker
         return cli_run.run_job(engine, Job("drift", files, params, limits, worker))
-
-
-def _afterwards(
-    asked: Any, value: Mapping[str, Any], current: str, monitor: Path | None, save_monitor: Path | None
-) -> dict[str, Any]:
-    """What is kept and sent once the answer is there; none of it changes the exit code of a webhook's failure."""
-    from stethoscope.drift.monitor import history_path, remember
-    from stethoscope.drift.webhook import post
-
-    done: dict[str, Any] = {}
-    if save_monitor is not None:
-        asked.save(save_monitor)
-        done["monitor"] = str(save_monitor.resolve())
-    if monitor is not None:
-        remember(monitor, current, value)
-        done["history"] = str(history_path(monitor).resolve())
-    if asked.webhook and value["verdict"] == "drift":
-        problem = post(asked.webhook, value)
-        done["webhook"] = {"sent": not problem, "reason": problem}
-        if problem:
-            sys.stderr.write(f"{problem}\n")
-    return done
 
 
 def _only_current(places: list[Path], monitor: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_monitor(commands, data):
     missing = commands.run("drift", "--monitor", monitor, data / "nothing.csv")
     assert missing.returncode == 2 and "no such file" in missing.stderr
     runs = history(monitor)
-    assert [one["verdict"] for one in runs] == ["no_drift", "drift", "drift", None] and runs[0]["alpha"] == 0.01
+    assert [run.verdict for run in runs] == ["no_drift", "drift", "drift", None] and runs[0].alpha == 0.01
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,16 @@ import streamlit as st
 
 from dashboard import cards, escape, figures, linked, render, words
 from dashboard.deployment import drift_figures
-from stethoscope.drift.feature_tests import NO_TEST, SCHEMA
+from stethoscope.drift.report import (
+    NO_TEST,
+    SCHEMA,
+    CategoryHistogram,
+    CategorySide,
+    FeatureDrift,
+    NumberSide,
+    SmallestShift,
+)
 
-Row = Mapping[str, Any]
 TESTS = {
     "anderson_darling": "Anderson–Darling", "chi_squared": "χ²", "chi_squared_permuted": "χ² (permuted)",
     "fisher_exact": "Fisher's exact test", SCHEMA: "type of the column", NO_TEST: "none: one value only",
@@ -31,19 +38,19 @@ _COLUMNS = ("name", "role", "kind", "test", "statistic", "p_value", "p_adjusted"
             "jensen_shannon", "effect", "significant", "drifted", "n_reference", "n_current")  # fmt: skip
 
 
-def by_key(features: Sequence[Row]) -> dict[str, Row]:
+def by_key(features: Sequence[FeatureDrift]) -> dict[str, FeatureDrift]:
     """The features by their names; where two have the same, the later ones are numbered."""
-    found: dict[str, Row] = {}
+    found: dict[str, FeatureDrift] = {}
     for one in features:
-        name, number = str(one["name"]), 1
+        name, number = one.name, 1
         while name in found:
             number += 1
-            name = f"{one['name']} ({number})"
+            name = f"{one.name} ({number})"
         found[name] = one
     return found
 
 
-def draw(features: Sequence[Row], name: str) -> None:
+def draw(features: Sequence[FeatureDrift], name: str) -> None:
     """The table with its filter, and the feature that is looked at.
 
     Args:
@@ -82,7 +89,7 @@ def draw(features: Sequence[Row], name: str) -> None:
     one(known[chosen])
 
 
-def _filtered(known: Mapping[str, Row]) -> dict[str, Row]:
+def _filtered(known: Mapping[str, FeatureDrift]) -> dict[str, FeatureDrift]:
     if len(known) <= _MANY:
         return dict(known)
     find, only = st.columns([3, 1], vertical_alignment="center")
@@ -91,24 +98,22 @@ def _filtered(known: Mapping[str, Row]) -> dict[str, Row]:
     )
     drifted = only.toggle("Drifted only", key="drift-only")
     return {
-        key: row
-        for key, row in known.items()
-        if text.strip().lower() in key.lower() and (row["drifted"] or not drifted)
+        key: row for key, row in known.items() if text.strip().lower() in key.lower() and (row.drifted or not drifted)
     }
 
 
-def table(features: Mapping[str, Row]) -> dict[str, list[Any]]:
+def table(features: Mapping[str, FeatureDrift]) -> dict[str, list[Any]]:
     """One row for each feature; numbers stay numbers, so that a click on a column's head sorts by them."""
     rows = list(features.values())
     found: dict[str, list[Any]] = {
-        "Feature": [escape.clip(key) + (f" ({_ROLES[row['role']]})" if row["role"] == "label" and key != "label" else "") for key, row in features.items()],
-        "Drifted": ["yes" if row["drifted"] else "no" for row in rows],
-        "Test": [TESTS.get(row["test"], str(row["test"]).replace("_", " ")) for row in rows],
-        "Statistic": [None if row["test"] in (SCHEMA, NO_TEST) else row["statistic"] for row in rows],
-        "p, corrected": [None if row["test"] == NO_TEST else row["p_adjusted"] for row in rows],
-        "PSI": [None if row["psi"] is None else row["psi_above_chance"] for row in rows],
-        "Size": [row["effect"] if row["test"] != NO_TEST else "—" for row in rows],
-        "Could show": [smallest(row["smallest_detectable"]) for row in rows],
+        "Feature": [escape.clip(key) + (f" ({_ROLES[row.role]})" if row.role == "label" and key != "label" else "") for key, row in features.items()],
+        "Drifted": ["yes" if row.drifted else "no" for row in rows],
+        "Test": [TESTS.get(row.test, str(row.test).replace("_", " ")) for row in rows],
+        "Statistic": [None if row.test in (SCHEMA, NO_TEST) else row.statistic for row in rows],
+        "p, corrected": [None if row.test == NO_TEST else row.p_adjusted for row in rows],
+        "PSI": [None if row.psi is None else row.psi_above_chance for row in rows],
+        "Size": [row.effect if row.test != NO_TEST else "—" for row in rows],
+        "Could show": [smallest(row.smallest_detectable) for row in rows],
     }  # fmt: skip
     return found
 
@@ -127,19 +132,18 @@ def _config() -> dict[str, Any]:
     }
 
 
-def smallest(found: Mapping[str, Any] | None) -> str:
+def smallest(shift: SmallestShift | None) -> str:
     """The smallest drift that so few rows show, in its unit."""
-    if found is None:
+    if shift is None:
         return "—"
-    value = words.significant(float(found["value"]), 2)
-    return f"{value} sd" if found["unit"] == "standard deviations" else f"{value} points"
+    return f"{words.significant(shift.value, 2)} {'sd' if shift.unit == 'standard deviations' else 'points'}"
 
 
-def one(row: Row) -> None:
+def one(row: FeatureDrift) -> None:
     """One feature: what was found, and both sides as a picture."""
     with st.container(border=True):
-        tone: render.Tone = "bad" if row["drifted"] else "good"
-        render.verdict(tone, "Drift" if row["drifted"] else "No drift", sentence(row))
+        tone: render.Tone = "bad" if row.drifted else "good"
+        render.verdict(tone, "Drift" if row.drifted else "No drift", sentence(row))
         facts = _facts(row)
         if facts:
             cards.facts(facts)
@@ -147,40 +151,39 @@ def one(row: Row) -> None:
         if figure is not None:
             st.plotly_chart(
                 figure, config=figures.CONFIG, key="drift-feature-picture",
-                alt=f"{escape.clip(row['name'])}: share of the rows with each value, reference and current",
+                alt=f"{escape.clip(row.name)}: share of the rows with each value, reference and current",
             )  # fmt: skip
-        for key, said in (("new", "Only in the current data"), ("gone", "Only in the reference")):
-            if row.get(key):
-                st.caption(f"{said}: {', '.join(escape.code(value, 40) for value in row[key][:10])}")
+        for categories, side in ((row.new, "current data"), (row.gone, "reference")):
+            if categories:
+                st.caption(f"Only in the {side}: {', '.join(escape.code(value, 40) for value in categories[:10])}")
 
 
-def sentence(row: Row) -> str:
+def sentence(row: FeatureDrift) -> str:
     """What became of one feature; Markdown-safe."""
-    name = escape.code(row["name"], 60)
-    if row["note"] and row["test"] in (SCHEMA, NO_TEST):
-        return f"{name}: {escape.markdown(row['note'], 200)}"
-    if row["test"] == NO_TEST:
+    name = escape.code(row.name, 60)
+    if row.note and row.test in (SCHEMA, NO_TEST):
+        return f"{name}: {escape.markdown(row.note, 200)}"
+    if row.test == NO_TEST:
         return f"{name} has one value on both sides"
-    test = TESTS.get(row["test"], str(row["test"]).replace("_", " "))
-    p = f"p {p_value(row['p_adjusted'])} corrected, {test}"
+    test = TESTS.get(row.test, str(row.test).replace("_", " "))
+    p = f"p {p_value(row.p_adjusted)} corrected, {test}"
     right = _right(row)
-    if right is not None and row["significant"]:
-        return f"{name} has changed from {right[0]} to {right[1]}: a {row['effect']} drift ({p})"
-    if row["drifted"]:
-        return f"{name} has changed: a {row['effect']} drift ({p})"
-    if row["significant"]:
-        return f"{name} has changed, by less than what counts: a {row['effect']} drift ({p})"
-    return f"{name}: no drift was found ({p}); {smallest(row['smallest_detectable'])} would have been"
+    if right is not None and row.significant:
+        return f"{name} has changed from {right[0]} to {right[1]}: a {row.effect} drift ({p})"
+    if row.drifted:
+        return f"{name} has changed: a {row.effect} drift ({p})"
+    if row.significant:
+        return f"{name} has changed, by less than what counts: a {row.effect} drift ({p})"
+    return f"{name}: no drift was found ({p}); {smallest(row.smallest_detectable)} would have been"
 
 
-def _right(row: Row) -> tuple[str, str] | None:
+def _right(row: FeatureDrift) -> tuple[str, str] | None:
     """The share of right predictions on both sides; None of other features."""
-    drawn = row.get("histogram") or {}
-    if row["role"] != "correctness" or "right" not in drawn.get("categories", ()):
+    drawn = row.histogram
+    if row.role != "correctness" or not isinstance(drawn, CategoryHistogram) or "right" not in drawn.categories:
         return None
-    at = drawn["categories"].index("right")
-    first, second = (words.share(drawn[key][at], sum(drawn[key])) for key in ("reference", "current"))
-    return first, second
+    at = drawn.categories.index("right")
+    return words.share(drawn.reference[at], sum(drawn.reference)), words.share(drawn.current[at], sum(drawn.current))
 
 
 def p_value(value: float) -> str:
@@ -188,42 +191,39 @@ def p_value(value: float) -> str:
     return "< 0.0001" if value < 1e-4 else f"= {words.significant(value, 2)}"
 
 
-def _facts(row: Row) -> list[tuple[str, str, str]]:
-    found: list[tuple[str, str, str]] = []
-    sides = row.get("reference") or {}, row.get("current") or {}
-    for key, label in (
-        ("mean", "Mean"),
-        ("std", "Spread (standard deviation)"),
-        ("median", "Median"),
-        ("distinct", "Different values"),
+def _facts(row: FeatureDrift) -> list[tuple[str, str, str]]:
+    facts: list[tuple[str, str, str]] = []
+
+    def changed(label: str, was: float | None, now: float | None) -> None:
+        if was is not None and now is not None:
+            facts.append((label, f"{words.significant(float(was))} → {words.significant(float(now))}", ""))
+
+    if isinstance(row.reference, NumberSide) and isinstance(row.current, NumberSide):
+        changed("Mean", row.reference.mean, row.current.mean)
+        changed("Spread (standard deviation)", row.reference.std, row.current.std)
+        changed("Median", row.reference.median, row.current.median)
+    if isinstance(row.reference, CategorySide) and isinstance(row.current, CategorySide):
+        changed("Different values", row.reference.distinct, row.current.distinct)
+    if row.psi is not None and row.psi_by_chance is not None:
+        facts.append(("PSI", words.significant(row.psi), f"by chance {words.significant(row.psi_by_chance, 2)}"))
+    for distance, label, note in (
+        (row.wasserstein, "Wasserstein distance", "in standard deviations of the reference"),
+        (row.jensen_shannon, "Jensen–Shannon distance", "0 alike, 1 nothing in common"),
     ):
-        pair = [side[key] for side in sides if side.get(key) is not None]
-        if len(pair) == 2:
-            found.append((label, " → ".join(words.significant(float(value)) for value in pair), ""))
-    if row["psi"] is not None:
-        found.append(("PSI", words.significant(row["psi"]), f"by chance {words.significant(row['psi_by_chance'], 2)}"))
-    for key, label, note in (
-        ("wasserstein", "Wasserstein distance", "in standard deviations of the reference"),
-        ("jensen_shannon", "Jensen–Shannon distance", "0 alike, 1 nothing in common"),
-    ):
-        if row.get(key) is not None:
-            found.append((label, words.significant(row[key]), note))
-    if row.get("ks"):
-        found.append(
-            (
-                "Kolmogorov–Smirnov",
-                words.significant(row["ks"]["statistic"]),
-                f"p {p_value(row['ks']['p_value'])}, not corrected",
-            )
+        if distance is not None:
+            facts.append((label, words.significant(distance), note))
+    if row.ks:
+        facts.append(
+            ("Kolmogorov–Smirnov", words.significant(row.ks.statistic), f"p {p_value(row.ks.p_value)}, not corrected")
         )
-    if row["n_reference"] is not None:
-        found.append(("Rows", f"{row['n_reference']:,} and {row['n_current']:,}", ""))
-    return found
+    if row.n_reference is not None:
+        facts.append(("Rows", f"{row.n_reference:,} and {row.n_current:,}", ""))
+    return facts
 
 
-def made_by_model(features: Sequence[Row]) -> None:
+def made_by_model(features: Sequence[FeatureDrift]) -> None:
     """Predictions, confidence and accuracy on both sides, as small pictures."""
-    made = [row for row in features if row["role"] in ("prediction", "confidence", "correctness")]
+    made = [row for row in features if row.role in ("prediction", "confidence", "correctness")]
     drawn = [(row, figure) for row in made[:4] if (figure := drift_figures.both_sides(row, 220)) is not None]
     if not drawn:
         return
@@ -233,17 +233,17 @@ def made_by_model(features: Sequence[Row]) -> None:
         with grid.cell(), st.container(gap=None):
             st.markdown(sentence(row))
             st.plotly_chart(
-                figure, config=figures.CONFIG, key=f"drift-made-{place}", alt=f"{escape.clip(row['name'])}, reference and current"
+                figure, config=figures.CONFIG, key=f"drift-made-{place}", alt=f"{escape.clip(row.name)}, reference and current"
             )  # fmt: skip
 
 
-def as_csv(features: Sequence[Row]) -> str:
+def as_csv(features: Sequence[FeatureDrift]) -> str:
     """All features as a table for other programs."""
     stream = io.StringIO()
     writer = csv.writer(stream)
     writer.writerow(_COLUMNS)
     for row in features:
-        writer.writerow([_cell(row.get(key)) for key in _COLUMNS])
+        writer.writerow([_cell(getattr(row, key)) for key in _COLUMNS])
     return stream.getvalue()
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
 from stethoscope.drift.effects import PSI_LARGE, PSI_SMALL
+from stethoscope.drift.monitor import MonitorRun
+from stethoscope.drift.report import CategoryHistogram, FeatureDrift, Stretch
 
 REFERENCE, CURRENT = figures.BLUE, figures.ORANGE
 _SIDES = (("reference", REFERENCE), ("current", CURRENT))
@@ -21,28 +23,29 @@ _LEAST_P = 1e-12
 _MOST_CATEGORIES = 14
 
 
-def both_sides(row: Mapping[str, Any], height: int = 260) -> go.Figure | None:
+def both_sides(row: FeatureDrift, height: int = 260) -> go.Figure | None:
     """How often each value comes on both sides, as shares; None where there is nothing to draw.
 
     Args:
         row: a feature of the answer.
         height: in pixels, of a histogram; categories take what they need.
     """
-    drawn = row.get("histogram") or {}
-    if drawn.get("categories"):
+    drawn = row.histogram
+    if isinstance(drawn, CategoryHistogram):
         return _categories(drawn)
-    if not drawn.get("edges"):
+    if drawn is None or not drawn.edges:
         return None
-    edges = [float(edge) for edge in drawn["edges"]]
+    edges = drawn.edges
     figure = figures.base(height, showlegend=True, bargap=0)
-    totals = [max(1, sum(drawn[key])) for key, _ in _SIDES]
-    for (key, colour), total in zip(_SIDES, totals, strict=True):
-        shares = [100 * count / total for count in drawn[key]]
+    counted = drawn.reference, drawn.current
+    totals = [max(1, sum(counts)) for counts in counted]
+    for (key, colour), counts, total in zip(_SIDES, counted, totals, strict=True):
+        shares = [100 * count / total for count in counts]
         figure.add_scatter(
             x=[edges[0], *edges], y=[0, *shares, shares[-1]], mode="lines", name=key, line={"color": colour, "width": 2, "shape": "hv"},
             fill="tozeroy", fillcolor=_faint(colour), hoverinfo="skip",
         )  # fmt: skip
-    both = list(zip(drawn["reference"], drawn["current"], strict=True))
+    both = list(zip(*counted, strict=True))
     said = [
         f"{low:.4g} … {high:.4g}" + "".join(f"<br>{key}: {words.share(count, total)} of the rows" for (key, _), count, total in zip(_SIDES, pair, totals, strict=True))
         for (low, high), pair in zip(itertools.pairwise(edges), both, strict=True)
@@ -53,26 +56,25 @@ def both_sides(row: Mapping[str, Any], height: int = 260) -> go.Figure | None:
         y=[100 * max(count / total for count, total in zip(pair, totals, strict=True)) for pair in both],
         marker={"color": "rgba(0,0,0,0)", "line_width": 0}, hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
-    figure.update_xaxes(title_text=escape.figure(row["name"]))
+    figure.update_xaxes(title_text=escape.figure(row.name))
     figure.update_yaxes(title_text="Share of the rows (%)", rangemode="tozero")
     return _legend(figure)
 
 
-def _categories(drawn: Mapping[str, Any]) -> go.Figure:
-    names = list(drawn["categories"])[:_MOST_CATEGORIES]
-    totals = {
-        key: max(1, sum(drawn[key]) + drawn["others"][place]) for place, key in enumerate(("reference", "current"))
-    }
-    rest = {key: totals[key] - sum(drawn[key][: len(names)]) for key in totals}
-    shown = names + (["all others"] if any(rest.values()) else [])
+def _categories(drawn: CategoryHistogram) -> go.Figure:
+    names = drawn.categories[:_MOST_CATEGORIES]
+    counted = drawn.reference, drawn.current
+    totals = [max(1, sum(counts) + others) for counts, others in zip(counted, drawn.others, strict=True)]
+    rest = [total - sum(counts[: len(names)]) for counts, total in zip(counted, totals, strict=True)]
+    shown = [*names, *(["all others"] if any(rest) else [])]
     places = list(range(len(shown)))
     figure = figures.base(96 + 34 * len(shown), showlegend=True, barmode="group", bargap=0.3)
-    for key, colour in _SIDES:
-        counts = [*drawn[key][: len(names)], rest[key]][: len(shown)]
-        shares = [100 * count / totals[key] for count in counts]
+    for (key, colour), rows, total, others in zip(_SIDES, counted, totals, rest, strict=True):
+        counts = [*rows[: len(names)], others][: len(shown)]
+        shares = [100 * count / total for count in counts]
         figure.add_bar(
             y=places, x=shares, orientation="h", name=key, marker_color=colour,
-            text=[words.share(count, totals[key]) for count in counts], textposition="outside", cliponaxis=False,
+            text=[words.share(count, total) for count in counts], textposition="outside", cliponaxis=False,
             customdata=[[escape.figure(one), words.count(count)] for one, count in zip(shown, counts, strict=True)],
             hovertemplate=f"%{{customdata[0]}}<br>{key}: %{{customdata[1]}} rows, %{{text}}<extra></extra>",
         )  # fmt: skip
@@ -81,35 +83,41 @@ def _categories(drawn: Mapping[str, Any]) -> go.Figure:
     return _legend(figure)
 
 
-def control_chart(stretches: Sequence[Mapping[str, Any]], measure: str, centre: float) -> go.Figure:
+def control_chart(stretches: Sequence[Stretch], measure: str, centre: float) -> go.Figure:
     """Accuracy (or absolute error) of each stretch with its 95 % interval, and the limits around the reference's."""
-    known = [one for one in stretches if one["value"] is not None]
+    known = [one for one in stretches if one.value is not None]
     share = measure == "accuracy"
     scale = 100 if share else 1
     figure = figures.base(280)
     moments = [_middle(one) for one in known]
-    for key in ("lower_limit", "upper_limit"):
+
+    def heights(numbers: Iterable[float | None]) -> list[float]:
+        return [scale * (number or 0.0) for number in numbers]
+
+    values = heights(one.value for one in known)
+    for limits in (heights(one.lower_limit for one in known), heights(one.upper_limit for one in known)):
         figure.add_scatter(
-            x=moments, y=[scale * one[key] for one in known], mode="lines", hoverinfo="skip",
+            x=moments, y=limits, mode="lines", hoverinfo="skip",
             line={"color": figures.LIMIT, "width": 1.5, "dash": "dash", "shape": "hvh"},
         )  # fmt: skip
     figure.add_hline(y=scale * centre, line={"color": figures.GREY, "width": 1})
-    out = [bool(one["out_of_control"]) for one in known]
+    out = [one.out_of_control for one in known]
+    above = [high - value for high, value in zip(heights(one.high for one in known), values, strict=True)]
+    below = [value - low for low, value in zip(heights(one.low for one in known), values, strict=True)]
     figure.add_scatter(
-        x=moments, y=[scale * one["value"] for one in known], mode="lines+markers", line={"color": figures.GREY, "width": 1.5},
+        x=moments, y=values, mode="lines+markers", line={"color": figures.GREY, "width": 1.5},
         marker={"color": [figures.VERMILION if one else _colour(row) for one, row in zip(out, known, strict=True)],
                 "symbol": ["diamond" if one else "circle" for one in out], "size": [11 if one else 8 for one in out]},
-        error_y={"type": "data", "symmetric": False, "array": [scale * (one["high"] - one["value"]) for one in known],
-                 "arrayminus": [scale * (one["value"] - one["low"]) for one in known], "color": figures.GREY, "thickness": 1, "width": 3},
+        error_y={"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": figures.GREY, "thickness": 1, "width": 3},
         customdata=[_stretch(one, measure) for one in known], hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
     figure.update_yaxes(title_text="Accuracy (%)" if share else "Absolute error")
     return _divided(figure, stretches)
 
 
-def lines(stretches: Sequence[Mapping[str, Any]], key: str, title: str) -> go.Figure:
+def lines(stretches: Sequence[Stretch], key: Literal["mean_confidence", "largest_psi"], title: str) -> go.Figure:
     """One number of each stretch over time: mean confidence, or the largest PSI with what is called small and large."""
-    known = [one for one in stretches if one.get(key) is not None]
+    known = [(one, number) for one in stretches if (number := getattr(one, key)) is not None]
     figure = figures.base(220)
     if key == "largest_psi":
         for limit, said in ((PSI_SMALL, "small"), (PSI_LARGE, "large")):
@@ -118,12 +126,12 @@ def lines(stretches: Sequence[Mapping[str, Any]], key: str, title: str) -> go.Fi
                 x=0, xref="paper", xanchor="left", y=limit, yanchor="bottom", showarrow=False, text=said, font={"color": figures.LIMIT}
             )  # fmt: skip
     figure.add_scatter(
-        x=[_middle(one) for one in known], y=[one[key] for one in known], mode="lines+markers",
-        line={"color": figures.GREY, "width": 1.5}, marker={"color": [_colour(one) for one in known], "size": 8},
+        x=[_middle(one) for one, _ in known], y=[number for _, number in known], mode="lines+markers",
+        line={"color": figures.GREY, "width": 1.5}, marker={"color": [_colour(one) for one, _ in known], "size": 8},
         customdata=[
-            f"{_when(one)}<br>{title.lower()} {words.significant(float(one[key]))}"
-            + (f" ({escape.figure(one['largest_psi_of'])})" if key == "largest_psi" else "")
-            for one in known
+            f"{_when(one)}<br>{title.lower()} {words.significant(number)}"
+            + (f" ({escape.figure(one.largest_psi_of)})" if key == "largest_psi" else "")
+            for one, number in known
         ],
         hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
@@ -131,10 +139,10 @@ def lines(stretches: Sequence[Mapping[str, Any]], key: str, title: str) -> go.Fi
     return _divided(figure, stretches)
 
 
-def runs_p(runs: Sequence[Mapping[str, Any]], alpha: float) -> go.Figure:
+def runs_p(runs: Sequence[MonitorRun], alpha: float) -> go.Figure:
     """The smallest corrected p-value of each run against the level of the alarm; a run that failed is a gap with a cross."""
     figure = figures.base(240)
-    heights = [None if one.get("p_value") is None else max(float(one["p_value"]), _LEAST_P) for one in runs]
+    heights = [None if one.p_value is None else max(one.p_value, _LEAST_P) for one in runs]
     bottom = min([alpha, *(one for one in heights if one is not None)]) / 3
     decades = -math.log10(bottom)
     _runs(figure, runs, heights, math.sqrt(bottom))
@@ -146,10 +154,10 @@ def runs_p(runs: Sequence[Mapping[str, Any]], alpha: float) -> go.Figure:
     return figure
 
 
-def runs_effect(runs: Sequence[Mapping[str, Any]], min_effect: float) -> go.Figure:
+def runs_effect(runs: Sequence[MonitorRun], min_effect: float) -> go.Figure:
     """The largest drift of each run, as PSI above chance, against what counts."""
     figure = figures.base(240)
-    heights = [None if one.get("psi") is None else float(one["psi"]) for one in runs]
+    heights = [one.psi for one in runs]
     known = [one for one in heights if one is not None]
     limit = min_effect or PSI_SMALL
     top = 1.2 * max([limit, *known])
@@ -160,20 +168,20 @@ def runs_effect(runs: Sequence[Mapping[str, Any]], min_effect: float) -> go.Figu
     return figure
 
 
-def runs_accuracy(runs: Sequence[Mapping[str, Any]]) -> go.Figure:
+def runs_accuracy(runs: Sequence[MonitorRun]) -> go.Figure:
     """The accuracy of each run that had labels."""
     figure = figures.base(240)
-    _runs(figure, runs, [None if one.get("accuracy") is None else 100 * one["accuracy"] for one in runs], None)
+    _runs(figure, runs, [None if one.accuracy is None else 100 * one.accuracy for one in runs], None)
     figure.update_yaxes(title_text="Accuracy of current data (%)")
     return figure
 
 
 def _runs(
-    figure: go.Figure, runs: Sequence[Mapping[str, Any]], heights: Sequence[float | None], failed_at: float | None
+    figure: go.Figure, runs: Sequence[MonitorRun], heights: Sequence[float | None], failed_at: float | None
 ) -> None:
     """Runs in the order in which they ended, joined; `failed_at` is where those that failed get their cross."""
     places = list(range(len(runs)))
-    drifted = [one.get("verdict") == "drift" for one in runs]
+    drifted = [one.drifted for one in runs]
     said = [_run(one) for one in runs]
     figure.add_scatter(
         x=places, y=list(heights), mode="lines+markers", connectgaps=False, line={"color": figures.GREY, "width": 1.5},
@@ -181,7 +189,7 @@ def _runs(
                 "symbol": ["diamond" if one else "circle" for one in drifted]},
         customdata=said, hovertemplate="%{customdata}<extra></extra>",
     )  # fmt: skip
-    failed = [place for place, one in enumerate(runs) if one.get("status") != "ok"]
+    failed = [place for place, one in enumerate(runs) if one.status != "ok"]
     if failed and failed_at is not None:
         figure.add_scatter(
             x=failed, y=[failed_at] * len(failed), mode="markers", marker={"color": figures.GREY, "symbol": "x", "size": 10},
@@ -190,7 +198,7 @@ def _runs(
     step = max(1, -(-len(runs) // 8))
     ticks = places[::step]
     figure.update_xaxes(
-        title_text="Runs, by when they ended (UTC)", tickvals=ticks, ticktext=[short_time(runs[place]["time"]) for place in ticks],
+        title_text="Runs, by when they ended (UTC)", tickvals=ticks, ticktext=[short_time(runs[place].time) for place in ticks],
         range=[-0.5, max(0.5, len(runs) - 0.5)],
     )  # fmt: skip
 
@@ -217,37 +225,36 @@ def moment(text: object) -> str:
     return said[:16].replace("T", " ") if len(said) > 16 and said[10] == "T" else said
 
 
-def _run(one: Mapping[str, Any]) -> str:
-    wrapped = "<br>".join(escape.figure(line, 70) for line in textwrap.wrap(str(one.get("sentence") or "")[:240], 60))
-    what = "drift" if one.get("verdict") == "drift" else "no drift" if one.get("status") == "ok" else "did not run"
-    return f"{short_time(one['time'])} · {escape.figure(one.get('current') or '', 40)}<br>{what}<br>{wrapped}"
+def _run(one: MonitorRun) -> str:
+    wrapped = "<br>".join(escape.figure(line, 70) for line in textwrap.wrap(one.sentence[:240], 60))
+    return f"{short_time(one.time)} · {escape.figure(one.current, 40)}<br>{one.in_words}<br>{wrapped}"
 
 
-def _stretch(one: Mapping[str, Any], measure: str) -> str:
+def _stretch(one: Stretch, measure: str) -> str:
     value, low, high = (
-        words.share(one[key], 1) if measure == "accuracy" else words.significant(one[key])
-        for key in ("value", "low", "high")
+        words.share(number or 0.0, 1) if measure == "accuracy" else words.significant(number or 0.0)
+        for number in (one.value, one.low, one.high)
     )
-    limits = "outside of the limits" if one["out_of_control"] else "within the limits"
-    return f"{_when(one)}<br>{measure} {value} ({low} … {high})<br>{limits}; {words.count(one['n_labelled'])} of {words.plural(one['n'], 'row')} labelled"
+    limits = "outside of the limits" if one.out_of_control else "within the limits"
+    return f"{_when(one)}<br>{measure} {value} ({low} … {high})<br>{limits}; {words.count(one.n_labelled)} of {words.plural(one.n, 'row')} labelled"
 
 
-def _when(one: Mapping[str, Any]) -> str:
-    return f"{one['side']}<br>{escape.figure(moment(one['start']))} … {escape.figure(moment(one['end']))}"
+def _when(one: Stretch) -> str:
+    return f"{one.side}<br>{escape.figure(moment(one.start))} … {escape.figure(moment(one.end))}"
 
 
-def _middle(one: Mapping[str, Any]) -> Any:
+def _middle(one: Stretch) -> Any:
     """Where a stretch is drawn: numbers at their middle, moments where they begin."""
     try:
-        return (float(one["start"]) + float(one["end"])) / 2
+        return (float(one.start) + float(one.end)) / 2
     except ValueError:
-        return one["start"]
+        return one.start
 
 
-def _divided(figure: go.Figure, stretches: Sequence[Mapping[str, Any]]) -> go.Figure:
+def _divided(figure: go.Figure, stretches: Sequence[Stretch]) -> go.Figure:
     """With a line where the current data begins."""
-    first = next((one for one in stretches if one["side"] == "current"), None)
-    if first is not None and any(one["side"] == "reference" for one in stretches):
+    first = next((one for one in stretches if one.side == "current"), None)
+    if first is not None and any(one.side == "reference" for one in stretches):
         at = _middle(first)
         figure.add_shape(
             type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"color": CURRENT, "width": 1, "dash": "dot"}, layer="below"
@@ -259,8 +266,8 @@ def _divided(figure: go.Figure, stretches: Sequence[Mapping[str, Any]]) -> go.Fi
     return figure
 
 
-def _colour(one: Mapping[str, Any]) -> str:
-    return REFERENCE if one["side"] == "reference" else CURRENT
+def _colour(one: Stretch) -> str:
+    return REFERENCE if one.side == "reference" else CURRENT
 
 
 def _faint(colour: str) -> str:

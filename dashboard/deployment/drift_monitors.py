@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,10 @@ import streamlit as st
 from dashboard import cards, escape, figures, fragments, progress, render, rerun, session, words
 from dashboard.deployment import drift_figures, drift_jobs, drift_kept, drift_parts, drift_sides
 from dashboard.session import View
+from stethoscope.codec import partial_of
 from stethoscope.drift.kept_monitor import KeptMonitor
-from stethoscope.drift.monitor import Monitor
+from stethoscope.drift.monitor import Monitor, MonitorRun
+from stethoscope.drift.report import DriftReport
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Architecture
@@ -66,8 +68,8 @@ def draw(view: View, architecture: Architecture | None, found: Sequence[KeptMoni
 
 
 def _current(state: JobState) -> str:
-    value = state.result.value if state.result is not None else {}
-    return str(((value.get("rows") or {}).get("current") or {}).get("name") or "the last run")
+    report = None if state.result is None else partial_of(state.result, DriftReport)
+    return "the last run" if report is None else report.rows.current.name
 
 
 def _card(kept: KeptMonitor, monitor: Monitor, view: View, architecture: Architecture | None) -> None:
@@ -88,20 +90,16 @@ def _card(kept: KeptMonitor, monitor: Monitor, view: View, architecture: Archite
         _schedule(kept, monitor)
 
 
-def last(runs: Sequence[Mapping[str, Any]]) -> tuple[render.Tone, str, str]:
+def last(runs: Sequence[MonitorRun]) -> tuple[render.Tone, str, str]:
     """(tone, badge, sentence) of the newest run."""
     if not runs:
         return "plain", "Not run yet", "Choose data of today below"
     one = runs[-1]
-    when = f"{drift_figures.short_time(one['time'])} UTC"
-    said = escape.markdown(words.readable(str(one.get("sentence") or "")), 300)
-    if one.get("status") != "ok":
+    when = f"{drift_figures.short_time(one.time)} UTC"
+    said = escape.markdown(words.readable(one.sentence), 300)
+    if one.status != "ok":
         return "careful", "Did not run", f"{when}: {said}"
-    return (
-        ("bad", "Drift", f"{when}: {said}")
-        if one.get("verdict") == "drift"
-        else ("good", "No drift found", f"{when}: {said}")
-    )
+    return ("bad", "Drift", f"{when}: {said}") if one.drifted else ("good", "No drift found", f"{when}: {said}")
 
 
 def _facts(monitor: Monitor, *, mine: bool) -> list[tuple[str, str, str]]:
@@ -152,7 +150,7 @@ def _under_way(kept: KeptMonitor, view: View) -> None:
     bars()
 
 
-def _history(runs: Sequence[Mapping[str, Any]], monitor: Monitor) -> None:
+def _history(runs: Sequence[MonitorRun], monitor: Monitor) -> None:
     if not runs:
         return
     st.markdown("**History**")
@@ -170,16 +168,16 @@ def _history(runs: Sequence[Mapping[str, Any]], monitor: Monitor) -> None:
             "Largest PSI of each run, against what counts",
         ),
     ]
-    if any(one.get("accuracy") is not None for one in runs):
+    if any(one.accuracy is not None for one in runs):
         pictures.append(("drift-runs-accuracy", drift_figures.runs_accuracy(runs), "Accuracy of each run"))
     for key, figure, alt in pictures:
         with grid.cell():
             st.plotly_chart(figure, config=figures.CONFIG, key=key, alt=alt)
-    alarms = sum(one.get("verdict") == "drift" for one in runs)
-    failed = sum(one.get("status") != "ok" for one in runs)
+    alarms = sum(one.drifted for one in runs)
+    failed = sum(one.status != "ok" for one in runs)
     gaps = f"; {words.plural(failed, 'run')} did not come to an answer (a cross, and a gap)" if failed else ""
     st.caption(f"{words.plural(len(runs), 'run')}, {words.plural(alarms, 'alarm')} (a red diamond){gaps}.")
-    ids = [str(one.get("job") or "") for one in reversed(runs)]
+    ids = [one.job for one in reversed(runs)]
 
     def clicked() -> None:
         rows = st.session_state[_RUNS]["selection"]["rows"]
@@ -195,21 +193,18 @@ def _history(runs: Sequence[Mapping[str, Any]], monitor: Monitor) -> None:
         st.caption("Choose a row to see its whole answer below, if it was run here and is still kept.")
 
 
-def table(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def table(runs: Sequence[MonitorRun]) -> dict[str, list[Any]]:
     """One row for each run, the newest first."""
     rows = list(reversed(runs))
     return {
-        "Ended (UTC)": [str(one["time"])[:16].replace("T", " ") for one in rows],
-        "Current data": [escape.clip(one.get("current") or "", 60) for one in rows],
-        "Answer": [
-            "drift" if one.get("verdict") == "drift" else "no drift" if one.get("status") == "ok" else "did not run"
-            for one in rows
-        ],
-        "Smallest p": [one.get("p_value") for one in rows],
-        "Largest PSI": [one.get("psi") for one in rows],
-        "Worst feature": [escape.clip(one.get("worst") or "—", 60) for one in rows],
-        "Rows": [one.get("n_current") for one in rows],
-        "What was found": [escape.clip(words.readable(str(one.get("sentence") or "")), 300) for one in rows],
+        "Ended (UTC)": [one.time[:16].replace("T", " ") for one in rows],
+        "Current data": [escape.clip(one.current, 60) for one in rows],
+        "Answer": [one.in_words for one in rows],
+        "Smallest p": [one.p_value for one in rows],
+        "Largest PSI": [one.psi for one in rows],
+        "Worst feature": [escape.clip(one.worst or "—", 60) for one in rows],
+        "Rows": [one.n_current for one in rows],
+        "What was found": [escape.clip(words.readable(one.sentence), 300) for one in rows],
     }
 
 

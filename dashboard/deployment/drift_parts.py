@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -13,6 +13,8 @@ from dashboard.data import data_use
 from dashboard.deployment import drift_features, drift_fit, drift_time, drift_whole
 from dashboard.deployment.drift_jobs import split
 from dashboard.session import View
+from stethoscope.codec import answer_of
+from stethoscope.drift.report import DriftReport
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.jobs.state import JobState
 from stethoscope.types import JobResult, Status
@@ -40,21 +42,23 @@ def answer(state: JobState, view: View, beside: Callable[[JobState, View], None]
     if state.result.status is not Status.OK:
         _ended(state, state.result)
         return
-    value = state.result.value
+    report = answer_of(state.result, DriftReport)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
-            render.verdict(*verdict(value))
+            render.verdict(*verdict(report))
         if beside is not None:
             beside(state, view)
-    cards.facts(_facts(value, state))
-    for note in list(value.get("notes") or ())[:_MOST_NOTES]:
-        st.info(escape.sentences(words.readable(str(note))))
-    drift_features.draw(list(value["features"]), str(value["rows"]["reference"]["name"]))
-    drift_features.made_by_model(list(value["features"]))
-    drift_time.draw(value.get("over_time"))
-    drift_whole.whole(list(value.get("whole") or ()))
-    drift_whole.groups(value.get("subgroups"))
-    _how(state, value, view)
+    cards.facts(_facts(report, state))
+    for note in report.notes[:_MOST_NOTES]:
+        st.info(escape.sentences(words.readable(note)))
+    drift_features.draw(report.features, report.rows.reference.name)
+    drift_features.made_by_model(report.features)
+    if report.over_time is not None:
+        drift_time.draw(report.over_time)
+    drift_whole.whole(report)
+    if report.subgroups is not None:
+        drift_whole.groups(report.subgroups)
+    _how(state, report, view)
 
 
 def _ended(state: JobState, result: JobResult) -> None:
@@ -71,39 +75,30 @@ def _ended(state: JobState, result: JobResult) -> None:
         drift_fit.prepare_link(str(state.params.get("reference_id")), "Make the data fit the model")
 
 
-def verdict(value: Mapping[str, Any]) -> tuple[render.Tone, str, str]:
+def verdict(report: DriftReport) -> tuple[render.Tone, str, str]:
     """(tone, badge, sentence) of a comparison."""
-    drifted = value["verdict"] == "drift"
-    said = escape.sentences(words.readable(str(value["sentence"])))
-    return ("bad", "Drift", said) if drifted else ("good", "No drift found", said)
+    said = escape.sentences(words.readable(report.sentence))
+    return ("bad", "Drift", said) if report.drifted else ("good", "No drift found", said)
 
 
-def _facts(value: Mapping[str, Any], state: JobState) -> list[tuple[str, str, str]]:
-    found = []
-    for key, label in (("reference", "Reference"), ("current", "Current")):
-        side = value["rows"][key]
-        of = f", {side['read']:,} of them read" if side["read"] < side["rows"] else ""
-        found.append((label, escape.code(side["name"], 40), f"{words.plural(int(side['rows']), 'row')}{of}"))
-    smallest = value.get("smallest_detectable")
-    if smallest is not None:
-        found.append(
+def _facts(report: DriftReport, state: JobState) -> list[tuple[str, str, str]]:
+    facts = []
+    for side, label in ((report.rows.reference, "Reference"), (report.rows.current, "Current")):
+        of = f", {side.read:,} of them read" if side.read < side.rows else ""
+        facts.append((label, escape.code(side.name, 40), f"{words.plural(side.rows, 'row')}{of}"))
+    if report.smallest_detectable is not None:
+        facts.append(
             (
                 "What so few rows could show",
-                f"{words.significant(float(smallest), 2)} standard deviations",
+                f"{words.significant(report.smallest_detectable, 2)} standard deviations",
                 "a shift of that size is found 4 times out of 5",
             )
         )
-    wrong = percent(float(value["alpha"]))
-    found.append(("Wrong at most", wrong, "of times where nothing has changed"))
-    if value.get("layer"):
-        found.append(
-            (
-                "Seen by the layer",
-                escape.code(value["layer"], 40),
-                "of the model in view" if state.params.get("with_model") else "",
-            )
-        )
-    return found
+    facts.append(("Wrong at most", percent(report.alpha), "of times where nothing has changed"))
+    if report.layer:
+        whose = "of the model in view" if state.params.get("with_model") else ""
+        facts.append(("Seen by the layer", escape.code(report.layer, 40), whose))
+    return facts
 
 
 def percent(share: float) -> str:
@@ -111,7 +106,7 @@ def percent(share: float) -> str:
     return f"{words.given(100 * share)} %"
 
 
-def _how(state: JobState, value: Mapping[str, Any], view: View) -> None:
+def _how(state: JobState, report: DriftReport, view: View) -> None:
     asked = DriftSettings.from_json(state.params)
     with st.expander("How this was done, and how to do it yourself"):
         st.markdown(
@@ -132,10 +127,12 @@ def _how(state: JobState, value: Mapping[str, Any], view: View) -> None:
             "Rows are taken as independent of each other. Rows of one patient, session or video count as more evidence than they are: "
             "compare one of each, or means."
         )
-        schema = value.get("schema") or {}
-        for key, said in (("only_reference", "Only in the reference"), ("only_current", "Only in the current data")):
-            if schema.get(key):
-                st.caption(f"{said}, not compared: {', '.join(escape.code(name, 40) for name in schema[key][:20])}")
+        schema = report.schema
+        for names, side in ((schema.only_reference, "reference"), (schema.only_current, "current data")):
+            if names:
+                st.caption(
+                    f"Only in the {side}, not compared: {', '.join(escape.code(name, 40) for name in names[:20])}"
+                )
         if state.result is not None:
             st.caption(
                 f"Took {words.duration(state.result.wall_s)}{', kept from before' if state.cached else ''} · peak memory "
@@ -143,13 +140,13 @@ def _how(state: JobState, value: Mapping[str, Any], view: View) -> None:
             )
         if not state.params.get("monitor_id"):
             st.markdown("**Command line**")
-            st.code(command(state, value, view), language="bash", wrap_lines=True)
+            st.code(command(state, report, view), language="bash", wrap_lines=True)
 
 
-def command(state: JobState, value: Mapping[str, Any], view: View) -> str:
+def command(state: JobState, report: DriftReport, view: View) -> str:
     """The `stethoscope drift` that does the same."""
     plain, asked = DriftSettings(), DriftSettings.from_json(state.params)
-    names = [str(value["rows"][key]["name"]) for key in ("reference", "current")]
+    names = report.rows.reference.name, report.rows.current.name
     first = names[0].removesuffix(" (earlier half)") if split(state) else names[0]
     chosen = {
         name.replace("_", "-"): words_of

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
+Effect = Literal["negligible", "small", "large"]
 
 PSI_SMALL, PSI_LARGE = 0.1, 0.25
 """Source: Siddiqi, "Credit Risk Scorecards" (2006): below 0.1 no significant change, above 0.25 a large one."""
@@ -58,7 +60,7 @@ def wasserstein(reference: Numbers, current: Numbers) -> float:
     return float(wasserstein_distance(reference, current) / spread)
 
 
-def in_words(above_chance: float) -> str:
+def in_words(above_chance: float) -> Effect:
     """A PSI above what chance gives, as negligible, small or large."""
     return "negligible" if above_chance < PSI_SMALL else "small" if above_chance < PSI_LARGE else "large"
 

@@ -16,11 +16,20 @@ from stethoscope.drift.effects import decile_counts, in_words, psi, psi_by_chanc
 from stethoscope.drift.joint_correction import correct
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.rank_tests import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov
+from stethoscope.drift.report import (
+    NO_TEST,
+    SCHEMA,
+    CategoryHistogram,
+    CategorySide,
+    Distance,
+    FeatureDrift,
+    Measured,
+    NumberHistogram,
+    NumberSide,
+    SmallestShift,
+)
 
 SHOWN_CATEGORIES = 30
-NO_TEST = "none"
-SCHEMA = "type"
-"""The test of a column that changed its type: no chance is involved."""
 
 
 @dataclass(frozen=True)
@@ -29,99 +38,91 @@ class Tested:
 
     feature: Feature
     answer: TwoSample
-    details: dict[str, Any]
-    """JSON values: psi, effect and pictures."""
+    measured: Measured
     counted: bool
     """Whether it takes part in the correction: a feature with one value on both sides cannot drift."""
+    categories: int = 0
+    """How many there are on both sides,"""
+    commonest_share: float = 0.0
+    """and the share of all rows that the most frequent one has."""
 
 
 def tested(feature: Feature) -> Tested:
     """Tests one feature and measures its drift."""
     reference, current = feature.reference, feature.current
-    rows = {"n_reference": len(reference), "n_current": len(current)}
     if not len(reference) or not len(current):
         side = "reference" if not len(reference) else "current data"
-        said = {"note": f"The {side} has no value here.", "smallest": None}
-        return Tested(feature, TwoSample(NO_TEST, 0.0, 1.0), _nothing() | rows | said, False)
-    if feature.kind == "number":
-        return _number(feature, rows)
-    return _category(feature, rows)
+        rows = Measured(n_reference=len(reference), n_current=len(current), note=f"The {side} has no value here.")
+        return Tested(feature, TwoSample(NO_TEST, 0.0, 1.0), rows, False)
+    return _number(feature) if feature.kind == "number" else _category(feature)
 
 
-def _nothing() -> dict[str, Any]:
-    return {
-        "psi": None, "psi_by_chance": None, "psi_above_chance": 0.0, "wasserstein": None, "jensen_shannon": None, "ks": None,
-        "reference": None, "current": None, "histogram": None, "note": "",
-    }  # fmt: skip
-
-
-def _number(feature: Feature, rows: dict[str, int]) -> Tested:
+def _number(feature: Feature) -> Tested:
     reference, current = feature.reference, feature.current
     ordered = Ordered.of(reference, current)
     ks = kolmogorov_smirnov(reference, current)
-    bins = decile_counts(reference, current)
-    details = (
-        _nothing()
-        | rows
-        | {
-            **_psi(*bins),
-            "wasserstein": _finite(wasserstein(reference, current)),
-            "ks": {"statistic": ks.statistic, "p_value": ks.p_value},
-            "reference": _moments(reference),
-            "current": _moments(current),
-            "histogram": _histogram(reference, current),
-            "note": feature.note,
-        }
+    index, chance, above = _psi(*decile_counts(reference, current))
+    measured = Measured(
+        psi=index,
+        psi_by_chance=chance,
+        psi_above_chance=above,
+        wasserstein=_finite(wasserstein(reference, current)),
+        ks=Distance(ks.statistic, ks.p_value),
+        reference=_moments(reference),
+        current=_moments(current),
+        histogram=_histogram(reference, current),
+        note=feature.note,
+        n_reference=len(reference),
+        n_current=len(current),
     )
-    return Tested(feature, anderson_darling(ordered), details, len(ordered.pooled) > 1)
+    return Tested(feature, anderson_darling(ordered), measured, len(ordered.pooled) > 1)
 
 
-def _category(feature: Feature, rows: dict[str, int]) -> Tested:
+def _category(feature: Feature) -> Tested:
     from scipy.spatial.distance import jensenshannon
 
-    names, place = np.unique(np.concatenate([feature.reference, feature.current]).astype(str), return_inverse=True)
-    first = np.bincount(place[: len(feature.reference)], minlength=len(names))
-    second = np.bincount(place[len(feature.reference) :], minlength=len(names))
+    words, place = np.unique(np.concatenate([feature.reference, feature.current]).astype(str), return_inverse=True)
+    first = np.bincount(place[: len(feature.reference)], minlength=len(words))
+    second = np.bincount(place[len(feature.reference) :], minlength=len(words))
     order = np.argsort(-(first + second), kind="stable")
-    names, first, second = names[order], first[order], second[order]
-    new = [str(name) for name, was, now in zip(names, first, second, strict=True) if not was and now]
-    gone = [str(name) for name, was, now in zip(names, first, second, strict=True) if was and not now]
+    first, second = first[order], second[order]
+    names = [str(name) for name in words[order]]
     shown = min(SHOWN_CATEGORIES, len(names))
-    details = (
-        _nothing()
-        | rows
-        | {
-            **_psi(first, second),
-            "jensen_shannon": float(jensenshannon(first, second, base=2)),
-            "reference": {"distinct": int((first > 0).sum()), "top": str(names[first.argmax()])},
-            "current": {"distinct": int((second > 0).sum()), "top": str(names[second.argmax()])},
-            "histogram": {
-                "categories": [str(name) for name in names[:shown]],
-                "reference": first[:shown].tolist(),
-                "current": second[:shown].tolist(),
-                "others": [int(first[shown:].sum()), int(second[shown:].sum())],
-            },
-            "new": new[:20],
-            "gone": gone[:20],
-            "categories": len(names),
-            "commonest_share": float((first + second)[0] / (first.sum() + second.sum())),
-            "note": feature.note,
-        }
+    index, chance, above = _psi(first, second)
+    measured = Measured(
+        psi=index,
+        psi_by_chance=chance,
+        psi_above_chance=above,
+        jensen_shannon=float(jensenshannon(first, second, base=2)),
+        reference=CategorySide(int((first > 0).sum()), names[first.argmax()]),
+        current=CategorySide(int((second > 0).sum()), names[second.argmax()]),
+        histogram=CategoryHistogram(
+            tuple(names[:shown]),
+            tuple(first[:shown].tolist()),
+            tuple(second[:shown].tolist()),
+            (int(first[shown:].sum()), int(second[shown:].sum())),
+        ),
+        note=feature.note,
+        n_reference=len(feature.reference),
+        n_current=len(feature.current),
+        new=tuple(name for name, was, now in zip(names, first, second, strict=True) if not was and now)[:20],
+        gone=tuple(name for name, was, now in zip(names, first, second, strict=True) if was and not now)[:20],
     )
-    return Tested(feature, same_mix(first, second), details, len(names) > 1)
+    commonest = float((first + second)[0] / (first.sum() + second.sum()))
+    return Tested(feature, same_mix(first, second), measured, len(names) > 1, len(names), commonest)
 
 
 def judged(
-    found: Sequence[Tested],
+    tests: Sequence[Tested],
     changed: Sequence[tuple[str, str, str]],
     alpha: float,
     weight: float = 1.0,
     min_effect: float = 0.0,
-) -> list[dict[str, Any]]:
-    """The features as JSON, corrected for how many there are; most drifted first.
+) -> list[FeatureDrift]:
+    """The features, corrected for how many there are; most drifted first.
 
     Args:
-        found: every feature.
+        tests: of every feature.
         changed: fields that changed their type, as `Paired.changed_types`.
         alpha: of the whole verdict.
         weight: the share of it that the features have together; "p_adjusted" is to be compared with `alpha`.
@@ -129,75 +130,81 @@ def judged(
     """
     from scipy.stats import false_discovery_control
 
-    counted = [one for one in found if one.counted]
-    p_values = [one.answer.p_value for one in counted]
-    joint = correct([one.feature for one in counted], p_values)
+    counted = [test for test in tests if test.counted]
+    p_values = [test.answer.p_value for test in counted]
+    joint = correct([test.feature for test in counted], p_values)
     level = joint.level(alpha * weight)
     q_values = false_discovery_control(p_values)
     adjusted = dict(zip(map(id, counted), zip(joint.adjusted, q_values, strict=True), strict=True))
     made = []
-    for one in found:
-        p_family, q_value = adjusted.get(id(one), (1.0, 1.0))
+    for test in tests:
+        p_family, q_value = adjusted.get(id(test), (1.0, 1.0))
         p_adjusted = min(1.0, float(p_family) / weight)
-        details = dict(one.details)
-        above = details["psi_above_chance"]
-        details["smallest_detectable"] = _smallest(one, level, min_effect)
-        for key in ("categories", "commonest_share", "smallest"):
-            details.pop(key, None)
-        significant = one.counted and bool(p_adjusted <= alpha)
+        above = test.measured.psi_above_chance
+        significant = test.counted and bool(p_adjusted <= alpha)
         made.append(
-            {
-                "name": one.feature.name,
-                "field": one.feature.field,
-                "role": one.feature.role,
-                "kind": one.feature.kind,
-                "test": one.answer.test if one.counted else NO_TEST,
-                "statistic": one.answer.statistic,
-                "p_value": one.answer.p_value,
-                "p_adjusted": p_adjusted,
-                "q_value": float(q_value),
-                "significant": significant,
-                "drifted": significant and above >= min_effect,
-                "effect": in_words(above),
-                **details,
-            }
+            FeatureDrift(
+                name=test.feature.name,
+                field=test.feature.field,
+                role=test.feature.role,
+                kind=test.feature.kind,
+                test=test.answer.test if test.counted else NO_TEST,
+                statistic=test.answer.statistic,
+                p_value=test.answer.p_value,
+                p_adjusted=p_adjusted,
+                q_value=float(q_value),
+                significant=significant,
+                drifted=significant and above >= min_effect,
+                effect=in_words(above),
+                smallest_detectable=_smallest(test, level, min_effect),
+                **vars(test.measured),
+            )
         )
-    made.sort(key=lambda row: (not row["drifted"], row["p_adjusted"], row["p_value"], -row["psi_above_chance"]))
-    return [_changed(*one) for one in changed] + made
+    made.sort(key=lambda row: (not row.drifted, row.p_adjusted, row.p_value, -row.psi_above_chance))
+    return [_changed(*change) for change in changed] + made
 
 
-def _smallest(one: Tested, alpha: float, min_effect: float) -> dict[str, Any] | None:
-    rows = one.details["n_reference"], one.details["n_current"]
-    if not one.counted:
+def _smallest(test: Tested, alpha: float, min_effect: float) -> SmallestShift | None:
+    rows = len(test.feature.reference), len(test.feature.current)
+    if not test.counted:
         return None
-    if one.feature.kind == "number":
-        found = smallest_shift.shift(alpha, *rows, min_effect)
-        return None if found is None else {"value": found, "unit": "standard deviations", "standardised": found}
-    mixed = smallest_shift.mix(alpha, *rows, one.details["categories"], one.details["commonest_share"], min_effect)
-    return None if mixed is None else {"value": 100 * mixed[0], "unit": "percentage points", "standardised": mixed[1]}
+    if test.feature.kind == "number":
+        shift = smallest_shift.shift(alpha, *rows, min_effect)
+        return None if shift is None else SmallestShift(shift, "standard deviations", shift)
+    mixed = smallest_shift.mix(alpha, *rows, test.categories, test.commonest_share, min_effect)
+    return None if mixed is None else SmallestShift(100 * mixed[0], "percentage points", mixed[1])
 
 
-def _changed(name: str, was: str, now: str) -> dict[str, Any]:
-    return {
-        "name": name, "field": name, "role": "feature", "kind": "type", "test": SCHEMA, "statistic": 1.0, "p_value": 0.0,
-        "p_adjusted": 0.0, "q_value": 0.0, "significant": True, "drifted": True, "effect": "large", **_nothing(),
-        "n_reference": None, "n_current": None, "smallest_detectable": None,
-        "note": f"This column held {was} and holds {now} now. Look at how it is written.",
-    }  # fmt: skip
+def _changed(name: str, was: str, now: str) -> FeatureDrift:
+    return FeatureDrift(
+        name=name,
+        field=name,
+        role="feature",
+        kind="type",
+        test=SCHEMA,
+        statistic=1.0,
+        p_value=0.0,
+        p_adjusted=0.0,
+        q_value=0.0,
+        significant=True,
+        drifted=True,
+        effect="large",
+        note=f"This column held {was} and holds {now} now. Look at how it is written.",
+    )
 
 
-def _psi(reference: npt.NDArray[Any], current: npt.NDArray[Any]) -> dict[str, float]:
+def _psi(reference: npt.NDArray[Any], current: npt.NDArray[Any]) -> tuple[float, float, float]:
     """The index of two sides counted over the same bins or categories, what chance alone makes of it, and what is above that."""
-    found, chance = psi(reference, current), psi_by_chance(len(reference), int(reference.sum()), int(current.sum()))
-    return {"psi": found, "psi_by_chance": chance, "psi_above_chance": max(0.0, found - chance)}
+    index = psi(reference, current)
+    chance = psi_by_chance(len(reference), int(reference.sum()), int(current.sum()))
+    return index, chance, max(0.0, index - chance)
 
 
-def _moments(values: npt.NDArray[np.float64]) -> dict[str, float | None]:
+def _moments(values: npt.NDArray[np.float64]) -> NumberSide:
     quartiles = np.quantile(values, (0.25, 0.5, 0.75))
     with np.errstate(all="ignore"):
-        found = {"mean": values.mean(), "std": values.std(), "min": values.min(), "max": values.max()}
-    found |= dict(zip(("q25", "median", "q75"), quartiles, strict=True))
-    return {name: _finite(float(value)) for name, value in found.items()}
+        numbers = values.mean(), values.std(), values.min(), values.max(), *quartiles
+    return NumberSide(*(_finite(float(value)) for value in numbers))
 
 
 def _finite(value: float) -> float | None:
@@ -205,7 +212,7 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _histogram(reference: npt.NDArray[np.float64], current: npt.NDArray[np.float64]) -> dict[str, Any]:
+def _histogram(reference: npt.NDArray[np.float64], current: npt.NDArray[np.float64]) -> NumberHistogram:
     """Both sides over the same `BINS` bins; what lies beyond the middle 99 % of both is in the outer ones."""
     both = np.concatenate([reference, current])
     low, high = (float(edge) for edge in np.quantile(both, (0.005, 0.995)))
@@ -216,6 +223,6 @@ def _histogram(reference: npt.NDArray[np.float64], current: npt.NDArray[np.float
     with np.errstate(all="ignore"):
         edges = np.linspace(low, high, BINS + 1)
     if not np.isfinite(edges).all():
-        return {"edges": [], "reference": [], "current": []}
-    counts = [np.histogram(np.clip(side, low, high), edges)[0].tolist() for side in (reference, current)]
-    return {"edges": edges.tolist(), "reference": counts[0], "current": counts[1]}
+        return NumberHistogram((), (), ())
+    first, second = (np.histogram(np.clip(side, low, high), edges)[0].tolist() for side in (reference, current))
+    return NumberHistogram(tuple(edges.tolist()), tuple(first), tuple(second))

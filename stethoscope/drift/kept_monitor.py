@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from stethoscope.drift.monitor import Monitor, history, history_path, remember
+from stethoscope.codec import partial_of
+from stethoscope.drift.monitor import Monitor, MonitorRun, history, history_path, remember
+from stethoscope.drift.report import DriftReport
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
 
@@ -48,7 +50,7 @@ class KeptMonitor:
         """
         return Monitor.load(self.path)
 
-    def history(self) -> list[dict[str, Any]]:
+    def history(self) -> list[MonitorRun]:
         """Its runs, oldest first, wherever they were started."""
         return history(self.path)
 
@@ -114,12 +116,12 @@ class KeptMonitor:
             result = None if state is None else state.result
             if result is not None and result.status is Status.CANCELLED:
                 continue
-            value: Mapping[str, Any] = (
-                {"status": Status.FAILED.value, "reason": _LOST}
-                if result is None
-                else {"status": result.status.value, "reason": result.reason, **result.value}
-            )
-            remember(self.path, current, value, when=datetime.fromtimestamp(ended_s, UTC), job=mark.name)
+            when = datetime.fromtimestamp(ended_s, UTC)
+            if result is None:
+                remember(self.path, current, Status.FAILED, None, _LOST, when=when, job=mark.name)
+                continue
+            report = partial_of(result, DriftReport)
+            remember(self.path, current, result.status, report, result.reason, when=when, job=mark.name)
 
 
 def files_in(folder: Path) -> list[Path]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from stethoscope.codec import SCHEMA_VERSION, plain
+from stethoscope.codec import SCHEMA_VERSION, fitting, plain
+from stethoscope.drift.report import CategoryHistogram, DriftReport
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.webhook import checked_url
 from stethoscope.errors import BadSetting, UnreadableFile
+from stethoscope.types import Status
 
 _MOST_BYTES = 1 << 20
 _MOST_HISTORY_BYTES = 64 << 20
@@ -84,53 +86,79 @@ class Monitor:
         )
 
 
+@dataclass(frozen=True)
+class MonitorRun:
+    """One run of a monitor, as it is kept. Texts are hostile."""
+
+    time: str
+    """When it ended, as ISO 8601."""
+    current: str = ""
+    """Name of the data that was compared."""
+    status: str | None = None
+    verdict: Literal["drift", "no_drift"] | None = None
+    sentence: str = ""
+    """What was found, or why nothing was."""
+    worst: str | None = None
+    """The feature that drifted most."""
+    p_value: float | None = None
+    """The smallest corrected one."""
+    psi: float | None = None
+    """The largest above chance."""
+    statistic: float | None = None
+    """The largest Kolmogorov–Smirnov distance."""
+    auc: float | None = None
+    accuracy: float | None = None
+    """Of the current data."""
+    n_reference: int | None = None
+    n_current: int | None = None
+    alpha: float | None = None
+    min_effect: float | None = None
+    job: str = ""
+
+    @property
+    def drifted(self) -> bool:
+        """Whether it found drift."""
+        return self.verdict == "drift"
+
+    @property
+    def in_words(self) -> str:
+        """Its answer."""
+        return "drift" if self.drifted else "no drift" if self.status == "ok" else "did not run"
+
+
 def history_path(monitor: Path) -> Path:
     """Where the runs of a monitor are written."""
     return monitor.with_name(f"{monitor.stem}.history.jsonl")
 
 
 def remember(
-    monitor: Path, current: str, value: Mapping[str, Any], *, when: datetime | None = None, job: str = ""
-) -> dict[str, Any]:
-    """Appends one run to the history, as one line.
+    monitor: Path,
+    current: str,
+    status: Status,
+    report: DriftReport | None,
+    reason: str = "",
+    *,
+    when: datetime | None = None,
+    job: str = "",
+) -> None:
+    """Appends one run to the history, as one line: a `MonitorRun`.
 
     Args:
         monitor: its file.
         current: name of the data that was compared.
-        value: the answer of the command.
+        status: how the run ended.
+        report: what it found; None where it did not come to an answer.
+        reason: why it did not.
         when: it ended, with its time zone; None for now.
         job: id of the dashboard's job that gave the answer, while it is kept.
-
-    Returns:
-        The line: {"time", "current", "status", "verdict", "sentence", "worst", "p_value" (the smallest corrected one), "psi" (the
-        largest above chance), "statistic" (the largest Kolmogorov–Smirnov distance), "auc", "accuracy", "n_reference",
-        "n_current", "alpha", "min_effect", "job"}.
 
     Raises:
         BadSetting: the history cannot be written.
     """
-    features = value.get("features") or []
-    whole = [one for one in value.get("whole") or [] if "p_value" in one]
-    settings, rows = value.get("settings") or {}, value.get("rows") or {}
-    right = next((one for one in features if one["role"] == "correctness" and one["kind"] == "category"), None)
-    line = {
-        "time": (when or datetime.now(UTC)).isoformat(timespec="seconds"),
-        "current": current,
-        "status": value.get("status"),
-        "verdict": value.get("verdict"),
-        "sentence": value.get("sentence") or value.get("reason") or "",
-        "worst": features[0]["name"] if features else None,
-        "p_value": min((one["p_adjusted"] for one in [*features, *whole]), default=None),
-        "psi": max((one["psi_above_chance"] for one in features), default=None),
-        "statistic": max((one["ks"]["statistic"] for one in features if one.get("ks")), default=None),
-        "auc": max((one["auc"] for one in whole), default=None),
-        "accuracy": None if right is None else _right(right),
-        "n_reference": (rows.get("reference") or {}).get("read"),
-        "n_current": (rows.get("current") or {}).get("read"),
-        "alpha": settings.get("alpha"),
-        "min_effect": settings.get("min_effect"),
-        "job": job,
-    }
+    ended = (when or datetime.now(UTC)).isoformat(timespec="seconds")
+    line = MonitorRun(ended, current, status.value, sentence=reason, job=job)
+    if report is not None:
+        line = _with_report(line, report)
     path = history_path(monitor)
     try:
         # One write of one line: runs that end at the same moment do not mix.
@@ -141,10 +169,9 @@ def remember(
             os.close(handle)
     except OSError as error:
         raise BadSetting(f"{path}: the history cannot be written ({error.strerror}). Check the folder.") from error
-    return line
 
 
-def history(monitor: Path) -> list[dict[str, Any]]:
+def history(monitor: Path) -> list[MonitorRun]:
     """The runs of a monitor, oldest first, at most the last `_SHOWN_RUNS`; lines that are none are passed over."""
     path = history_path(monitor)
     if not path.exists():
@@ -152,15 +179,15 @@ def history(monitor: Path) -> list[dict[str, Any]]:
     with path.open("rb") as stream:
         stream.seek(max(0, path.stat().st_size - _MOST_HISTORY_BYTES))
         lines = stream.read().splitlines()
-    found = []
+    runs = []
     for line in lines[-_SHOWN_RUNS:]:
         try:
-            value = json.loads(line)
+            run = fitting(MonitorRun, json.loads(line))
         except (ValueError, RecursionError):
             continue
-        if isinstance(value, dict) and "time" in value:
-            found.append(value)
-    return found
+        if run is not None:
+            runs.append(run)
+    return runs
 
 
 def _written(file: Path, monitor: Path) -> str:
@@ -168,7 +195,28 @@ def _written(file: Path, monitor: Path) -> str:
     return str(whole.relative_to(folder)) if whole.is_relative_to(folder) else str(whole)
 
 
-def _right(row: Mapping[str, Any]) -> float | None:
-    counts = dict(zip(row["histogram"]["categories"], row["histogram"]["current"], strict=True))
-    total = sum(counts.values())
-    return counts.get("right", 0) / total if total else None
+def _with_report(run: MonitorRun, report: DriftReport) -> MonitorRun:
+    tests = [*report.features, *report.ran]
+    return replace(
+        run,
+        verdict=report.verdict,
+        sentence=report.sentence,
+        worst=report.features[0].name if report.features else None,
+        p_value=min((test.p_adjusted for test in tests), default=None),
+        psi=max((row.psi_above_chance for row in report.features), default=None),
+        statistic=max((row.ks.statistic for row in report.features if row.ks), default=None),
+        auc=max((test.auc for test in report.ran), default=None),
+        accuracy=_accuracy(report),
+        n_reference=report.rows.reference.read,
+        n_current=report.rows.current.read,
+        alpha=report.alpha,
+        min_effect=report.settings.min_effect,
+    )
+
+
+def _accuracy(report: DriftReport) -> float | None:
+    """Of the current data; None where nothing is labelled, and of quantities."""
+    drawn = next((row.histogram for row in report.features if row.role == "correctness"), None)
+    if not isinstance(drawn, CategoryHistogram) or not sum(drawn.current):
+        return None
+    return dict(zip(drawn.categories, drawn.current, strict=True)).get("right", 0) / sum(drawn.current)

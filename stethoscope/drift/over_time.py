@@ -17,6 +17,7 @@ from stethoscope.drift.log_columns import LogColumns
 from stethoscope.drift.moments import as_seconds, written
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.reading import Side
+from stethoscope.drift.report import OverTime, SideName, Stretch
 from stethoscope.errors import BadInput
 
 LEAST_ROWS = 30
@@ -71,14 +72,8 @@ def correctness(reference: Side, current: Side, log: LogColumns) -> Feature | No
 
 def over_time(
     reference: Side, current: Side, log: LogColumns, features: Sequence[Feature], alpha: float
-) -> dict[str, Any] | None:
-    """The stretches of both sides in the order of time; None without a column of moments.
-
-    Returns:
-        {"measure": "accuracy" | "absolute error" | None, "centre", "stretches": [{"side", "start", "end", "n", "n_labelled",
-        "value", "low", "high" (95 % interval), "lower_limit", "upper_limit" (control limits), "out_of_control",
-        "prediction_p_value" (corrected), "prediction_drifted", "mean_confidence", "largest_psi", "largest_psi_of"}]}.
-    """
+) -> OverTime | None:
+    """The stretches of both sides in the order of time; None without a column of moments."""
     sides = []
     for side, most in ((reference, REFERENCE_STRETCHES), (current, CURRENT_STRETCHES)):
         moments = side.fields[log.time].moments if log.time in side.fields else None
@@ -89,18 +84,25 @@ def over_time(
     kind = known[0][0] if known[0] is not None else None
     centre = _centre(known[0])
     compared = [one for one in features if one.role in ("feature", "prediction", "confidence")][:_MOST_FEATURES]
-    made: list[dict[str, Any]] = []
-    for number, (side, moments, most) in enumerate(sides):
-        name = ("reference", "current")[number]
+    made: list[Stretch] = []
+    names: tuple[SideName, SideName] = ("reference", "current")
+    for name, (side, moments, most), right in zip(names, sides, known, strict=True):
         for rows in _stretches(moments, most):
-            one = {"side": name, "start": written(moments[rows[0]]), "end": written(moments[rows[-1]]), "n": len(rows)}
-            own = known[number] if known[number] is not None and known[number][0] == kind else None  # type: ignore[index]
-            made.append(one | _judged_rows(own, rows, centre) | _confidence(side, log, rows))
-            if name == "current":
-                made[-1] |= _against(compared, rows, log)
-    _correct_p_values(made, alpha)
-    measure = None if kind is None else "accuracy" if kind == "category" else "absolute error"
-    return {"time": log.time, "measure": measure, "centre": None if centre is None else centre[0], "stretches": made}
+            stretch = Stretch(
+                name,
+                written(moments[rows[0]]),
+                written(moments[rows[-1]]),
+                len(rows),
+                mean_confidence=_confidence(side, log, rows),
+            )
+            stretch = _with_measure(stretch, right if right is not None and right[0] == kind else None, rows, centre)
+            made.append(_against(stretch, compared, rows, log) if name == "current" else stretch)
+    return OverTime(
+        log.time,
+        None if kind is None else "accuracy" if kind == "category" else "absolute error",
+        None if centre is None else centre[0],
+        _corrected(made, alpha),
+    )
 
 
 def _rows_of(side: Side, rows: npt.NDArray[np.int64]) -> Side:
@@ -163,31 +165,32 @@ def _stretches(moments: npt.NDArray[np.float64], most: int) -> list[npt.NDArray[
     return [part for part in np.array_split(order, max(1, min(most, len(order) // LEAST_ROWS))) if len(part)]
 
 
-def _judged_rows(
+def _with_measure(
+    stretch: Stretch,
     known: tuple[str, npt.NDArray[Any], npt.NDArray[np.int64]] | None,
     rows: npt.NDArray[np.int64],
     centre: tuple[float, float, int] | None,
-) -> dict[str, Any]:
-    nothing = dict.fromkeys(("value", "low", "high", "lower_limit", "upper_limit"), None)
+) -> Stretch:
     if known is None or centre is None:
-        return nothing | {"n_labelled": 0, "out_of_control": False}
+        return stretch
     values = known[1][np.isin(known[2], rows)].astype(np.float64)
     count = len(values)
     if not count:
-        return nothing | {"n_labelled": 0, "out_of_control": False}
+        return stretch
     value = float(values.mean())
     share = known[0] == "category"
     low, high = wilson(value, count) if share else _interval(values)
     lower, upper = _limits_of_share(*centre, count) if share else _limits_of_mean(*centre, count)
-    return {
-        "n_labelled": count,
-        "value": value,
-        "low": low,
-        "high": high,
-        "lower_limit": lower,
-        "upper_limit": upper,
-        "out_of_control": bool(value < lower or value > upper),
-    }
+    return replace(
+        stretch,
+        n_labelled=count,
+        value=value,
+        low=low,
+        high=high,
+        lower_limit=lower,
+        upper_limit=upper,
+        out_of_control=bool(value < lower or value > upper),
+    )
 
 
 def _limits_of_share(mean: float, _spread: float, known: int, count: int) -> tuple[float, float]:
@@ -224,36 +227,37 @@ def _interval(values: npt.NDArray[np.float64]) -> tuple[float, float]:
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def _confidence(side: Side, log: LogColumns, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _confidence(side: Side, log: LogColumns, rows: npt.NDArray[np.int64]) -> float | None:
     values = side.fields[log.confidence].numbers.get("") if log.confidence in side.fields else None
     if values is None or not np.isfinite(values[rows]).any():
-        return {"mean_confidence": None}
-    return {"mean_confidence": float(np.nanmean(np.where(np.isfinite(values[rows]), values[rows], np.nan)))}
+        return None
+    return float(np.nanmean(np.where(np.isfinite(values[rows]), values[rows], np.nan)))
 
 
-def _against(features: Sequence[Feature], rows: npt.NDArray[np.int64], log: LogColumns) -> dict[str, Any]:
+def _against(stretch: Stretch, features: Sequence[Feature], rows: npt.NDArray[np.int64], log: LogColumns) -> Stretch:
     """One stretch of the current side against the whole reference."""
-    found: dict[str, Any] = {
-        "prediction_p_value": None,
-        "prediction_drifted": False,
-        "largest_psi": None,
-        "largest_psi_of": "",
-    }
     for one in features:
         if len(one.current_rows) != len(one.current):
             continue
         inside = np.isin(one.current_rows, rows)
         answer = tested(replace(one, current=one.current[inside], current_rows=one.current_rows[inside]))
-        if one.field == log.prediction and one.role == "prediction" and answer.counted:
-            found["prediction_p_value"] = answer.answer.p_value
-        above = answer.details["psi_above_chance"]
-        if answer.counted and above > (found["largest_psi"] or -1.0):
-            found |= {"largest_psi": above, "largest_psi_of": one.name}
-    return found
+        if not answer.counted:
+            continue
+        if one.field == log.prediction and one.role == "prediction":
+            stretch = replace(stretch, prediction_p_value=answer.answer.p_value)
+        above = answer.measured.psi_above_chance
+        if above > (stretch.largest_psi or -1.0):
+            stretch = replace(stretch, largest_psi=above, largest_psi_of=one.name)
+    return stretch
 
 
-def _correct_p_values(made: list[dict[str, Any]], alpha: float) -> None:
-    tested_ones = [one for one in made if one.get("prediction_p_value") is not None]
-    adjusted = holm([one["prediction_p_value"] for one in tested_ones])
-    for one, p_value in zip(tested_ones, adjusted, strict=True):
-        one |= {"prediction_p_value": float(p_value), "prediction_drifted": bool(p_value <= alpha)}
+def _corrected(stretches: Sequence[Stretch], alpha: float) -> tuple[Stretch, ...]:
+    adjusted = iter(holm([one.prediction_p_value for one in stretches if one.prediction_p_value is not None]))
+    return tuple(
+        stretch
+        if stretch.prediction_p_value is None
+        else replace(
+            stretch, prediction_p_value=(p_value := float(next(adjusted))), prediction_drifted=p_value <= alpha
+        )
+        for stretch in stretches
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from stethoscope.drift.corrections import holm
 from stethoscope.drift.feature_tests import Tested, tested
 from stethoscope.drift.pairing import Feature
+from stethoscope.drift.report import GroupDrift, Subgroups
 
 LEAST_ROWS = 30
 """Of a group on each side."""
@@ -22,9 +22,7 @@ _TIME_S = 20.0
 _MOST_CATEGORIES = 60
 
 
-def worst_groups(
-    features: Sequence[Feature], rows: tuple[int, int], alpha: float, ranked: Sequence[str]
-) -> dict[str, Any]:
+def worst_groups(features: Sequence[Feature], rows: tuple[int, int], alpha: float, ranked: Sequence[str]) -> Subgroups:
     """Tests the features within each group, corrected for how many groups and features there are.
 
     Args:
@@ -32,10 +30,6 @@ def worst_groups(
         rows: how many were read of each side.
         alpha: of all groups together.
         ranked: names of features, the most drifted of the whole first: of many, the first ones are looked at.
-
-    Returns:
-        {"groups": [{"field", "value", "n_reference", "n_current", "p_value", "drifted", "worst", "psi_above_chance"}],
-        "tested", "complete"}: the groups that drift, the largest drift first; then the most likely others.
     """
     until = time.monotonic() + _TIME_S
     order = {name: place for place, name in enumerate(ranked)}
@@ -56,20 +50,20 @@ def worst_groups(
         found.append((grouping, value, masks, float(adjusted.min()), worst))
     p_values = holm([one[3] for one in found])
     made = [
-        {
-            "field": grouping.name,
-            "value": value,
-            "n_reference": int(masks[0].sum()),
-            "n_current": int(masks[1].sum()),
-            "p_value": float(p_value),
-            "drifted": bool(p_value <= alpha),
-            "worst": worst.feature.name,
-            "psi_above_chance": worst.details["psi_above_chance"],
-        }
+        GroupDrift(
+            field=grouping.name,
+            value=value,
+            n_reference=int(masks[0].sum()),
+            n_current=int(masks[1].sum()),
+            p_value=float(p_value),
+            drifted=bool(p_value <= alpha),
+            worst=worst.feature.name,
+            psi_above_chance=worst.measured.psi_above_chance,
+        )
         for (grouping, value, masks, _, worst), p_value in zip(found, p_values, strict=True)
     ]
-    made.sort(key=lambda row: (not row["drifted"], -row["psi_above_chance"] if row["drifted"] else row["p_value"]))
-    return {"groups": made[:SHOWN], "tested": len(made), "complete": complete}
+    made.sort(key=lambda group: (not group.drifted, -group.psi_above_chance if group.drifted else group.p_value))
+    return Subgroups(tuple(made[:SHOWN]), len(made), complete)
 
 
 def _groups(

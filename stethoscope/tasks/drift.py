@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from stethoscope.codec import plain
 from stethoscope.data import open_data
 from stethoscope.drift.reading import Side, read_side
+from stethoscope.drift.report import DriftReport
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.study import study
 from stethoscope.errors import BadInput
@@ -21,9 +18,10 @@ class DriftTask:
     """
 
     kind = "drift"
+    answer = DriftReport
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns what `study` does.
+    def run(self, context: TaskContext) -> DriftReport:
+        """Reads both sides and compares them.
 
         Raises:
             UnreadableFile, UnsafeFile, TooLarge: as `DataReader.open`.
@@ -40,8 +38,7 @@ class DriftTask:
             if current is None:
                 raise BadInput("With a model two files are needed: give the current data as the second one.")
             views = views_of(context, settings.layer, settings.rows)
-        answer: Mapping[str, Any] = plain(study(reference, current, settings, context.report, views))
-        return answer
+        return study(reference, current, settings, context.report, views)
 
 
 def _side(context: TaskContext, role: str, settings: DriftSettings) -> Side:

@@ -139,7 +139,7 @@ def test_a_monitor_is_saved_run_again_looked_at_and_deleted(app, tables, workspa
     shown = said(settle(app))
     assert "x most" in shown
     assert "1 run, 1 alarm (" in shown
-    assert [one["verdict"] for one in monitor.history()] == ["drift"]
+    assert [run.verdict for run in monitor.history()] == ["drift"]
     assert any(str(monitor.path) in code.value for code in app.code)
 
     link = {"part": "monitors", "monitor": monitor.id}
@@ -170,6 +170,6 @@ def test_a_monitor_of_a_model_runs_with_it_and_a_run_on_other_data_is_a_gap(app,
         settle(app)
         app.button("run-monitor").click()
         settle(app)
-    assert [one["status"] for one in monitor.history()] == ["ok", "failed"]
+    assert [run.status for run in monitor.history()] == ["ok", "failed"]
     counts = re.search(r"(\d) runs?, (\d) alarms?.*; (\d) run ", said(app))
     assert counts.groups() == ("2", "0", "1")

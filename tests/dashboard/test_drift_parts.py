@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from dashboard import session
 from dashboard.deployment import drift_features, drift_figures, drift_monitors, drift_parts, drift_time, drift_whole
 from stethoscope.codec import plain
 from stethoscope.drift.kept_monitor import KeptMonitor
-from stethoscope.drift.monitor import Monitor
+from stethoscope.drift.monitor import Monitor, MonitorRun
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.jobs.state import JobState
 from stethoscope.types import JobResult, Status
@@ -37,18 +38,25 @@ def log(seed: int, wrong: float, ink: float):
 
 
 @pytest.fixture(scope="module")
-def value():
-    return plain(compared(log(0, 0.05, 0), log(1, 0.4, 1), subgroups=True, time="when"))
+def report():
+    return compared(log(0, 0.05, 0), log(1, 0.4, 1), subgroups=True, time="when")
 
 
 @pytest.fixture(scope="module")
 def quiet():
-    return plain(compared(log(0, 0.05, 0), log(0, 0.05, 0), subgroups=True))
+    return compared(log(0, 0.05, 0), log(0, 0.05, 0), subgroups=True)
 
 
-def state(value=None, status=Status.OK, error="", **params) -> JobState:
+def state(report=None, status=Status.OK, error="", **params) -> JobState:
     result = JobResult(
-        status, value or {}, "" if value else "Expected columns that it has too, got none.", "", 1 << 20, 2.0, {}, error
+        status,
+        plain(report) if report else {},
+        "" if report else "Expected columns that it has too, got none.",
+        "",
+        1 << 20,
+        2.0,
+        {},
+        error,
     )
     return JobState("job-of-drift-0123", "drift", "me", "model", 0.0, {"reference_id": "r", "current_id": "c", **params}, "done", result=result)  # fmt: skip
 
@@ -64,8 +72,8 @@ def drawn(shown: JobState) -> AppTest:
     return app
 
 
-def test_a_whole_answer_is_drawn_and_nothing_in_a_name_is_interpreted(value):
-    app = drawn(state(value))
+def test_a_whole_answer_is_drawn_and_nothing_in_a_name_is_interpreted(report):
+    app = drawn(state(report))
     said = text(app).replace("\\", "").replace("\u2060", "")
     assert badges(app)["Drift"] == "red"
     assert "features drifted" in said
@@ -74,7 +82,7 @@ def test_a_whole_answer_is_drawn_and_nothing_in_a_name_is_interpreted(value):
     assert "outside of its" in said
     assert HOSTILE not in text(app)
     titles = app.dataframe[0].value
-    assert titles["Feature"].iloc[0] == drift_features.escape.clip(value["features"][0]["name"])
+    assert titles["Feature"].iloc[0] == drift_features.escape.clip(report.features[0].name)
     assert titles["p, corrected"].dtype.kind == "f"
 
 
@@ -99,52 +107,49 @@ def test_what_ended_without_an_answer_is_a_sentence(error, words):
     assert badges(app) == ({"Cannot be compared": "orange"} if error else {"Failed": "red"})
 
 
-def test_the_table_has_numbers_to_sort_by_and_the_file_no_formulas(value):
-    features = [{**value["features"][0], "name": "=1+1"}, *value["features"]]
+def test_the_table_has_numbers_to_sort_by_and_the_file_no_formulas(report):
+    features = [replace(report.features[0], name="=1+1"), *report.features]
     rows = list(csv.reader(io.StringIO(drift_features.as_csv(features))))
     assert rows[1][0] == "'=1+1" and len(rows) == len(features) + 1
-    twice = drift_features.by_key([value["features"][0]] * 2)
+    twice = drift_features.by_key([report.features[0]] * 2)
     assert len(twice) == 2 and list(twice)[1].endswith("(2)")
-    table = drift_features.table(drift_features.by_key(value["features"]))
-    assert {len(column) for column in table.values()} == {len(value["features"])}
+    table = drift_features.table(drift_features.by_key(report.features))
+    assert {len(column) for column in table.values()} == {len(report.features)}
 
 
-def test_both_sides_are_drawn_as_shares(value):
-    rows = {row["name"]: row for row in value["features"]}
+def test_both_sides_are_drawn_as_shares(report):
+    rows = {row.name: row for row in report.features}
     numbers = drift_figures.both_sides(rows[HOSTILE])
     assert [trace.name for trace in numbers.data[:2]] == ["reference", "current"] and "<img" not in numbers.to_json()
     bars = drift_figures.both_sides(rows["accuracy"])
     assert [trace.name for trace in bars.data] == ["reference", "current"] and sum(bars.data[0].x) == pytest.approx(100)
-    assert drift_figures.both_sides({"name": "x", "histogram": None}) is None
+    assert drift_figures.both_sides(replace(rows["accuracy"], histogram=None)) is None
 
 
-def test_time_and_groups_in_words(value):
-    assert "accuracy outside" in drift_time.sentence(value["over_time"])
-    no_labels = {**value["over_time"], "measure": None}
-    assert "no labels" in drift_time.sentence(no_labels)
-    figure = drift_figures.control_chart(value["over_time"]["stretches"], "accuracy", 0.95)
+def test_time_and_groups_in_words(report):
+    assert "accuracy outside" in drift_time.sentence(report.over_time)
+    assert "no labels" in drift_time.sentence(replace(report.over_time, measure=None))
+    figure = drift_figures.control_chart(report.over_time.stretches, "accuracy", 0.95)
     assert "diamond" in figure.data[2].marker.symbol
-    groups = drift_whole.groups_table([one for one in value["subgroups"]["groups"] if one["drifted"]])
+    groups = drift_whole.groups_table([group for group in report.subgroups.groups if group.drifted])
     assert any("site is" in where for where in groups["Where"])
 
 
-def test_the_command_does_the_same(value):
-    asked = state(value, alpha=0.01, min_effect="small", columns=["a", "b c"], current_id="c")
-    assert drift_parts.command(asked, value, VIEW) == (
+def test_the_command_does_the_same(report):
+    asked = state(report, alpha=0.01, min_effect="small", columns=["a", "b c"], current_id="c")
+    assert drift_parts.command(asked, report, VIEW) == (
         "stethoscope drift rows rows --alpha 0.01 --min-effect 0.1 --columns 'a,b c'"
     )
-    divided = {
-        **value,
-        "rows": {**value["rows"], "reference": {**value["rows"]["reference"], "name": "-log.csv (earlier half)"}},
-    }
-    assert drift_parts.command(state(value, current_id="divided"), divided, VIEW) == "stethoscope drift ./-log.csv"
+    earlier = replace(report.rows.reference, name="-log.csv (earlier half)")
+    divided = replace(report, rows=replace(report.rows, reference=earlier))
+    assert drift_parts.command(state(report, current_id="divided"), divided, VIEW) == "stethoscope drift ./-log.csv"
 
 
 RUNS = [
-    {"time": "2026-03-01T06:00:00+00:00", "status": "ok", "verdict": "no_drift", "p_value": 0.4, "psi": 0.01, "current": "a.csv", "sentence": "None."},
-    {"time": "2026-03-02T06:00:00+00:00", "status": "failed", "verdict": None, "p_value": None, "psi": None, "current": HOSTILE, "sentence": "No file."},
-    {"time": "what?", "status": "ok", "verdict": "drift", "p_value": 1e-300, "psi": 0.4, "accuracy": 0.8, "current": "c.csv", "sentence": "x drifted."},
-]  # fmt: skip
+    MonitorRun("2026-03-01T06:00:00+00:00", "a.csv", "ok", "no_drift", "None.", p_value=0.4, psi=0.01),
+    MonitorRun("2026-03-02T06:00:00+00:00", HOSTILE, "failed", sentence="No file."),
+    MonitorRun("what?", "c.csv", "ok", "drift", "x drifted.", p_value=1e-300, psi=0.4, accuracy=0.8),
+]
 
 
 def test_runs_are_drawn_against_their_thresholds_with_gaps():

@@ -6,6 +6,7 @@ import numpy as np
 
 from stethoscope.drift.field_columns import Field
 from stethoscope.drift.reading import Side
+from stethoscope.drift.report import DriftReport
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.study import study
 
@@ -22,6 +23,6 @@ def side(name: str = "rows", **columns) -> Side:
     return Side(name, fields, rows, rows, np.arange(rows), (), 0, ())
 
 
-def compared(reference: Side, current: Side | None, **settings) -> dict:
+def compared(reference: Side, current: Side | None, **settings) -> DriftReport:
     asked = DriftSettings.from_json({"subgroups": False, **settings})
     return study(reference, current, asked, lambda *_: None)

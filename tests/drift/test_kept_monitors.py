@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from stethoscope.codec import plain
 from stethoscope.drift import kept_monitor, kept_monitors
 from stethoscope.drift.kept_monitors import WITHOUT_MODEL, KeptMonitors
 from stethoscope.drift.settings import DriftSettings
@@ -16,6 +17,7 @@ from stethoscope.jobs.state import JobState
 from stethoscope.settings import Settings
 from stethoscope.store import Entry, Store
 from stethoscope.types import JobResult, Status
+from tests.drift.sides import compared, side
 
 ME, OTHER, MODEL = "me-me-me-me", "other-other", "model-0123456"
 
@@ -137,11 +139,11 @@ def test_runs_that_ended_are_written_once(shelf, reference):
     states = {"job-1": state(done=False)}
     made.settle(states.get)
     assert made.history() == [] and made.under_way() == {"job-1": "now.csv"}
-    states["job-1"] = state(verdict="drift", sentence="It drifted.")
+    states["job-1"] = state(**plain(compared(side(a=range(50)), side(a=range(50, 100)))))
     made.settle(states.get)
     shelf.get(MODEL, made.id).settle(states.get)
-    assert [(one["verdict"], one["current"], one["job"]) for one in made.history()] == [("drift", "now.csv", "job-1")]
-    assert made.history()[0]["time"] == "2023-11-14T22:13:20+00:00" and made.under_way() == {}
+    assert [(run.verdict, run.current, run.job) for run in made.history()] == [("drift", "now.csv", "job-1")]
+    assert made.history()[0].time == "2023-11-14T22:13:20+00:00" and made.under_way() == {}
 
 
 def test_a_run_that_was_lost_or_failed_is_a_gap_and_one_that_was_cancelled_is_none(shelf, reference):
@@ -149,8 +151,8 @@ def test_a_run_that_was_lost_or_failed_is_a_gap_and_one_that_was_cancelled_is_no
     for job_id in ("lost", "failed", "cancelled"):
         made.begun(job_id, "now.csv")
     made.settle({"failed": state(Status.FAILED), "cancelled": state(Status.CANCELLED)}.get)
-    assert {one["job"]: one["status"] for one in made.history()} == {"lost": "failed", "failed": "failed"}
-    assert {one["sentence"] for one in made.history()} == {"It broke.", kept_monitor._LOST}
+    assert {run.job: run.status for run in made.history()} == {"lost": "failed", "failed": "failed"}
+    assert {run.sentence for run in made.history()} == {"It broke.", kept_monitor._LOST}
 
 
 def test_deleting_can_be_undone_by_its_owner_for_an_hour(shelf, reference, monkeypatch):

@@ -13,6 +13,8 @@ from stethoscope.drift.monitor import Monitor, history, history_path, remember
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.webhook import checked_url, post
 from stethoscope.errors import BadSetting, UnreadableFile
+from stethoscope.types import Status
+from tests.drift.sides import compared, side
 from tests.tables import each
 
 
@@ -67,18 +69,15 @@ def test_what_is_no_monitor(tmp_path, text):
 def test_history(tmp_path):
     path = tmp_path / "m.json"
     assert history(path) == []
-    value = {
-        "status": "ok", "verdict": "drift", "sentence": "It did.", "whole": [], "settings": {"alpha": 0.05, "min_effect": 0.0},
-        "rows": {"reference": {"read": 10}, "current": {"read": 20}},
-        "features": [{"name": "a", "role": "feature", "kind": "number", "p_adjusted": 0.001, "psi_above_chance": 0.3, "ks": {"statistic": 0.4}}],
-    }  # fmt: skip
-    remember(path, "now.csv", value)
-    remember(path, "later.csv", {"status": "failed", "reason": "No such file."})
+    report = compared(side(a=range(50)), side(a=range(50, 110)))
+    remember(path, "now.csv", Status.OK, report)
+    remember(path, "later.csv", Status.FAILED, None, "No such file.")
     with history_path(path).open("a") as stream:
         stream.write("half a li")
     first, second = history(path)
-    assert (first["verdict"], first["worst"], first["p_value"], first["n_current"]) == ("drift", "a", 0.001, 20)
-    assert second["verdict"] is None and second["sentence"] == "No such file."
+    assert (first.verdict, first.worst, first.statistic, first.n_current) == ("drift", "a", 1.0, 60)
+    assert first.p_value == min(test.p_adjusted for test in [*report.features, *report.ran])
+    assert second.verdict is None and second.sentence == "No such file." and second.in_words == "did not run"
 
 
 def test_an_alarm_arrives_without_pictures():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.codec import answer_of
+from stethoscope.drift.report import DriftReport
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.models import tiny_onnx
 
@@ -24,12 +26,12 @@ def test_with_a_model(engine, files, tmp_path):
     given = {"model": model, "reference": files["then"], "current": files["now"]}
     result = engine.wait(engine.submit(Job("drift", given, {}, LIMITS, "light")))
     assert result.status is Status.OK, result.reason
-    value = result.value
-    assert value["verdict"] == "drift" and value["layer"]
-    assert {one["of"] for one in value["whole"]} == {"data", f"layer {value['layer']}"}
-    rows = {row["name"]: row for row in value["features"]}
+    report = answer_of(result, DriftReport)
+    assert report.drifted and report.layer
+    assert {test.of for test in report.whole} == {"data", f"layer {report.layer}"}
+    rows = {row.name: row for row in report.features}
     assert {"prediction: class", "prediction: confidence", "prediction: entropy"} <= rows.keys()
-    assert rows["prediction: entropy"]["drifted"] and "prediction: class" in value["predictions"]
+    assert rows["prediction: entropy"].drifted and "prediction: class" in report.predictions
 
 
 @pytest.mark.parametrize(("other", "verdict"), [("same", "no_drift"), ("now", "drift")])
@@ -37,8 +39,9 @@ def test_without_one(engine, files, other, verdict):
     given = {"reference": files["then"], "current": files[other]}
     result = engine.wait(engine.submit(Job("drift", given, {"seed": 1}, LIMITS, "light")))
     assert result.status is Status.OK, result.reason
-    assert result.value["verdict"] == verdict and len(result.value["features"]) == 4
-    assert result.value["rows"]["current"]["read"] == 200
+    report = answer_of(result, DriftReport)
+    assert report.verdict == verdict and len(report.features) == 4
+    assert report.rows.current.read == 200
 
 
 def test_a_layer_that_is_not_there(engine, files, tmp_path):
