@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import escape, figures, words
+from stethoscope.data_fit.report import DataFit, RowShown
 from stethoscope.types import JobResult
 
 _CHANNELS = (1, 3, 4)
@@ -18,43 +19,43 @@ _SMALL_PX = 240
 _MOST_BARS = 64
 
 
-def draw(result: JobResult, found: Mapping[str, Any]) -> None:
+def draw(result: JobResult, found: DataFit) -> None:
     """A picture of each input before and after, side by side."""
-    if not found["as_fed"]:
+    if not found.as_fed:
         return
-    st.markdown("**A row, before and after**" if found["steps"] else "**A row, as it is fed**")
-    expects = {one["name"]: one["expects"] for one in found["inputs"]}
-    for place, one in enumerate(found["as_fed"]):
-        if len(found["as_fed"]) > 1:
-            st.markdown(f"{escape.code(one['name'], 60)}")
-        sides = [("Before", one["before"]), ("As fed", one)] if found["steps"] else [("As fed", one)]
-        columns = st.columns(2)
-        for column, (title, side) in zip(columns, sides, strict=False):
-            with column:
-                _side(title, side, result, f"{place}-{title}", expects[one["name"]] if title == "As fed" else None)
+    st.markdown("**A row, before and after**" if found.steps else "**A row, as it is fed**")
+    ranges = {side.name: side.expects.range for side in found.inputs}
+    for place, fed in enumerate(found.as_fed):
+        if len(found.as_fed) > 1:
+            st.markdown(f"{escape.code(fed.name, 60)}")
+        columns = iter(st.columns(2))
+        if found.steps:
+            with next(columns):
+                _side("Before", fed.before, result, f"{place}-Before", None)
+        with next(columns):
+            _side("As fed", fed, result, f"{place}-As fed", ranges[fed.name])
 
 
-def _side(title: str, side: Mapping[str, Any], result: JobResult, key: str, expects: Mapping[str, Any] | None) -> None:
-    span = "" if side["min"] is None else f", {float(side['min']):,.4g} … {float(side['max']):,.4g}"
-    shape = " × ".join(words.count(int(size)) for size in side["row_shape"] or ()) or "one value"
-    st.caption(f"{title}: {shape}, {escape.markdown(side['dtype'], 20)}{escape.markdown(span)}")
-    path = result.files.get(str(side["file"])) if side["file"] else None
+def _side(title: str, side: RowShown, result: JobResult, key: str, expected: tuple[float, float] | None) -> None:
+    span = "" if side.min is None or side.max is None else f", {side.min:,.4g} … {side.max:,.4g}"
+    shape = " × ".join(words.count(size) for size in side.row_shape or ()) or "one value"
+    st.caption(f"{title}: {shape}, {escape.markdown(side.dtype, 20)}{escape.markdown(span)}")
+    path = result.files.get(side.file) if side.file else None
     if path is not None and path.exists():
         _row(np.load(path, allow_pickle=False), side, key)
-    counts: Sequence[float] = side["histogram"]["counts"]
-    if counts:
-        figure = histogram(side["histogram"]["edges"], counts, (expects or {}).get("range"))
+    if side.histogram.counts:
+        figure = histogram(side.histogram.edges, side.histogram.counts, expected)
         st.plotly_chart(
             figure, config=figures.CONFIG, key=f"fit-values-{key}", alt=f"{title}: how often each value occurs"
         )
 
 
-def _row(row: npt.NDArray[Any], side: Mapping[str, Any], key: str) -> None:
+def _row(row: npt.NDArray[Any], side: RowShown, key: str) -> None:
     if row.dtype.kind in "US":
         text = " ".join(str(value) for value in row.reshape(-1)[:50])
         st.code(text[:500] or "(empty)", language=None, wrap_lines=True)
         return
-    image = as_image(row, side["min"], side["max"])
+    image = as_image(row, side.min, side.max)
     if image is not None:
         # Small pictures are drawn larger, pixel by pixel.
         times = max(1, _SMALL_PX // max(image.shape[:2]))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
 from dashboard import escape, rerun
 from dashboard.data import data_use
+from stethoscope.data_fit.report import Columns, DataFit
 from stethoscope.errors import StethoscopeError
 from stethoscope.preprocessing import all_steps
 from stethoscope.preprocessing.parameter import REQUIRED, Parameter
@@ -18,7 +19,8 @@ from stethoscope.preprocessing.step import Step, StepKind
 
 _UNDO = "_prep-undo"
 _MOST_UNDONE = 50
-_MEASURED = {"standardize": ("mean", "std")}
+_MEASURED = "standardize"
+"""The step whose parameters are filled in with what was measured."""
 
 
 def change(steps: Preparation) -> None:
@@ -29,18 +31,18 @@ def change(steps: Preparation) -> None:
     data_use.prepare(steps)
 
 
-def draw(preparation: Preparation, found: Mapping[str, Any] | None) -> None:
+def draw(preparation: Preparation, found: DataFit | None) -> None:
     """The list and what can be done with it; `found` is the answer of `fit_data`, None where there is none."""
     if not preparation.steps:
         st.caption(
             "None: the data is fed as it is. Steps chosen here are used by every page that runs the model on this data."
         )
-    broken = (found or {}).get("broken") or {}
+    broken = found.broken.place if found is not None and found.broken is not None else None
     for place, text in enumerate(preparation.words()):
-        _row(preparation, place, text, broken=broken.get("place") == place)
+        _row(preparation, place, text, broken=broken == place)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         with st.popover("Add a step"):
-            _form(preparation, _arrays(found), found or {})
+            _form(preparation, found)
         st.button("Undo", key="prep-undo", on_click=_undo, disabled=not st.session_state.get(_UNDO))
         st.button(
             "Remove all", key="prep-clear", on_click=change, args=(Preparation(),), disabled=not preparation.steps
@@ -79,18 +81,17 @@ def _undo() -> None:
         data_use.prepare(Preparation.from_address(before.pop()))
 
 
-def _arrays(found: Mapping[str, Any] | None) -> list[str]:
+def _arrays(found: DataFit | None) -> list[str]:
     """Names that a step can be of: those the model is fed from first."""
-    sides = [*(found or {}).get("inputs", ()), *(found or {}).get("outputs", ())]
-    names = [str(one["of"]) for one in sides if one.get("of")] + [str(name) for name in (found or {}).get("others", ())]
-    return list(dict.fromkeys(names)) or ["x", "y"]
+    sides = [] if found is None else [*(side.of for side in found.sides if side.of), *found.others]
+    return list(dict.fromkeys(sides)) or ["x", "y"]
 
 
-def _form(preparation: Preparation, arrays: Sequence[str], found: Mapping[str, Any]) -> None:
+def _form(preparation: Preparation, found: DataFit | None) -> None:
     kinds = all_steps()
     kind = kinds[st.selectbox("Step", list(kinds), format_func=lambda one: kinds[one].title, key="prep-kind")]
     st.caption(escape.sentences((sys.modules[type(kind).__module__].__doc__ or "").partition("\n")[0]))
-    of = st.selectbox("Of", arrays, format_func=lambda one: escape.clip(one, 60), key="prep-of")
+    of = st.selectbox("Of", _arrays(found), format_func=lambda one: escape.clip(one, 60), key="prep-of")
     measured = _measured(kind, of, found)
     values = {one.name: _field(kind, one, of, measured.get(one.name)) for one in kind.parameters}
     if measured:
@@ -105,14 +106,17 @@ def _form(preparation: Preparation, arrays: Sequence[str], found: Mapping[str, A
             rerun.whole_page()
 
 
-def _measured(kind: StepKind, of: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def _measured(kind: StepKind, of: str, found: DataFit | None) -> dict[str, str]:
     """Mean and deviation of the array as it is now, per column where it has columns."""
-    names = _MEASURED.get(kind.id, ())
-    has = next((one["has"] for one in found.get("inputs", ()) if one.get("of") == of and one.get("has")), None)
-    if not names or has is None or has.get("mean") is None:
+    inputs = () if found is None else found.inputs
+    has = next((side.has for side in inputs if side.of == of and side.has), None)
+    if kind.id != _MEASURED or has is None or has.mean is None or has.std is None:
         return {}
-    columns = has.get("columns") or {name: [has[name]] for name in names}
-    return {name: ", ".join(f"{float(value):.6g}" for value in columns[name]) for name in names}
+    columns = has.columns or Columns((has.mean,), (has.std,))
+    return {
+        name: ", ".join(f"{value:.6g}" for value in values)
+        for name, values in (("mean", columns.mean), ("std", columns.std))
+    }
 
 
 def _field(kind: StepKind, one: Parameter, of: str, measured: str | None) -> Any:

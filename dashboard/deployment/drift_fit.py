@@ -8,6 +8,8 @@ from dashboard import asked_job, render
 from dashboard.data import data_jobs
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
+from stethoscope.codec import answer_of
+from stethoscope.data_fit.report import DataFit
 from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Budget, Job
 
@@ -45,20 +47,14 @@ def known(view: View, architecture: Architecture | None, reference: DataUse) -> 
     result = asked_job.answer(job, view, reference.name, slot="drift-fit")
     if result is None:
         return None
-    value = result.value
-    broken = value.get("broken")
-    problems = [one["sentence"] for side in value["inputs"] for one in side["problems"]]
-    why = str(broken["sentence"]) if broken else str(problems[0]) if problems else ""
-    return Known(_columns(value), int(value["about"]["rows"]), not why, why)
+    fit = answer_of(result, DataFit)
+    wrong = [problem.sentence for side in fit.inputs for problem in side.problems]
+    why = fit.broken.sentence if fit.broken else wrong[0] if wrong else ""
+    return Known(tuple(field.name for field in fit.about.fields), fit.about.rows, not why, why)
 
 
 def _first_row(reference: DataUse) -> dict[str, object]:
     return {"count": 1, "data_options": reference.options}
-
-
-def _columns(value: object) -> tuple[str, ...]:
-    assert isinstance(value, dict)
-    return tuple(str(one["name"]) for one in value["about"]["fields"])
 
 
 def prepare_link(reference_id: str, label: str) -> None:

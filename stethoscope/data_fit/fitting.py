@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from stethoscope.data.binding import Bound, bind_all
 from stethoscope.data.dataset import DataAbout
 from stethoscope.data_fit import input_fit, label_fit
 from stethoscope.data_fit.expected_input import ExpectedInput, expected_inputs
+from stethoscope.data_fit.report import Broken, InputFit, Misfit, OutputFit
 from stethoscope.data_fit.sampled_rows import Rows, Sampled, flat
 from stethoscope.data_fit.trained_statistics import Statistics
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.data import DataEvidence
-from stethoscope.evidence.heads import heads_of
+from stethoscope.evidence.heads import Head, heads_of
 from stethoscope.gathering.array_statistics import profile_array
 from stethoscope.gathering.target_profile import profile_target
 from stethoscope.preprocessing.preparation import Preparation, covers, whole_of
 from stethoscope.types import Architecture
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A step that does not apply to these rows."""
-
-    place: int
-    sentence: str
 
 
 def prepared(raw: Mapping[str, Rows], steps: Preparation) -> tuple[dict[str, Rows], int, Broken | None]:
@@ -61,9 +54,9 @@ class Fitting:
         self._bound: Bound = bind_all(self.arrays, architecture)  # type: ignore[arg-type]
         self._names = {id(rows): name for name, rows in self.arrays.items()}
 
-    def inputs(self) -> list[dict[str, Any]]:
-        """One answer per input: see `tasks/fit_data.py`."""
-        return [self._input(expected) for expected in self._expected]
+    def inputs(self) -> tuple[InputFit, ...]:
+        """One answer per input."""
+        return tuple(self._input(expected) for expected in self._expected)
 
     def array_of(self, expected: ExpectedInput) -> str:
         """The name of the array an input is fed from; "" without one."""
@@ -74,65 +67,61 @@ class Fitting:
         """Each input with the name of its array, where it has one."""
         return [(expected, self.array_of(expected)) for expected in self._expected if self.array_of(expected)]
 
-    def _input(self, expected: ExpectedInput) -> dict[str, Any]:
-        answer: dict[str, Any] = {"name": expected.name, "expects": input_fit.expects_json(expected)}
-        name = self.array_of(expected)
+    def _input(self, expected: ExpectedInput) -> InputFit:
+        takes, name = input_fit.takes(expected), self.array_of(expected)
         if not name:
             sentence = self._bound.problem or f"No array of the data is for {expected.name}."
-            missing = {"has": None, "ok": False, "problems": [{"what": "array", "sentence": sentence}], "suggested": []}
-            return answer | missing | {"superfluous": []}
+            return InputFit(expected.name, takes, None, False, (Misfit("array", sentence),))
         rows = self.arrays[name]
         profile = profile_array(name, flat(rows), duplicates=False)
         problems = input_fit.problems(expected, name, rows, profile)
         of = whole_of(name)
-        return answer | {
-            "has": input_fit.has_json(name, rows, profile, self._total(name, rows), expected.channel_axis),
-            "ok": not problems,
-            "problems": problems,
-            "suggested": input_fit.suggestions(expected, of, rows, len(problems)) if problems else [],
-            "superfluous": self._superfluous(expected, name, len(problems)) if problems else [],
-            "of": of,
-        }
+        return InputFit(
+            name=expected.name,
+            expects=takes,
+            has=input_fit.given(name, rows, profile, self._total(name, rows), expected.channel_axis),
+            ok=not problems,
+            problems=problems,
+            suggested=input_fit.suggestions(expected, of, rows, len(problems)) if problems else (),
+            superfluous=self._superfluous(expected, name, len(problems)) if problems else (),
+            of=of,
+        )
 
-    def outputs(self) -> list[dict[str, Any]]:
-        """One answer per output; "has" and "ok" are None where the data holds no labels for it."""
+    def outputs(self) -> tuple[OutputFit, ...]:
+        """One answer per output."""
         specs = {spec.name: spec for spec in self._architecture.outputs}
         arrays = {name: rows for name, rows in self._bound.targets.items() if isinstance(rows, np.ndarray)}
         inputs = {name: rows for name, rows in self._bound.inputs.items() if isinstance(rows, np.ndarray)}
         targets = {name: profile_target(name, rows, specs.get(name), {}) for name, rows in arrays.items()}
         profiles = {name: profile_array(name, rows, duplicates=False) for name, rows in inputs.items()}
         heads = heads_of(self._architecture, None, DataEvidence("", profiles, targets))
-        found = []
-        for head in heads:
-            answer: dict[str, Any] = {"name": head.output, "expects": label_fit.expects_json(head)}
-            rows = arrays.get(head.output)
-            if rows is None:
-                found.append(answer | {"has": None, "ok": None, "problems": [], "suggested": []})
-                continue
-            name = self._names.get(id(self._bound.targets[head.output]), head.output)
-            of, classes = whole_of(name), self._about.classes
-            rebuilt = bool(head.rebuilds)
-            problems = [] if rebuilt else label_fit.problems(head, name, rows)
-            found.append(
-                answer
-                | {
-                    "has": label_fit.has_json(head, name, rows, self._total(name, rows), classes),
-                    "ok": not problems,
-                    "problems": problems,
-                    "suggested": label_fit.suggestions(head, of, rows, classes) if problems else [],
-                    "of": of,
-                }
-            )
-        return found
+        return tuple(self._output(head, arrays.get(head.output)) for head in heads)
 
-    def left_over(self) -> Sequence[str]:
+    def _output(self, head: Head, rows: npt.NDArray[Any] | None) -> OutputFit:
+        takes = label_fit.takes(head)
+        if rows is None:
+            return OutputFit(head.output, takes)
+        name = self._names.get(id(self._bound.targets[head.output]), head.output)
+        of, classes = whole_of(name), self._about.classes
+        problems = () if head.rebuilds else label_fit.problems(head, name, rows)
+        return OutputFit(
+            name=head.output,
+            expects=takes,
+            has=label_fit.given(head, name, rows, self._total(name, rows), classes),
+            ok=not problems,
+            problems=problems,
+            suggested=label_fit.suggestions(head, of, rows, classes) if problems else (),
+            of=of,
+        )
+
+    def left_over(self) -> tuple[str, ...]:
         """Arrays that are neither inputs nor labels."""
-        return list(self._bound.others)[:100]
+        return tuple(self._bound.others)[:100]
 
     def _total(self, name: str, rows: Rows) -> int:
         return max(self._totals.get(name, 0), len(rows))
 
-    def _superfluous(self, expected: ExpectedInput, name: str, problems: int) -> list[int]:
+    def _superfluous(self, expected: ExpectedInput, name: str, problems: int) -> tuple[int, ...]:
         """Steps without which fewer things are wrong: what the model does itself."""
         found = []
         for place, step in enumerate(self._steps.steps):
@@ -146,4 +135,4 @@ class Fitting:
             left = input_fit.problems(expected, name, rows, profile_array(name, flat(rows), duplicates=False))
             if len(left) < problems:
                 found.append(place)
-        return found
+        return tuple(found)

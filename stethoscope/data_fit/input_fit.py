@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data_fit import range_steps, shape_steps
+from stethoscope.data_fit import range_steps, report, shape_steps
 from stethoscope.data_fit.expected_input import ExpectedInput
+from stethoscope.data_fit.report import Columns, GivenValues, Misfit, TakenValues, What
 from stethoscope.data_fit.sampled_rows import Rows, flat, shapes_of
+from stethoscope.data_study.numbers import Histogram
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.data import ArrayProfile
 from stethoscope.gathering.array_statistics import profile_array
@@ -23,52 +25,52 @@ _MOST_CATEGORIES = 200
 _EXAMPLES = 3
 
 
-def expects_json(expected: ExpectedInput) -> dict[str, Any]:
-    """What the input takes, as JSON."""
-    return {
-        "shape": None if expected.shape is None else list(expected.shape),
-        "dtype": expected.dtype,
-        "kind": expected.kind,
-        "mode": expected.mode,
-        "range": None if expected.range is None else list(expected.range),
-        "why_range": expected.why_range,
-        "channels": expected.channels,
-    }
+def takes(expected: ExpectedInput) -> TakenValues:
+    """What the input takes."""
+    return TakenValues(
+        expected.shape,
+        expected.dtype,
+        expected.kind,
+        expected.mode,
+        expected.range,
+        expected.why_range,
+        expected.channels,
+    )
 
 
-def has_json(name: str, rows: Rows, profile: ArrayProfile, total: int, channel_axis: int | None) -> dict[str, Any]:
-    """What the data holds under `name`, as JSON; "several" for rows of several shapes."""
-    shapes = shapes_of(rows)
+def given(name: str, rows: Rows, profile: ArrayProfile, total: int, channel_axis: int | None) -> GivenValues:
+    """What the data holds under `name`."""
+    shapes, features = shapes_of(rows), profile.features
     one = len(shapes) == 1
     channels = None
     if channel_axis is not None and one and len(shapes[0]) in (2, 3):
         channels = 1 if len(shapes[0]) == 2 else shapes[0][0 if channel_axis == 1 else -1]
-    return {
-        "name": name,
-        "shape": [total, *shapes[0]] if one else "several",
-        "examples": [list(shape) for shape in shapes[:_EXAMPLES]],
-        "shapes": len(shapes),
-        "dtype": profile.dtype,
-        "min": profile.minimum,
-        "max": profile.maximum,
-        "mean": profile.mean,
-        "std": profile.std,
-        "nan": profile.nan,
-        "channels": channels,
-        "histogram": {"edges": list(profile.histogram_edges), "counts": list(profile.histogram_counts)},
-        "columns": None
-        if profile.features is None or len(profile.features.mean) > range_steps.MAX_COLUMNS
-        else {"mean": list(profile.features.mean), "std": list(profile.features.std)},
-        "rows_read": len(rows),
-    }
+    return GivenValues(
+        name=name,
+        shape=(total, *shapes[0]) if one else "several",
+        examples=tuple(shapes[:_EXAMPLES]),
+        shapes=len(shapes),
+        dtype=profile.dtype,
+        min=profile.minimum,
+        max=profile.maximum,
+        mean=profile.mean,
+        std=profile.std,
+        nan=profile.nan,
+        channels=channels,
+        histogram=Histogram(profile.histogram_edges, profile.histogram_counts),
+        columns=None
+        if features is None or len(features.mean) > range_steps.MAX_COLUMNS
+        else Columns(features.mean, features.std),
+        rows_read=len(rows),
+    )
 
 
-def problems(expected: ExpectedInput, name: str, rows: Rows, profile: ArrayProfile) -> list[dict[str, str]]:
-    """What does not fit, the hardest first: {"what": "shape" | "text" | "dtype" | "missing" | "range", "sentence"}."""
-    return [{"what": what, "sentence": f"{name}: {sentence}."} for what, sentence in _problems(expected, rows, profile)]
+def problems(expected: ExpectedInput, name: str, rows: Rows, profile: ArrayProfile) -> tuple[Misfit, ...]:
+    """What does not fit, the hardest first."""
+    return tuple(Misfit(what, f"{name}: {sentence}.") for what, sentence in _problems(expected, rows, profile))
 
 
-def _problems(expected: ExpectedInput, rows: Rows, profile: ArrayProfile) -> Iterator[tuple[str, str]]:
+def _problems(expected: ExpectedInput, rows: Rows, profile: ArrayProfile) -> Iterator[tuple[What, str]]:
     shapes = shapes_of(rows)
     if expected.shape is not None and expected.shape:
         want = expected.shape[1:]
@@ -99,7 +101,7 @@ def _problems(expected: ExpectedInput, rows: Rows, profile: ArrayProfile) -> Ite
         yield "range", sentence
 
 
-def suggestions(expected: ExpectedInput, name: str, rows: Rows, wrong_now: int) -> list[Steps]:
+def suggestions(expected: ExpectedInput, name: str, rows: Rows, wrong_now: int) -> tuple[report.Steps, ...]:
     """Steps to add, best first: each was applied to these rows (some of them, where shapes differ), and they fit afterwards.
 
     Where nothing makes them fit, what leaves the fewest of the `wrong_now` problems.
@@ -118,7 +120,7 @@ def suggestions(expected: ExpectedInput, name: str, rows: Rows, wrong_now: int) 
                 if steps and left < wrong_now and steps not in [one for _, one in found]:
                     found.append((left, steps))
     least = min((left for left, _ in found), default=0)
-    return [steps for left, steps in found if left == least][:MOST_SUGGESTED]
+    return tuple(tuple(steps) for left, steps in found if left == least)[:MOST_SUGGESTED]
 
 
 def _readable(expected: ExpectedInput, name: str, rows: Rows) -> list[Steps]:

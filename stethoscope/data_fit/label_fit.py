@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.data_fit import report
+from stethoscope.data_fit.report import GivenLabels, LabelCode, Misfit, TakenLabels, What
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, HINGE_LOSSES, SPARSE_LOSSES
@@ -17,7 +19,7 @@ Array = npt.NDArray[Any]
 Steps = list[dict[str, Any]]
 _MOST_CLASSES = 10_000
 _FEW = 200
-_CODES = {
+_CODES: dict[LabelCode, str] = {
     "numbers": "class numbers from 0 to {last}",
     "one-hot": "rows of {units} with a single 1",
     "either": "class numbers from 0 to {last}, or rows of {units} with a single 1",
@@ -29,50 +31,45 @@ _CODES = {
 }
 
 
-def expects_json(head: Head) -> dict[str, Any]:
-    """How the loss reads labels, as JSON; "code" is "" where neither loss nor last activation tells."""
+def takes(head: Head) -> TakenLabels:
+    """How the loss reads labels."""
     code = _code(head)
     units = head.units
-    text = _CODES[code].format(last="?" if units is None else units - 1, units="?" if units is None else units)
-    span = head.range if code == "values" and head.range and np.isfinite(head.range).all() else None
-    return {
-        "shape": None if head.shape is None else list(_label_shape(head, code)),
-        "code": code,
-        "encoding": text,
-        "classes": units
-        if code in ("numbers", "one-hot", "either", "tags")
-        else 2
-        if code in ("yes-no", "signs")
-        else None,
-        "range": None if span is None else list(span),
-        "loss": head.loss,
-        "why": _why(head, code),
-    }
+    counted = {"yes-no": 2, "signs": 2, "values": None, "": None}
+    return TakenLabels(
+        shape=None if head.shape is None else _label_shape(head, code),
+        code=code,
+        encoding=_encoding(head),
+        classes=counted.get(code, units),
+        range=head.range if code == "values" and head.range and np.isfinite(head.range).all() else None,
+        loss=head.loss,
+        why=_why(head, code),
+    )
 
 
-def has_json(head: Head, name: str, array: Array, total: int, names: Sequence[str]) -> dict[str, Any]:
-    """What the labels are, as JSON. `names` are those of the classes where the data names them."""
+def given(head: Head, name: str, array: Array, total: int, names: Sequence[str]) -> GivenLabels:
+    """What the labels are. `names` are those of the classes where the data names them."""
     target = head.target
     profile = None if target is None else target.array
-    return {
-        "name": name,
-        "shape": [total, *array.shape[1:]],
-        "dtype": "string" if array.dtype.kind in "US" else str(array.dtype),
-        "kind": "" if target is None else target.kind,
-        "classes": max(len(names), target.class_count) if target is not None and target.class_count else None,
-        "class_names": [str(name) for name in names[:_FEW]],
-        "min": None if profile is None else profile.minimum,
-        "max": None if profile is None else profile.maximum,
-        "mean": None if profile is None else profile.mean,
-    }
+    return GivenLabels(
+        name=name,
+        shape=(total, *array.shape[1:]),
+        dtype="string" if array.dtype.kind in "US" else str(array.dtype),
+        kind="" if target is None else target.kind,
+        classes=max(len(names), target.class_count) if target is not None and target.class_count else None,
+        class_names=tuple(names[:_FEW]),
+        min=None if profile is None else profile.minimum,
+        max=None if profile is None else profile.maximum,
+        mean=None if profile is None else profile.mean,
+    )
 
 
-def problems(head: Head, name: str, array: Array) -> list[dict[str, str]]:
-    """What does not fit: {"what", "sentence"}."""
-    return [{"what": what, "sentence": f"{name}: {sentence}."} for what, sentence in _problems(head, array)]
+def problems(head: Head, name: str, array: Array) -> tuple[Misfit, ...]:
+    """What does not fit."""
+    return tuple(Misfit(what, f"{name}: {sentence}.") for what, sentence in _problems(head, array))
 
 
-def suggestions(head: Head, name: str, array: Array, names: Sequence[str]) -> list[Steps]:
+def suggestions(head: Head, name: str, array: Array, names: Sequence[str]) -> tuple[report.Steps, ...]:
     """Steps to add, best first; each was applied to these labels, and they fit afterwards."""
     found: list[Steps] = []
     for steps in _routes(head, name, array, names):
@@ -83,10 +80,16 @@ def suggestions(head: Head, name: str, array: Array, names: Sequence[str]) -> li
             continue
         if not any(True for _ in _problems(head, made)):
             found.append(steps)
-    return found[:3]
+    return tuple(tuple(steps) for steps in found[:3])
 
 
-def _code(head: Head) -> str:
+def _encoding(head: Head) -> str:
+    units = head.units
+    last, rows = ("?", "?") if units is None else (units - 1, units)
+    return _CODES[_code(head)].format(last=last, units=rows)
+
+
+def _code(head: Head) -> LabelCode:
     if head.loss in SPARSE_LOSSES:
         return "numbers"
     if head.loss in CATEGORICAL_LOSSES or head.loss == "categorical_hinge":
@@ -102,7 +105,7 @@ def _code(head: Head) -> str:
     return "yes-no" if head.activation == "sigmoid" and head.units == 1 else ""
 
 
-def _why(head: Head, code: str) -> str:
+def _why(head: Head, code: LabelCode) -> str:
     if head.loss:
         return f"{head.loss} reads labels so{'' if head.loss_said else ' (as the model was compiled)'}."
     if code:
@@ -110,17 +113,17 @@ def _why(head: Head, code: str) -> str:
     return "The file names no loss, and the last layer does not tell."
 
 
-def _label_shape(head: Head, code: str) -> tuple[int | None, ...]:
+def _label_shape(head: Head, code: LabelCode) -> tuple[int | None, ...]:
     shape = head.shape or ()
     return shape[:-1] if code in ("numbers", "either") and shape else shape
 
 
-def _problems(head: Head, array: Array) -> Iterator[tuple[str, str]]:
+def _problems(head: Head, array: Array) -> Iterator[tuple[What, str]]:
     code, units = _code(head), head.units or 0
     if not code:
         return
     if array.dtype.kind in "USO":
-        yield "text", f"expected {_said(head)}, got text ({_examples(array)})"
+        yield "text", f"expected {_encoding(head)}, got text ({_examples(array)})"
         return
     if array.dtype.kind not in "biuf":
         return
@@ -135,28 +138,28 @@ def _problems(head: Head, array: Array) -> Iterator[tuple[str, str]]:
         yield from _numbers(head, array, units, one_hot=one_hot)
     elif code in ("one-hot", "tags"):
         if array.shape[-1:] != (units,) or array.ndim < len(head.shape or ()):
-            yield "shape", f"expected {_said(head)}, got {_got(array)}"
+            yield "shape", f"expected {_encoding(head)}, got {_got(array)}"
         elif code == "tags" and not _within(array, 0, 1):
-            yield "range", f"expected {_said(head)}, got {_got(array)}"
+            yield "range", f"expected {_encoding(head)}, got {_got(array)}"
         elif code == "one-hot" and not _sums_to_one(array):
-            yield "range", f"expected {_said(head)}, got rows that do not sum to 1"
+            yield "range", f"expected {_encoding(head)}, got rows that do not sum to 1"
     elif code in ("yes-no", "signs"):
         if not _within(array, -1 if code == "signs" else 0, 1):
-            yield "range", f"expected {_said(head)}, got {_got(array)}"
+            yield "range", f"expected {_encoding(head)}, got {_got(array)}"
         elif one_hot and array.shape[-1] == 2:
-            yield "shape", f"expected one column of {_said(head)}, got rows of 2"
+            yield "shape", f"expected one column of {_encoding(head)}, got rows of 2"
     elif code == "values":
         yield from _values(head, array)
 
 
-def _numbers(head: Head, array: Array, units: int, *, one_hot: bool) -> Iterator[tuple[str, str]]:
+def _numbers(head: Head, array: Array, units: int, *, one_hot: bool) -> Iterator[tuple[What, str]]:
     if one_hot:
-        yield "shape", f"expected {_said(head)}, got rows of {units} with a single 1"
+        yield "shape", f"expected {_encoding(head)}, got rows of {units} with a single 1"
         return
     if array.dtype.kind == "f" and not bool((array == np.floor(array)).all()):
-        yield "range", f"expected {_said(head)}, got fractions"
+        yield "range", f"expected {_encoding(head)}, got fractions"
     elif units and array.size and not _within(array, 0, units - 1):
-        yield "range", f"expected {_said(head)}, got {_got(array)}"
+        yield "range", f"expected {_encoding(head)}, got {_got(array)}"
     places, have = (head.shape or ())[1:-1], array.shape[1:]
     have = have[:-1] if have[-1:] == (1,) and len(have) > len(places) else have
     if head.shape is not None and not (
@@ -168,7 +171,7 @@ def _numbers(head: Head, array: Array, units: int, *, one_hot: bool) -> Iterator
         )
 
 
-def _values(head: Head, array: Array) -> Iterator[tuple[str, str]]:
+def _values(head: Head, array: Array) -> Iterator[tuple[What, str]]:
     want, have = (head.shape or ())[1:], array.shape[1:]
     one = tuple(want) == (1,) and have == ()
     if head.shape is not None and not one:
@@ -243,10 +246,6 @@ def _sums_to_one(array: Array) -> bool:
 
 def _within(array: Array, low: float, high: float) -> bool:
     return not array.size or bool(array.min() >= low - 1e-6 and array.max() <= high + 1e-6)
-
-
-def _said(head: Head) -> str:
-    return str(expects_json(head)["encoding"])
 
 
 def _got(array: Array) -> str:

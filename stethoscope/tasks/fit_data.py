@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.codec import plain
 from stethoscope.data import open_data
 from stethoscope.data_fit.fitting import Fitting
+from stethoscope.data_fit.report import DataFit, Fed, RowShown
 from stethoscope.data_fit.sampled_rows import Rows, flat, sampled_rows
 from stethoscope.data_fit.trained_statistics import trained_statistics
+from stethoscope.data_study.numbers import Histogram
 from stethoscope.formats import detect, format_of
 from stethoscope.gathering.array_statistics import profile_array
 from stethoscope.preprocessing.preparation import Preparation
@@ -24,18 +24,12 @@ _PREVIEW_VALUES = 4_000
 
 
 class FitData:
-    """params: "preparation", "data_options"; files: "model", "data".
-
-    Answers with "about" (the data's), "rows_read", "inputs", "outputs" (each {"name", "expects", "has", "ok", "problems":
-    [{"what", "sentence"}], "suggested": [steps to add, …], "of"}), "broken" ({"place", "sentence"} of a step that does not
-    apply, or null), "steps" (in words), "code", "as_fed" (per input {"name", "array", "shape", "dtype", "min", "max",
-    "histogram", "before": {"shape", "dtype", "min", "max", "histogram", "file"}, "file"}) and "others" (arrays the model
-    does not take). Files: one row per input, before and after the steps.
-    """
+    """params: "preparation", "data_options"; files: "model", "data". Files: one row per input, before and after the steps."""
 
     kind = "fit_data"
+    answer = DataFit
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
+    def run(self, context: TaskContext) -> DataFit:
         """Compares some rows from all over the data with the model's description."""
         steps = Preparation.from_json(context.params.get("preparation") or ())
         model, file = context.files["model"], context.files["data"]
@@ -54,48 +48,43 @@ class FitData:
             format_of(architecture).ends(model).inputs,
             trained_statistics(model, architecture),
         )
-        broken = fitting.broken
         inputs, outputs = fitting.inputs(), fitting.outputs()
         context.report("compare", 0.9, "showing a row")
-        fed = [
-            {"name": expected.name, "array": name} | _shown(context, place, sampled.arrays[name], fitting.arrays[name])
-            for place, (expected, name) in enumerate(fitting.fed()[:_MOST_PREVIEWED])
-        ]
-        found: Mapping[str, Any] = plain(
-            {
-                "about": about,
-                "rows_read": max((len(rows) for rows in sampled.arrays.values()), default=0),
-                "inputs": inputs,
-                "outputs": outputs,
-                "broken": None if broken is None else {"place": broken.place, "sentence": broken.sentence},
-                "applied": fitting.applied,
-                "steps": steps.words(),
-                "code": steps.code(),
-                "as_fed": fed,
-                "others": fitting.left_over(),
-            }
+        return DataFit(
+            about=about,
+            rows_read=max((len(rows) for rows in sampled.arrays.values()), default=0),
+            inputs=inputs,
+            outputs=outputs,
+            broken=fitting.broken,
+            applied=fitting.applied,
+            steps=tuple(steps.words()),
+            code=steps.code(),
+            as_fed=tuple(
+                _fed(context, place, expected.name, array, sampled.arrays[array], fitting.arrays[array])
+                for place, (expected, array) in enumerate(fitting.fed()[:_MOST_PREVIEWED])
+            ),
+            others=fitting.left_over(),
         )
-        return found
 
 
-def _shown(context: TaskContext, place: int, before: Rows, after: Rows) -> dict[str, Any]:
+def _fed(context: TaskContext, place: int, name: str, array: str, before: Rows, after: Rows) -> Fed:
     """Statistics of an array before and after its steps, and its first row as files."""
-    return _told(context, f"after-{place}", after) | {"before": _told(context, f"before-{place}", before)}
+    shown = _shown(context, f"after-{place}", after)
+    return Fed(name=name, array=array, before=_shown(context, f"before-{place}", before), **vars(shown))
 
 
-def _told(context: TaskContext, name: str, rows: Rows) -> dict[str, Any]:
+def _shown(context: TaskContext, name: str, rows: Rows) -> RowShown:
     profile = profile_array(name, flat(rows), duplicates=False)
     row = _thinned(np.asarray(rows[0])) if len(rows) else None
-    shape: Any = list(rows.shape[1:]) if isinstance(rows, np.ndarray) else "several"
-    return {
-        "shape": shape,
-        "dtype": profile.dtype,
-        "min": profile.minimum,
-        "max": profile.maximum,
-        "histogram": {"edges": list(profile.histogram_edges), "counts": list(profile.histogram_counts)},
-        "row_shape": None if row is None else list(np.shape(rows[0])),
-        "file": None if row is None else context.save(name, row),
-    }
+    return RowShown(
+        shape=rows.shape[1:] if isinstance(rows, np.ndarray) else "several",
+        dtype=profile.dtype,
+        min=profile.minimum,
+        max=profile.maximum,
+        histogram=Histogram(profile.histogram_edges, profile.histogram_counts),
+        row_shape=None if row is None else np.shape(rows[0]),
+        file=None if row is None else context.save(name, row),
+    )
 
 
 def _thinned(row: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from stethoscope.codec import decode, plain
+from stethoscope.data_fit.report import DataFit
 from stethoscope.formats import detect
 from stethoscope.formats.tflite_model.quantised_ends import input_quantisation
 from stethoscope.preprocessing.preparation import Preparation
@@ -45,11 +47,11 @@ def fit(folder: Path, model: Path, data: Path, steps=(), **options):
         memory=None,
         open_model=None,
     )
-    return json.loads(json.dumps(TASK.run(context)))
+    return decode(DataFit, json.loads(json.dumps(plain(TASK.run(context)))))
 
 
 def sentences(side) -> str:
-    return " ".join(problem["sentence"] for problem in side["problems"])
+    return " ".join(problem.sentence for problem in side.problems)
 
 
 def conv(*before, size=28, channels=1, classes=3):
@@ -60,15 +62,15 @@ def conv(*before, size=28, channels=1, classes=3):
 
 
 def everything_offered_fits(folder, model, data, found, **options):
-    sides = [*found["inputs"], *found["outputs"]]
-    wrong = [side for side in sides if side["problems"]]
+    sides = [*found.inputs, *found.outputs]
+    wrong = [side for side in found.sides if side.problems]
     assert wrong
     for side in wrong:
-        assert side["suggested"], sentences(side)
-    steps = [step for side in wrong for step in side["suggested"][0]]
+        assert side.suggested, sentences(side)
+    steps = [step for side in wrong for step in side.suggested[0]]
     after = fit(folder, model, data, steps, **options)
-    assert after["broken"] is None
-    assert [problem for side in (*after["inputs"], *after["outputs"]) for problem in side["problems"]] == []
+    assert after.broken is None
+    assert after.problems == ()
     return Preparation.from_json(steps).words()
 
 
@@ -80,15 +82,15 @@ def test_pixels_of_pictures_for_a_network_trained_from_nothing(tmp_path):
         x_test=RNG.integers(0, 256, (9, 28, 28), dtype=np.uint8), y_test=RNG.integers(0, 3, 9),
     )  # fmt: skip
     found = fit(tmp_path, model, data)
-    image = found["inputs"][0]
-    assert image["expects"]["channels"] == 1
+    image = found.inputs[0]
+    assert image.expects.channels == 1
     assert "(28, 28, 1), got (28, 28)" in sentences(image)
     assert "pixels from 0 to 255" in sentences(image)
-    assert image["has"]["shape"][0] == 30
-    assert found["outputs"][0]["ok"] is True
+    assert image.has.shape[0] == 30
+    assert found.outputs[0].ok is True
     said = everything_offered_fits(tmp_path, model, data, found)
     assert said == ["add an axis", "÷255"]
-    assert image["suggested"][0][0]["of"] == "x", "the steps also have to change x_test"
+    assert image.suggested[0][0]["of"] == "x", "the steps also have to change x_test"
 
 
 def test_pixels_of_fewer_bits_are_divided_by_their_own_full_scale(tmp_path):
@@ -96,7 +98,7 @@ def test_pixels_of_fewer_bits_are_divided_by_their_own_full_scale(tmp_path):
     pixels = RNG.integers(0, 17, (30, 28, 28, 1), dtype=np.uint8)
     data = arrays(tmp_path, x=pixels, y=RNG.integers(0, 3, 30))
     found = fit(tmp_path, model, data)
-    assert [Preparation.from_json(steps).words() for steps in found["inputs"][0]["suggested"]][:2] == [
+    assert [Preparation.from_json(steps).words() for steps in found.inputs[0].suggested][:2] == [
         ["÷16"],
         ["÷255"],
     ]
@@ -106,11 +108,11 @@ def test_pixels_of_fewer_bits_are_divided_by_their_own_full_scale(tmp_path):
 def test_a_rescaling_layer_takes_pixels_as_stored_and_scaling_before_it_is_superfluous(tmp_path):
     model = saved(tmp_path, *conv(layers.Rescaling(1 / 127.5, -1)), loss=SPARSE)
     data = arrays(tmp_path, x=RNG.integers(0, 256, (20, 28, 28, 1), dtype=np.uint8), y=RNG.integers(0, 3, 20))
-    assert fit(tmp_path, model, data)["inputs"][0]["ok"]
-    found = fit(tmp_path, model, data, [{"step": "scale", "of": "x", "factor": 1 / 255}])["inputs"][0]
+    assert fit(tmp_path, model, data).inputs[0].ok
+    found = fit(tmp_path, model, data, [{"step": "scale", "of": "x", "factor": 1 / 255}]).inputs[0]
     assert "scales again" in sentences(found)
-    assert found["superfluous"] == [0]
-    assert found["expects"]["range"] == [0, 255]
+    assert found.superfluous == (0,)
+    assert found.expects.range == (0, 255)
 
 
 def test_columns_far_apart_are_standardized_with_their_own_numbers(tmp_path):
@@ -118,7 +120,7 @@ def test_columns_far_apart_are_standardized_with_their_own_numbers(tmp_path):
     x = np.stack([RNG.normal(60_000, 15_000, 500), RNG.normal(0.4, 0.1, 500)], 1)
     data = arrays(tmp_path, x=x, y=RNG.normal(size=500))
     found = fit(tmp_path, model, data)
-    step = found["inputs"][0]["suggested"][0][0]
+    step = found.inputs[0].suggested[0][0]
     assert step["step"] == "standardize"
     np.testing.assert_allclose(step["mean"], x.mean(0), rtol=1e-4)
     everything_offered_fits(tmp_path, model, data, found)
@@ -129,11 +131,11 @@ def test_a_normalization_layer_says_what_it_was_given(tmp_path):
     model = saved(tmp_path, keras.Input((2,)), normal, layers.Dense(1), loss="mse")
     as_trained = np.stack([RNG.normal(50, 10, 100), RNG.normal(3, 1, 100)], 1)
     data = arrays(tmp_path, x=as_trained, y=np.ones(100))
-    assert fit(tmp_path, model, data)["inputs"][0]["ok"]
+    assert fit(tmp_path, model, data).inputs[0].ok
     scaled = arrays(tmp_path, x=(as_trained - as_trained.mean(0)) / as_trained.std(0) / 10, y=np.ones(100))
-    found = fit(tmp_path, model, scaled)["inputs"][0]
+    found = fit(tmp_path, model, scaled).inputs[0]
     assert "50 ± 10" in sentences(found)
-    assert found["expects"]["range"] == [0, 80]
+    assert found.expects.range == (0, 80)
 
 
 @pytest.mark.parametrize("kind", ["Normalization", "BatchNormalization"])
@@ -147,15 +149,15 @@ def test_a_fitted_layer_says_it_by_its_weights(tmp_path, kind):
         normal.moving_variance.assign([100.0, 1.0])
     model.save(tmp_path / "model.keras")
     data = arrays(tmp_path, x=RNG.normal(size=(100, 2)))
-    found = fit(tmp_path, tmp_path / "model.keras", data)["inputs"][0]
+    found = fit(tmp_path, tmp_path / "model.keras", data).inputs[0]
     assert "as in training, got" in sentences(found)
-    np.testing.assert_allclose(found["expects"]["range"], [0, 80], atol=3)
+    np.testing.assert_allclose(found.expects.range, [0, 80], atol=3)
 
 
 def test_a_layer_that_was_never_fitted_says_nothing(tmp_path):
     model = saved(tmp_path, keras.Input((2,)), layers.BatchNormalization(), layers.Dense(1), loss="mse")
     data = arrays(tmp_path, x=RNG.normal(500, 100, size=(100, 2)))
-    assert fit(tmp_path, model, data)["inputs"][0]["ok"]
+    assert fit(tmp_path, model, data).inputs[0].ok
 
 
 def test_a_quantised_model_gets_its_own_whole_numbers(tmp_path, shared_dir):
@@ -166,9 +168,9 @@ def test_a_quantised_model_gets_its_own_whole_numbers(tmp_path, shared_dir):
         if not whole or not input_quantisation(ModelFile.at(path)) or None in (spec.shape or (None,)):
             continue
         data = arrays(tmp_path, x=RNG.random((4, *spec.shape[1:])).astype("float32"))
-        found = fit(tmp_path, path, data)["inputs"][0]
-        assert found["expects"]["mode"] == "quantised"
-        assert (found["suggested"][0][-1]["step"], found["suggested"][0][-1]["dtype"]) == ("quantise", spec.dtype)
+        found = fit(tmp_path, path, data).inputs[0]
+        assert found.expects.mode == "quantised"
+        assert (found.suggested[0][-1]["step"], found.suggested[0][-1]["dtype"]) == ("quantise", spec.dtype)
         tried += 1
         if tried == 2:
             return
@@ -182,11 +184,11 @@ def test_words_beyond_the_table_and_sentences_of_another_length(tmp_path):
         layers.Dense(1, activation="sigmoid"), loss=BINARY,
     )  # fmt: skip
     data = arrays(tmp_path, x=RNG.integers(0, 150, (40, 33)), y=RNG.integers(0, 2, 40))
-    found = fit(tmp_path, model, data)["inputs"][0]
+    found = fit(tmp_path, model, data).inputs[0]
     assert "0 to 99, got 0 to 149" in sentences(found)
-    assert found["suggested"] == [[{"step": "pad", "of": "x", "length": 20}]]
+    assert found.suggested == (({"step": "pad", "of": "x", "length": 20},),)
     fractions = fit(tmp_path, model, arrays(tmp_path, x=RNG.random((40, 20)), y=RNG.integers(0, 2, 40)))
-    assert "got fractions" in sentences(fractions["inputs"][0])
+    assert "got fractions" in sentences(fractions.inputs[0])
 
 
 def test_missing_values_are_filled(tmp_path):
@@ -195,7 +197,7 @@ def test_missing_values_are_filled(tmp_path):
     x[3, 1] = np.nan
     data = arrays(tmp_path, x=x, y=np.ones(60))
     found = fit(tmp_path, model, data)
-    assert "1 missing" in sentences(found["inputs"][0])
+    assert "1 missing" in sentences(found.inputs[0])
     everything_offered_fits(tmp_path, model, data, found)
 
 
@@ -218,16 +220,16 @@ def test_labels_that_the_loss_does_not_read(tmp_path, loss, activation, units, l
     y = np.array(labels * 10)
     data = arrays(tmp_path, x=RNG.normal(size=(len(y), 2)), y=y)
     found = fit(tmp_path, model, data)
-    assert says in sentences(found["outputs"][0])
+    assert says in sentences(found.outputs[0])
     assert everything_offered_fits(tmp_path, model, data, found) == words
 
 
 def test_more_classes_than_units_is_said_and_nothing_is_offered(tmp_path):
     model = saved(tmp_path, keras.Input((2,)), layers.Dense(3, activation="softmax"), loss=SPARSE)
     data = arrays(tmp_path, x=RNG.normal(size=(50, 2)), y=np.arange(50) % 5)
-    found = fit(tmp_path, model, data)["outputs"][0]
+    found = fit(tmp_path, model, data).outputs[0]
     assert "values from 0 to 4" in sentences(found)
-    assert found["suggested"] == []
+    assert found.suggested == ()
 
 
 def test_photographs_in_folders_for_a_network_of_keras_applications(tmp_path):
@@ -245,11 +247,11 @@ def test_photographs_in_folders_for_a_network_of_keras_applications(tmp_path):
     y = layers.Dense(2, activation="softmax")(layers.GlobalAveragePooling2D()(x))
     keras.Model(pictures, y).save(tmp_path / "model.keras")
     found = fit(tmp_path, tmp_path / "model.keras", tmp_path / "photos.zip")
-    image = found["inputs"][0]
-    assert "MobileNet V2" in image["expects"]["why_range"]
-    assert image["has"]["shape"] == "several"
+    image = found.inputs[0]
+    assert "MobileNet V2" in image.expects.why_range
+    assert image.has.shape == "several"
     assert "4 shapes" in sentences(image)
-    assert len(image["suggested"]) == 3, "stretched, cut, padded"
+    assert len(image.suggested) == 3, "stretched, cut, padded"
     said = everything_offered_fits(tmp_path, tmp_path / "model.keras", tmp_path / "photos.zip", found)
     assert said == ["resize 32×32", "÷127.5 − 1"]
 
@@ -259,11 +261,11 @@ def test_a_step_that_does_not_apply_is_named_and_the_rest_is_compared(tmp_path):
     data = arrays(tmp_path, x=RNG.normal(size=(20, 2)), y=np.ones(20))
     steps = [{"step": "cast", "of": "x", "dtype": "float32"}, {"step": "resize", "of": "x", "height": 2, "width": 2}]
     found = fit(tmp_path, model, data, steps)
-    assert found["broken"]["place"] == 1
-    assert "expected images" in found["broken"]["sentence"]
-    assert found["inputs"][0]["ok"]
-    assert found["as_fed"][0]["dtype"] == "float32"
-    assert (tmp_path / "out" / found["as_fed"][0]["file"]).exists()
+    assert found.broken.place == 1
+    assert "expected images" in found.broken.sentence
+    assert found.inputs[0].ok
+    assert found.as_fed[0].dtype == "float32"
+    assert (tmp_path / "out" / found.as_fed[0].file).exists()
 
 
 def test_arrays_of_no_input_are_said(tmp_path):
@@ -271,5 +273,5 @@ def test_arrays_of_no_input_are_said(tmp_path):
     keras.Model([first, second], layers.Dense(1)(layers.Concatenate()([first, second]))).save(tmp_path / "two.keras")
     data = arrays(tmp_path, weight=RNG.normal(size=(20, 2)), height=RNG.normal(size=(20, 2)))
     found = fit(tmp_path, tmp_path / "two.keras", data)
-    assert [side["ok"] for side in found["inputs"]] == [False, False]
-    assert "['age', 'size']" in sentences(found["inputs"][0])
+    assert [side.ok for side in found.inputs] == [False, False]
+    assert "['age', 'size']" in sentences(found.inputs[0])
