@@ -8,12 +8,15 @@ from typing import Any
 
 from dashboard import progress
 from dashboard.data.data_use import DataUse
+from dashboard.kept_answers import kept
+from stethoscope.architecture.description import Description, FormatNamed
+from stethoscope.codec import fitting, partial_of
 from stethoscope.formats import all_formats
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings
 from stethoscope.store import Entry
-from stethoscope.types import Budget, Job, ModelFile, Status, WorkerKind
+from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE_MEMORY_BYTES = 4 << 30
 _DESCRIBE_S = 120.0
@@ -26,11 +29,25 @@ def describe(entry: Entry, *, again: bool = False) -> JobState:
     """
     if not again:
         states = [state for state in engine().jobs(entry_id=entry.id) if state.kind == "describe"]
-        good = (state for state in states if state.result is not None and state.result.status is Status.OK)
-        found = next(good, states[0] if states else None)
-        if found is not None:
-            return found
+        ended = {state.id: state.result for state in states if state.result and state.result.status is Status.OK}
+        good = {job_id for job_id, result in ended.items() if architecture_in(result) is not None}
+        # An answer of another version, which is not of today's type, is as good as none.
+        found = [state for state in states if state.id in good] or [state for state in states if state.id not in ended]
+        if found:
+            return found[0]
+        again = bool(states)
     return engine().state(engine().submit(_describe_job(entry), owner=entry.owner, entry_id=entry.id, fresh=again))
+
+
+def architecture_in(result: JobResult) -> Architecture | None:
+    """The model that a job described, also where it ended early; None where it did not come to that. The same for one answer."""
+    return _architecture(result.value)
+
+
+@kept
+def _architecture(value: Mapping[str, Any]) -> Architecture | None:
+    description = fitting(Description, value)
+    return None if description is None else description.architecture
 
 
 def reading(entry: Entry) -> bool:
@@ -101,5 +118,6 @@ def known_format(entry: Entry) -> str:
     """What to call the format of a model that has been described; "" before that. Starts nothing."""
     for state in engine().jobs(entry_id=entry.id):
         if state.kind == "describe" and state.result is not None:
-            return str(state.result.value.get("format") or "")
+            named = partial_of(state.result, FormatNamed)
+            return "" if named is None else named.format
     return ""

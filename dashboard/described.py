@@ -5,9 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import analysis, escape, navigation, progress, render, rerun, session
-from dashboard.kept_answers import kept
 from dashboard.session import View
-from stethoscope.codec import architecture_from_json
 from stethoscope.jobs.state import JobState
 from stethoscope.store import store
 from stethoscope.types import Architecture, Status, UploadKind
@@ -57,12 +55,7 @@ def _read(view: View, state: JobState, say_if_partial: bool) -> Architecture | N
     result = state.result
     if result is None:
         return None
-    found = None
-    if result.value:
-        try:
-            found = _parsed(result.value)
-        except (KeyError, TypeError, ValueError):
-            found = None
+    found = analysis.architecture_in(result)
     if found is None:
         render.ending(state)
         _again(view, state)
@@ -78,9 +71,6 @@ def _read(view: View, state: JobState, say_if_partial: bool) -> Architecture | N
             )
             _again(view, state)
     return found
-
-
-_parsed = kept(architecture_from_json)
 
 
 def _as_data(view: View, error: str) -> None:

@@ -23,7 +23,8 @@ from stethoscope import (
     cli_sweep,
     cli_versions,
 )
-from stethoscope.cli_answers import exit_for, failing_well, known, print_answer, print_json, summary, value_or_exit
+from stethoscope.architecture.description import Description
+from stethoscope.cli_answers import answer_or_exit, exit_for, failing_well, known, print_json, summary
 from stethoscope.cli_options import (
     DataOption,
     JsonOption,
@@ -34,6 +35,7 @@ from stethoscope.cli_options import (
     TimeoutOption,
     TrustOption,
 )
+from stethoscope.codec import plain
 from stethoscope.types import JobResult
 
 app = typer.Typer(
@@ -77,8 +79,13 @@ def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
     """Read a model's architecture without loading it."""
     with failing_well():
         result = cli_run.describe(model)
-        value = value_or_exit(result, as_json)
-        print_answer(value, as_json, "description")
+        description = answer_or_exit(result, Description, as_json)
+        if as_json:
+            print_json(plain(description))
+        else:
+            from stethoscope import cli_text
+
+            cli_text.description(description)
 
 
 app.command()(cli_predict.predict)
@@ -238,7 +245,7 @@ def plan(
         )
         value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
         if isinstance(value, JobResult):
-            value_or_exit(value, as_json)
+            answer_or_exit(value, Description, as_json)
             return
         if not really_run:
             cli_plan.write(value, as_json)
@@ -259,7 +266,12 @@ def doctor(as_json: JsonOption = False) -> None:
     with failing_well():
         from stethoscope.doctor import examine
 
-        print_answer(examine(), as_json, "examination")
+        if as_json:
+            print_json(examine())
+        else:
+            from stethoscope import cli_text
+
+            cli_text.examination(examine())
 
 
 def main() -> NoReturn:

@@ -6,14 +6,16 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
-from stethoscope.codec import SCHEMA_VERSION, partial_of, plain
+from stethoscope.codec import SCHEMA_VERSION, answer_of, partial_of, plain
 from stethoscope.errors import StethoscopeError, UnsafeFile
 from stethoscope.memory.shortage_report import shortage_of
 from stethoscope.types import JobResult, Status
+
+T = TypeVar("T")
 
 
 def summary(result: JobResult) -> dict[str, Any]:
@@ -39,23 +41,12 @@ def print_json(value: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
 
 
-def print_answer(value: Mapping[str, Any], as_json: bool, what: str) -> None:
-    """Prints an answer as one JSON object, or for people with the function of `cli_text` named `what`."""
-    if as_json:
-        print_json(value)
-    else:
-        from stethoscope import cli_text
-
-        getattr(cli_text, what)(value)
-
-
-def value_or_exit(result: JobResult, as_json: bool) -> Mapping[str, Any]:
+def answer_or_exit(result: JobResult, kind: type[T], as_json: bool) -> T:
     """The job's answer; without one, says why and ends the command."""
-    if result.status is not Status.OK:
-        if as_json:
-            sys.stdout.write(json.dumps(summary(result)) + "\n")
-        exit_for(result)
-    return result.value
+    if result.status is not Status.OK and as_json:
+        print_json(summary(result))
+    exit_for(result)
+    return answer_of(result, kind)
 
 
 def worst(results: Mapping[str, JobResult]) -> JobResult:

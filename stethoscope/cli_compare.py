@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope import cli_run
+from stethoscope.architecture.description import FormatNamed
 from stethoscope.cli_answers import exit_for_status, failing_well, known, print_json, summary
 from stethoscope.cli_options import (
     DataOption,
@@ -20,7 +21,7 @@ from stethoscope.cli_options import (
     TimeoutOption,
     TrustOption,
 )
-from stethoscope.codec import partial_of
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Budget, JobResult, Status
@@ -128,7 +129,7 @@ def _run(
             if described.status is not Status.OK:
                 ends[place] = described
                 continue
-            right[place] = Compared(own, worker, one.settings, str(described.value["format_id"]))
+            right[place] = Compared(own, worker, one.settings, answer_of(described, FormatNamed).format_id)
         jobs = {
             place: comparison_job(left, one, rows, params, limits, list(right.values())) for place, one in right.items()
         }

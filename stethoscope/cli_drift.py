@@ -136,14 +136,9 @@ def _run(asked: Any, current: Path | None, limits: Budget) -> JobResult:
     with cli_run.short_engine() as engine:
         if asked.model is not None:
             files |= cli_run.input_files(asked.model, None)
-            described = cli_run.run_job(
-                engine, Job("describe", {"model": files["model"], **cli_run.beside_files(files)}, {}, limits)
-            )
+            described, worker = cli_run.describe_kind(engine, files, limits)
             if described.status is not Status.OK:
                 return described
-            from stethoscope.formats import all_formats
-
-            worker = all_formats()[str(described.value["format_id"])].worker
         return cli_run.run_job(engine, Job("drift", files, params, limits, worker))
 
 

@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from stethoscope.architecture.description import Description
 from stethoscope.cli_run import describe
-from stethoscope.codec import SCHEMA_VERSION, architecture_from_json
+from stethoscope.codec import SCHEMA_VERSION, answer_of
 from stethoscope.errors import BadSetting
 from stethoscope.planner.file_settings import for_model
 from stethoscope.planner.model_shape import ModelShape, model_shape
@@ -77,7 +78,7 @@ def run(
         result = describe(path)
         if result.status is not Status.OK:
             return result
-        architecture = architecture_from_json(result.value)
+        architecture = answer_of(result, Description).architecture
         own = for_model(architecture, asked)
         shape = model_shape(architecture, sequence_length, size)
         loss = architecture.compile.loss if architecture.compile is not None else ""

@@ -15,12 +15,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stethoscope.architecture.description import FormatNamed
+from stethoscope.codec import answer_of
 from stethoscope.devices import default_floor_bytes
 from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.formats import all_formats
 from stethoscope.jobs.host_memory import HostMemory
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.sizes import parse_size
+from stethoscope.task import await_answer
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE_BUDGET = Budget(memory_bytes=4 << 30, timeout_s=120)
@@ -72,12 +75,15 @@ def model_job(
         return result, folder.resolve()
 
 
-def describe_kind(engine: Engine, files: Mapping[str, ModelFile]) -> tuple[JobResult, WorkerKind]:
+def describe_kind(
+    engine: Engine, files: Mapping[str, ModelFile], limits: Budget = _DESCRIBE_BUDGET
+) -> tuple[JobResult, WorkerKind]:
     """Describes the model among `files`; returns the result, and the kind of worker that its format needs."""
     asked = {"model": files["model"], **beside_files(files)}
-    described = run_job(engine, Job("describe", asked, {}, _DESCRIBE_BUDGET))
-    worker = all_formats()[str(described.value["format_id"])].worker if described.status is Status.OK else "light"
-    return described, worker
+    described = run_job(engine, Job("describe", asked, {}, limits))
+    if described.status is not Status.OK:
+        return described, "light"
+    return described, all_formats()[answer_of(described, FormatNamed).format_id].worker
 
 
 def data_params(prepare: str, target: str) -> dict[str, Any]:
@@ -209,6 +215,8 @@ def run_job(engine: Engine, job: Job) -> JobResult:
 def run_jobs(engine: Engine, jobs: Sequence[Job]) -> list[JobResult]:
     """Waits for several jobs, as many at once as the engine runs; Ctrl-C cancels those that are not done."""
     ids = [engine.submit(job) for job in jobs]
+    for kind in {job.kind for job in jobs}:
+        await_answer(kind)  # while the worker starts
     with interruptible() as stopped, progress_line() as say:
         while waiting := [one for one in ids if not engine.state(one).done]:
             if stopped():

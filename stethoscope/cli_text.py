@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.architecture.description import Description
 from stethoscope.codec import partial_of
 from stethoscope.memory.shortage_report import shortage_of
 from stethoscope.sizes import human_bytes
@@ -18,36 +19,33 @@ from stethoscope.types import JobResult, Status
 _SHOWN_LAYERS = 200
 
 
-def description(value: Mapping[str, Any]) -> None:
+def description(described: Description) -> None:
     """Prints the answer of `describe`."""
     console = Console(highlight=False)
-    parameters = value["parameters"]
-    trainable = "" if parameters["trainable"] is None else f" ({parameters['trainable']:,} trainable)"
+    parameters = described.parameters
+    trainable = "" if parameters.trainable is None else f" ({parameters.trainable:,} trainable)"
     console.print(
-        f"[bold]{escape(value['format'])}[/]  {escape(value['framework_version'])}  {human_bytes(value['size_bytes'])}"
+        f"[bold]{escape(described.format)}[/]  {escape(described.framework_version)}  {human_bytes(described.size_bytes)}"
     )
-    console.print(f"{parameters['total']:,} parameters{trainable}")
-    for title in ("inputs", "outputs"):
-        for spec in value[title]:
-            console.print(f"{title[:-1]:>6}  {escape(spec['name'])}  {shape(spec['shape'])}  {spec['dtype']}")
-    if value["compile"]:
-        console.print(
-            "compiled  " + escape(", ".join(f"{key} {item}" for key, item in value["compile"].items() if item))
-        )
+    console.print(f"{parameters.total:,} parameters{trainable}")
+    for title, specs in (("input", described.inputs), ("output", described.outputs)):
+        for spec in specs:
+            console.print(f"{title:>6}  {escape(spec.name)}  {shape(spec.shape)}  {spec.dtype}")
+    if described.compile:
+        settings = (f"{key} {value}" for key, value in vars(described.compile).items() if value)
+        console.print("compiled  " + escape(", ".join(settings)))
     table = Table("layer", "type", "output shape", "parameters", box=None, pad_edge=False)
-    for layer in value["layers"][:_SHOWN_LAYERS]:
-        table.add_row(
-            escape(layer["path"]), escape(layer["type"]), shape(layer["output_shape"]), f"{layer['parameters']:,}"
-        )
+    for layer in described.layers[:_SHOWN_LAYERS]:
+        table.add_row(escape(layer.path), escape(layer.type), shape(layer.output_shape), f"{layer.parameters:,}")
     console.print(table)
-    if len(value["layers"]) > _SHOWN_LAYERS:
-        console.print(f"… and {len(value['layers']) - _SHOWN_LAYERS:,} more (--json has all)")
-    for warning in value["warnings"]:
+    if len(described.layers) > _SHOWN_LAYERS:
+        console.print(f"… and {len(described.layers) - _SHOWN_LAYERS:,} more (--json has all)")
+    for warning in described.warnings:
         console.print(f"[yellow]note[/]  {escape(warning)}")
-    for hazard in value["hazards"]:
-        console.print(f"[red]code[/]  {escape(hazard['message'])}")
-    if value["runnable"]:
-        console.print(f"[yellow]cannot run here[/]  {escape(value['runnable'])}")
+    for hazard in described.hazards:
+        console.print(f"[red]code[/]  {escape(hazard.message)}")
+    if described.runnable:
+        console.print(f"[yellow]cannot run here[/]  {escape(described.runnable)}")
 
 
 def prediction(result: JobResult, folder: Path) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from stethoscope.codec import decode, plain
+from stethoscope.codec import decode, plain, ready
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import Architecture, Budget, ModelFile, Runner
 
@@ -51,6 +51,13 @@ def task_of(kind: str) -> Task[Any]:
     except (ImportError, AttributeError) as error:
         raise KeyError(kind) from error
     return task
+
+
+def await_answer(kind: str) -> None:
+    """Prepares for the answer of a job of this kind, which takes a moment the first time."""
+    answer = getattr(task_of(kind), "answer", None)
+    if answer is not None:
+        ready(answer)
 
 
 def misfit(kind: str, value: Mapping[str, Any]) -> str:

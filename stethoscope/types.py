@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import numpy.typing as npt  # not at run time: numpy is half of a command's start
@@ -75,8 +75,7 @@ class TensorSpec:
     dtype: str
 
 
-@dataclass(frozen=True)
-class Operand:
+class Operand(NamedTuple):
     """One tensor that a layer reads. `path` is that of the layer that yields it, "" for a weight, a constant or the outside."""
 
     path: str

@@ -12,7 +12,6 @@ from dashboard import analysis, described, escape, figures, linked, session, wor
 from dashboard.activations import activation_figures, activation_looks, map_grid
 from dashboard.activations.activation_input import Input
 from dashboard.activations.activation_looks import Look
-from stethoscope.codec import architecture_from_json
 from stethoscope.errors import NotFound
 from stethoscope.store import Entry, store
 from stethoscope.types import Architecture, Status
@@ -119,10 +118,11 @@ def _other_model(given: Input) -> tuple[Entry, Architecture] | None:
         described.architecture(replace(given.view, entry=entry))
         return None
     result = state.result
-    if result is None or result.status is not Status.OK:
+    architecture = None if result is None or result.status is not Status.OK else analysis.architecture_in(result)
+    if architecture is None:
         st.caption("The other model cannot be read: choose another one.")
         return None
-    return entry, architecture_from_json(result.value)
+    return entry, architecture
 
 
 def pair(first: Look, second: Look, names: Sequence[str]) -> None:

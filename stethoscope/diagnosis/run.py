@@ -157,8 +157,8 @@ class Diagnosis:
             ending = Status.REFUSED if result.status is Status.REFUSED else Status.FAILED
             self._publish(status=ending, reason=reason)
             return
-        if stage.id == "describe":
-            self._report = replace(self._report, format_id=str(result.value.get("format_id", "")))
+        if stage.id == "describe" and self._evidence.architecture is not None:
+            self._report = replace(self._report, format_id=self._evidence.architecture.format_id)
         failed = result.status is not Status.OK or bool(reason)
         self._end(stage, "failed" if failed else "done", reason, result.wall_s)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stethoscope.codec import answer_of, architecture_from_json
+from stethoscope.architecture.description import Description
+from stethoscope.codec import answer_of
 from stethoscope.diagnosis.request import Request
 from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, with_network
 from stethoscope.evidence.curves import CurveEvidence
@@ -148,7 +149,7 @@ def _consistency_params(request: Request, _evidence: EvidenceSet) -> dict[str, A
 
 
 def _with_architecture(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    return replace(evidence, architecture=architecture_from_json(result.value))
+    return replace(evidence, architecture=answer_of(result, Description).architecture)
 
 
 def _with_data(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from stethoscope.codec import architecture_from_json, partial_of
+from stethoscope.architecture.description import Description
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
@@ -95,7 +96,7 @@ class Lowering:
         if result.status is not Status.OK:
             self._publish(status=result.status, reason=result.reason)
             return None
-        architecture = architecture_from_json(result.value)
+        architecture = answer_of(result, Description).architecture
         self._worker = all_formats()[architecture.format_id].worker
         return architecture
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from stethoscope.architecture.description import FormatNamed
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.formats import all_formats
@@ -113,7 +114,7 @@ class Together:
             described = self._wait({tenant.name: self._job(tenant, "describe", {}, _DESCRIBE, "light")})[tenant.name]
             if described.status is not Status.OK:
                 return self._stopped(tenant.name, described)
-            self._workers[tenant.name] = all_formats()[str(described.value["format_id"])].worker
+            self._workers[tenant.name] = all_formats()[answer_of(described, FormatNamed).format_id].worker
             self._change(tenant.name, state="alone", batch_size=tenant.settings.batch_size)
             params = self._params(tenant, tenant.settings) | {"samples": 0}
             job = self._job(tenant, "predict", params, self._budget(self._request.device_bytes))

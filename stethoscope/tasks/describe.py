@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
 
-from stethoscope.codec import architecture_to_json
+from stethoscope.architecture.description import Description
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import detect
 from stethoscope.task import TaskContext
@@ -16,26 +15,26 @@ class Describe:
     """params: {"skeleton": bool}. Files: "skeleton-<name for Netron>"."""
 
     kind = "describe"
+    answer = Description
 
-    def run(self, context: TaskContext) -> Mapping[str, Any]:
-        """Returns the `describe` shape of the command line."""
+    def run(self, context: TaskContext) -> Description:
+        """Reads the file; a graph that cannot be drawn is a warning."""
         file = context.files["model"]
         context.report("read", message=f"reading {file.name}")
         kind = detect(file)
-        architecture = kind.describe(file)
-        value = architecture_to_json(architecture, size_bytes(file))
-        if context.params.get("skeleton", False):
-            context.save_partial(value)
-            context.report("draw", message="leaving the weights out")
-            try:
-                name, content = kind.skeleton(file)
-            except StethoscopeError as error:
-                value["warnings"].append(f"The graph cannot be drawn: {error}")
-                return value
-            folder = context.folder / "out"
-            folder.mkdir(exist_ok=True)
-            (folder / f"skeleton-{name}").write_bytes(content)
-        return value
+        description = Description.of(kind.describe(file), size_bytes(file))
+        if not context.params.get("skeleton", False):
+            return description
+        context.save_partial(description)
+        context.report("draw", message="leaving the weights out")
+        try:
+            name, content = kind.skeleton(file)
+        except StethoscopeError as error:
+            return replace(description, warnings=(*description.warnings, f"The graph cannot be drawn: {error}"))
+        folder = context.folder / "out"
+        folder.mkdir(exist_ok=True)
+        (folder / f"skeleton-{name}").write_bytes(content)
+        return description
 
 
 def size_bytes(file: ModelFile) -> int:

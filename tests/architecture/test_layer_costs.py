@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stethoscope.architecture.description import Description
 from stethoscope.architecture.layer_costs import costs, total
 from stethoscope.architecture.receptive_field import receptive_fields
-from stethoscope.codec import architecture_from_json, architecture_to_json
+from stethoscope.codec import decode, plain
 from stethoscope.errors import BadSetting
 from stethoscope.formats import detect
 from stethoscope.planner.dynamic_sizes import Sizes
@@ -135,7 +136,7 @@ def test_costs_survive_the_way_to_the_server_and_back(tmp_path):
     x = keras.Input((4,))
     shared = L.Dense(4, name="shared")
     architecture = described(keras.Model(x, shared(shared(x)), name="loop"), tmp_path)
-    again = architecture_from_json(architecture_to_json(architecture, 0))
+    again = decode(Description, plain(Description.of(architecture, 0))).architecture
     assert costs(again) == costs(architecture)
     assert {cost.path: cost.macs for cost in costs(again)}["shared"] == 2 * 16
 

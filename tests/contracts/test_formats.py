@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sample_models import BUILT
-from stethoscope.codec import architecture_from_json, architecture_to_json
+from stethoscope.architecture.description import Description
+from stethoscope.codec import decode, plain
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import all_formats, detect
 from stethoscope.types import Architecture, ModelFile
@@ -58,9 +59,9 @@ def test_the_description_is_whole(name, described):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_description_survives_json(name, described):
-    value = architecture_to_json(described[name], 1)
-    text = json.dumps(value, allow_nan=False)
-    assert architecture_to_json(architecture_from_json(json.loads(text)), 1) == json.loads(text)
+    text = json.dumps(plain(Description.of(described[name], 1)), allow_nan=False)
+    again = decode(Description, json.loads(text))
+    assert plain(again) == json.loads(text) and again.architecture.layers == again.layers
 
 
 @pytest.mark.parametrize("name", SAMPLES)

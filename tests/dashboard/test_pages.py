@@ -14,7 +14,6 @@ import pytest
 from dashboard import analysis, progress
 from dashboard.architecture import layer_columns
 from dashboard.behaviour import prediction_parts
-from stethoscope.codec import architecture_from_json
 from stethoscope.store import register_samples, store
 from stethoscope.types import Status
 from tests.dashboard.visiting import (
@@ -185,7 +184,7 @@ def test_architecture_selects_the_layer_in_the_address_and_has_one_row_per_layer
     open_page(app, "architecture", entry, layer="project")
     assert "`project`" in text(app)
     assert "16 parameters" in text(app)
-    architecture = architecture_from_json(analysis.describe(entry).result.value)
+    architecture = analysis.architecture_in(analysis.describe(entry).result)
     names, kind, shape, number = layer_columns.columns(architecture, {}, ("shape", "parameters"))
     assert (names.texts, kind.texts, shape.texts, number.values) == (["project"], ["MatMul"], ["batch × 4"], [16])
 

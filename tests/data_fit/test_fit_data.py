@@ -62,7 +62,6 @@ def conv(*before, size=28, channels=1, classes=3):
 
 
 def everything_offered_fits(folder, model, data, found, **options):
-    sides = [*found.inputs, *found.outputs]
     wrong = [side for side in found.sides if side.problems]
     assert wrong
     for side in wrong:
