@@ -35,15 +35,12 @@ class Estimates:
     """Why there are none, or not for every size, in a sentence."""
 
 
-@dataclass(frozen=True)
-class EstimatedPeaks:
-    """The peak expected for each batch size under settings; nothing was run."""
+@dataclass(frozen=True, kw_only=True)
+class EstimatedPeaks(Estimates):
+    """The same under settings; nothing was run."""
 
     call: str
     settings: RunSettings
-    estimates: tuple[Estimate, ...] = ()
-    cannot: str = ""
-    """Why there are none, or not for every size, in a sentence."""
 
 
 class EstimatePeak:
@@ -64,7 +61,7 @@ class EstimatePeak:
                 opened.runner = with_precision(opened.runner, opened.settings.precision)
             samples = int(context.params.get("samples", 0))
             made = joined(estimates(opened, sorted(set(batch_sizes)), size, samples) for size in sizes)
-            return EstimatedPeaks(opened.settings.call, opened.settings, made.estimates, made.cannot)
+            return EstimatedPeaks(call=opened.settings.call, settings=opened.settings, **vars(made))
 
 
 def estimates(opened: Configured, batch_sizes: Sequence[int], size: int | None = None, samples: int = 0) -> Estimates:

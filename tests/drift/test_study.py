@@ -173,7 +173,7 @@ def test_codes_that_agree_in_six_digits_are_different_categories():
     codes = 20_240_101.0 + np.arange(4)
     generator = np.random.default_rng(0)
     sides = [side(code=generator.choice(codes, 300, p=[share, 0.3, 0.2, 0.5 - share])) for share in (0.45, 0.2)]
-    found = by_name(compared(*sides)).code
+    found = by_name(compared(*sides))["code"]
     assert found.drifted and found.histogram.categories[0] in {f"{code:.0f}" for code in codes}
 
 
