@@ -266,12 +266,13 @@ def doctor(as_json: JsonOption = False) -> None:
     with failing_well():
         from stethoscope.doctor import examine
 
+        examined = examine()
         if as_json:
-            print_json(examine())
+            print_json(plain(examined))
         else:
             from stethoscope import cli_text
 
-            cli_text.examination(examine())
+            cli_text.examination(examined)
 
 
 def main() -> NoReturn:

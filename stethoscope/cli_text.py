@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,6 +15,9 @@ from stethoscope.codec import partial_of
 from stethoscope.memory.shortage_report import shortage_of
 from stethoscope.sizes import human_bytes
 from stethoscope.types import JobResult, Status
+
+if TYPE_CHECKING:
+    from stethoscope.doctor import Examination
 
 _SHOWN_LAYERS = 200
 
@@ -72,26 +75,26 @@ def prediction(result: JobResult, folder: Path) -> None:
         console.print(f"{escape(name)}  {shape(output.shape)}  {output.dtype}  {escape(str(path))}")
 
 
-def examination(value: Mapping[str, Any]) -> None:
+def examination(examined: Examination) -> None:
     """Prints the answer of `doctor`."""
     console = Console(highlight=False)
-    for name, layer in value["layers"].items():
-        state = "[green]active[/]" if layer["active"] else "[yellow]not active[/]"
-        console.print(f"{name}  {state}  {escape(layer['what'])}")
-        for attempt in layer["tried"]:
-            mark = "[green]✓[/]" if attempt["as_expected"] else "[red]✗[/]"
-            console.print(f"    {mark} {escape(attempt['attempt'])}: {escape(attempt['how'])}")
-    for name, version in value["packages"].items():
+    for name, layer in examined.layers.items():
+        state = "[green]active[/]" if layer.active else "[yellow]not active[/]"
+        console.print(f"{name}  {state}  {escape(layer.what)}")
+        for attempt in layer.tried:
+            mark = "[green]✓[/]" if attempt.as_expected else "[red]✗[/]"
+            console.print(f"    {mark} {escape(attempt.attempt)}: {escape(attempt.how)}")
+    for name, version in examined.packages.items():
         console.print(f"{name} {version or '[red]missing[/]'}")
-    for device in value["devices"]:
-        free = "" if device["free_bytes"] is None else f", {human_bytes(device['free_bytes'])} free"
-        total = "" if device["total_bytes"] is None else f", {human_bytes(device['total_bytes'])}{free}"
-        unusable = "" if device["usable"] else f" [yellow]not usable[/]: {escape(device['reason'])}"
-        console.print(f"device {escape(device['name'])}  {escape(device['title'])}{total}{unusable}")
-    if value["machine"]["gpus_reason"]:
-        console.print(f"no GPU: {escape(value['machine']['gpus_reason'])}")
-    workspace = value["workspace"]
-    console.print(f"workspace {escape(workspace['path'])}, {human_bytes(workspace['free_bytes'])} free")
+    for device in examined.devices:
+        free = "" if device.free_bytes is None else f", {human_bytes(device.free_bytes)} free"
+        total = "" if device.total_bytes is None else f", {human_bytes(device.total_bytes)}{free}"
+        unusable = "" if device.usable else f" [yellow]not usable[/]: {escape(device.reason)}"
+        console.print(f"device {escape(device.name)}  {escape(device.title)}{total}{unusable}")
+    if examined.machine.gpus_reason:
+        console.print(f"no GPU: {escape(examined.machine.gpus_reason)}")
+    workspace = examined.workspace
+    console.print(f"workspace {escape(workspace.path)}, {human_bytes(workspace.free_bytes)} free")
 
 
 def shape(sizes: Sequence[int | None] | None) -> str:

@@ -14,7 +14,7 @@ import functools
 import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,10 +72,6 @@ class Machine:
         """The memory that processes here can have altogether."""
         return min(self.total_bytes, self.group_limit_bytes or self.total_bytes)
 
-    def to_json(self) -> dict[str, Any]:
-        """Every field by name."""
-        return asdict(self) | {"gpus": [asdict(gpu) for gpu in self.gpus]}
-
 
 def this_machine(cgroup: Path = CGROUP) -> Machine:
     """Looks at the machine now; takes a few milliseconds, more where there are cards."""
@@ -112,47 +108,46 @@ def default_floor_bytes() -> int:
     return min(_MOST_FLOOR_BYTES, usable_bytes() // 20)
 
 
-def device_list(seen: Sequence[SeenDevice], machine: Machine) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Device:
+    """What a model can be run on; sizes are None where they are not known."""
+
+    name: str
+    type: str
+    details: Mapping[str, str] = field(default_factory=dict)
+    """What TensorFlow says of it."""
+    title: str = ""
+    total_bytes: int | None = None
+    free_bytes: int | None = None
+    usable: bool = True
+    reason: str = ""
+    """Why it is not."""
+
+
+def device_list(seen: Sequence[SeenDevice], machine: Machine) -> tuple[Device, ...]:
     """The devices TensorFlow sees, each with the memory it has now; cards that only the driver knows come last.
 
     Args:
         seen: as the job `devices` answers.
         machine: what is there.
-
-    Returns:
-        {"name", "type", "title", "details", "total_bytes", "free_bytes", "usable", "reason"} for each device; sizes
-        are None where they are not known.
     """
     cards = list(machine.gpus)
-    rows: list[dict[str, Any]] = []
-    for device in seen:
-        row = {**vars(device), "title": "", "total_bytes": None, "free_bytes": None, "usable": True, "reason": ""}
+    devices = []
+    for known in seen:
+        device = Device(known.name, known.type, known.details)
         if device.type == "CPU":
-            row |= {
-                "title": f"{machine.processor}, {machine.cores} cores",
-                "total_bytes": machine.usable_bytes,
-                "free_bytes": machine.available_bytes,
-            }
+            title = f"{machine.processor}, {machine.cores} cores"
+            device = replace(device, title=title, total_bytes=machine.usable_bytes, free_bytes=machine.available_bytes)
         elif device.type == "GPU" and cards:
-            row |= _card(cards.pop(0))
-        rows.append(row)
+            device = _with_card(device, cards.pop(0))
+        devices.append(device)
     reason = "The driver knows it, TensorFlow does not: install tensorflow[and-cuda], and a driver new enough for it."
-    for card in cards:
-        rows.append(
-            {
-                "name": f"card {card.index}",
-                "type": "GPU",
-                "details": {},
-                **_card(card),
-                "usable": False,
-                "reason": reason,
-            }
-        )
-    return rows
+    unseen = (_with_card(Device(f"card {card.index}", "GPU", usable=False, reason=reason), card) for card in cards)
+    return (*devices, *unseen)
 
 
-def _card(card: Gpu) -> dict[str, Any]:
-    return {"title": card.name, "total_bytes": card.total_bytes, "free_bytes": card.free_bytes}
+def _with_card(device: Device, card: Gpu) -> Device:
+    return replace(device, title=card.name, total_bytes=card.total_bytes, free_bytes=card.free_bytes)
 
 
 def _memory() -> tuple[int, int]:

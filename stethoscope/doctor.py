@@ -9,11 +9,12 @@ import secrets
 import shutil
 import socket
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from stethoscope.codec import SCHEMA_VERSION, answer_of
-from stethoscope.devices import device_list, this_machine
+from stethoscope.devices import Device, Machine, device_list, this_machine
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.settings import settings
 from stethoscope.tasks.devices import SeenDevices
@@ -43,8 +44,61 @@ _L1_ATTEMPTS = (
 )
 
 
-def examine() -> dict[str, Any]:
-    """Returns the `doctor` shape of the command line."""
+@dataclass(frozen=True)
+class Attempt:
+    """Something a job tried, and how that went."""
+
+    attempt: str
+    how: str
+    as_expected: bool
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer of containment."""
+
+    active: bool
+    what: str
+    tried: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Where files and answers are kept."""
+
+    path: str
+    writable: bool
+    free_bytes: int
+
+
+@dataclass(frozen=True)
+class System:
+    """What everything runs on."""
+
+    platform: str
+    python: str
+    cores: int | None
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What this machine offers."""
+
+    layers: Mapping[str, Layer]
+    """Of containment, by name: L0 is the innermost."""
+    packages: Mapping[str, str | None]
+    """Versions; None for what is not installed."""
+    devices: tuple[Device, ...]
+    devices_reason: str
+    """Why they are not known."""
+    machine: Machine
+    workspace: Workspace
+    system: System
+    schema_version: int = SCHEMA_VERSION
+
+
+def examine() -> Examination:
+    """Tries what a job may not do, and looks at the machine."""
     with tempfile.TemporaryDirectory(prefix="stethoscope-doctor-") as name:
         folder = Path(name)
         engine = Engine(folder / "engine", {"light": 1, "tensorflow": 1}, 1 << 62, reuse=False)
@@ -57,20 +111,15 @@ def examine() -> dict[str, Any]:
     machine = this_machine()
     workspace = settings().workspace
     workspace.mkdir(parents=True, exist_ok=True)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "layers": _layers(probe),
-        "packages": {name: _version(name) for name in PACKAGES},
-        "devices": device_list(seen, machine),
-        "devices_reason": devices.reason,
-        "machine": machine.to_json(),
-        "workspace": {
-            "path": str(workspace),
-            "writable": os.access(workspace, os.W_OK),
-            "free_bytes": shutil.disk_usage(workspace).free,
-        },
-        "system": {"platform": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count()},
-    }
+    return Examination(
+        layers=_layers(probe),
+        packages={name: _version(name) for name in PACKAGES},
+        devices=device_list(seen, machine),
+        devices_reason=devices.reason,
+        machine=machine,
+        workspace=Workspace(str(workspace), os.access(workspace, os.W_OK), shutil.disk_usage(workspace).free),
+        system=System(platform.platform(), platform.python_version(), os.cpu_count()),
+    )
 
 
 def _probe(engine: Engine, folder: Path) -> JobResult:
@@ -85,38 +134,30 @@ def _probe(engine: Engine, folder: Path) -> JobResult:
         return engine.wait(engine.submit(Job("probe", {}, params, Budget(1 << 30, 30))), 60)
 
 
-def _layers(probe: JobResult) -> dict[str, Any]:
+def _layers(probe: JobResult) -> dict[str, Layer]:
     if probe.status is not Status.OK:
-        failed = {"attempt": "run a job", "how": probe.reason, "as_expected": False}
-        return {"L0": {"active": False, "what": "the probing job itself failed", "tried": [failed]}}
+        failed = Attempt("run a job", probe.reason, as_expected=False)
+        return {"L0": Layer(active=False, what="the probing job itself failed", tried=(failed,))}
     probed = answer_of(probe, Probed)
     limits, own_folder = probed.limits, probed.attempts["write in its own folder"]
-    l0 = [
-        _tried("write in its own folder", own_folder.how, not own_folder.stopped),
-        _tried("be in its own process group", str(limits.own_process_group), limits.own_process_group),
-        _tried("core dumps", f"{limits.core_bytes} bytes", limits.core_bytes == 0),
-        _tried("file size limit", f"{limits.file_size_bytes:,} bytes", limits.file_size_bytes > 0),
-        _tried("processor time limit", f"{limits.cpu_s:,} s", limits.cpu_s > 0),
-    ]
-    l1 = [_tried(name, probed.attempts[name].how, probed.attempts[name].stopped) for name in _L1_ATTEMPTS]
+    l0 = (
+        Attempt("write in its own folder", own_folder.how, not own_folder.stopped),
+        Attempt("be in its own process group", str(limits.own_process_group), limits.own_process_group),
+        Attempt("core dumps", f"{limits.core_bytes} bytes", limits.core_bytes == 0),
+        Attempt("file size limit", f"{limits.file_size_bytes:,} bytes", limits.file_size_bytes > 0),
+        Attempt("processor time limit", f"{limits.cpu_s:,} s", limits.cpu_s > 0),
+    )
+    l1 = tuple(Attempt(name, probed.attempts[name].how, probed.attempts[name].stopped) for name in _L1_ATTEMPTS)
     return {
-        "L0": {
-            "active": all(attempt["as_expected"] for attempt in l0),
-            "what": "own process group, resource limits, own folder",
-            "tried": l0,
-        },
-        "L1": {
-            "active": all(attempt["as_expected"] for attempt in l1),
-            "what": "no capabilities, Landlock, seccomp: no foreign files, network, programs or processes",
-            "tried": l1,
-        },
-        "L2": {"active": False, "what": "bubblewrap namespaces: not part of this version", "tried": []},
-        "L3": {"active": False, "what": "cgroup or container limits: not part of this version", "tried": []},
+        "L0": _tried("own process group, resource limits, own folder", l0),
+        "L1": _tried("no capabilities, Landlock, seccomp: no foreign files, network, programs or processes", l1),
+        "L2": Layer(active=False, what="bubblewrap namespaces: not part of this version"),
+        "L3": Layer(active=False, what="cgroup or container limits: not part of this version"),
     }
 
 
-def _tried(attempt: str, how: str, as_expected: bool) -> dict[str, Any]:
-    return {"attempt": attempt, "how": how, "as_expected": as_expected}
+def _tried(what: str, attempts: tuple[Attempt, ...]) -> Layer:
+    return Layer(all(attempt.as_expected for attempt in attempts), what, attempts)
 
 
 def _version(name: str) -> str | None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from stethoscope.codec import plain
 from stethoscope.devices import (
     Gpu,
     Machine,
@@ -28,7 +29,7 @@ def test_this_machine_is_as_psutil_sees_it():
     assert 0 < machine.available_bytes <= machine.usable_bytes
     assert machine.cores >= 1
     assert machine.gpus or machine.gpus_reason
-    json.dumps(machine.to_json())
+    json.dumps(plain(machine))
 
 
 def test_a_container_s_limit_counts(tmp_path):
@@ -87,7 +88,7 @@ def test_devices_have_their_memory_and_unusable_cards_a_reason():
     machine = Machine("cpu", 4, None, 32 * GIB, 20 * GIB, None, cards)
     seen = [SeenDevice(f"/physical_device:{kind}:0", kind) for kind in ("CPU", "GPU")]
     host, first, second = device_list(seen, machine)
-    assert (host["total_bytes"], host["free_bytes"]) == (32 * GIB, 20 * GIB)
-    assert (first["title"], first["free_bytes"], first["usable"]) == ("a", 8 * GIB, True)
-    assert (second["title"], second["usable"]) == ("b", False)
-    assert "and-cuda" in second["reason"]
+    assert (host.total_bytes, host.free_bytes) == (32 * GIB, 20 * GIB)
+    assert (first.title, first.free_bytes, first.usable) == ("a", 8 * GIB, True)
+    assert (second.title, second.usable) == ("b", False)
+    assert "and-cuda" in second.reason
