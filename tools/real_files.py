@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stethoscope.activations.reach import CONSTANT
+from stethoscope.architecture.description import Description
+from stethoscope.codec import answer_of
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
@@ -134,7 +136,7 @@ def activations(kinds: Mapping[str, list[Row]]) -> list[str]:
         shown = [(row, result.value) for row, result in watched if result.status is Status.OK]
         if not watched:
             continue
-        layers = sum(len(row.described.value["layers"]) for row, _ in shown)
+        layers = sum(len(answer_of(row.described, Description).layers) for row, _ in shown)
         hidden = Counter(one["reason"] for _, value in shown for one in value["unreachable"])
         constant = hidden.pop(CONSTANT, 0)
         reasons += hidden
