@@ -28,20 +28,23 @@ def describe(entry: Entry, *, again: bool = False) -> JobState:
     One that was cancelled or crashed is not started over on every look; `again` does that.
     """
     if not again:
-        states = [state for state in engine().jobs(entry_id=entry.id) if state.kind == "describe"]
-        ended = {state.id: state.result for state in states if state.result and state.result.status is Status.OK}
-        good = {job_id for job_id, result in ended.items() if architecture_in(result) is not None}
-        # An answer of another version, which is not of today's type, is as good as none.
-        found = [state for state in states if state.id in good] or [state for state in states if state.id not in ended]
-        if found:
-            return found[0]
-        again = bool(states)
+        states = [state for state in engine().jobs(entry_id=entry.id) if state.kind == "describe" and _fits(state)]
+        good = (state for state in states if state.result is not None and state.result.status is Status.OK)
+        found = next(good, states[0] if states else None)
+        if found is not None:
+            return found
     return engine().state(engine().submit(_describe_job(entry), owner=entry.owner, entry_id=entry.id, fresh=again))
 
 
 def architecture_in(result: JobResult) -> Architecture | None:
     """The model that a job described, also where it ended early; None where it did not come to that. The same for one answer."""
     return _architecture(result.value)
+
+
+def _fits(state: JobState) -> bool:
+    """Whether a description is of the type of now; one of another version is as good as none."""
+    result = state.result
+    return result is None or result.status is not Status.OK or architecture_in(result) is not None
 
 
 @kept
