@@ -94,7 +94,7 @@ def test_links_and_devices_are_refused(tmp_path):
 
 
 def test_duplicate_names_are_refused(tmp_path):
-    refused(zipped(tmp_path / "a.zip", [("a", b"1"), ("a", b"2")]), UnsafeFile, "two members are named 'a'")
+    refused(zipped(tmp_path / "a.zip", [("a", b"1"), ("a", b"2")]), UnsafeFile, "two members")
     refused(
         tarred(tmp_path / "a.tar", [(tarfile.TarInfo("a"), b"1"), (tarfile.TarInfo("a"), b"2")]),
         UnsafeFile,
@@ -182,7 +182,7 @@ def test_other_files_are_no_archives(tmp_path):
     path = tmp_path / "page.zip"
     path.write_bytes(b"<html>")
     assert not archive.is_archive(path)
-    refused(ModelFile.at(path), UnreadableFile, "not a readable archive")
+    refused(ModelFile.at(path), UnreadableFile, "readable archive")
 
 
 _ZIPS = {
@@ -252,7 +252,7 @@ def test_headers_that_call_for_headers_without_end_are_refused(tmp_path):
     long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 4
     file = ModelFile.at(tmp_path / "a.tar")
     file.path.write_bytes((long_name.tobuf(tarfile.GNU_FORMAT) + b"abc\0".ljust(512, b"\0")) * 2_000)
-    refused(file, UnreadableFile, "not a readable archive")
+    refused(file, UnreadableFile, "readable archive")
 
 
 @pytest.mark.parametrize("size", [-512, -1, 1 << 62, (1 << 63) - 1, 1 << 80])

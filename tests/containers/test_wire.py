@@ -47,10 +47,10 @@ def test_any_bytes_are_fields_inside_the_message_or_malformed(data):
     ("data", "why"),
     [
         (b"\x80" * 11, "truncated number"),
-        (b"\x0a\x05abc", "runs past the end"),
+        (b"\x0a\x05abc", "past the end"),
         (b"\x00\x00", "field number 0"),
         (b"\x0b\x0c", "wire type 3"),
-        (b"\x0d\x01", "runs past the end"),
+        (b"\x0d\x01", "past the end"),
     ],
 )
 def test_malformed_messages_say_where(data, why):

@@ -102,7 +102,7 @@ def test_one_missing_image_is_named(tmp_path, kind):
     ):  # Its tables speak of nine million images; those that are not here are counted, not shown.
         assert len(samples) == 1
     else:
-        assert "not in the data" in problems[True][0]
+        assert "image is not" in problems[True][0]
     assert problems[False] == ()
 
 

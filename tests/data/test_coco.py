@@ -110,19 +110,20 @@ def test_outlines_holes_crowds_and_points(tmp_path):
     np.testing.assert_array_equal(sample.marks[1].bits, mask)
     assert isinstance(sample.marks[2], Box) and sample.marks[2].details["crowd"] is True
     assert sample.marks[4] == Points("person", ((5.0, 6.0), (7.0, 8.0)))
-    assert [problem.sentence for problem in about.problems] == ["The class 'empty' has no annotation."]
+    (problem,) = about.problems
+    assert problem.where == "empty" and "no annotation" in problem.sentence
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"category_id": 9, "bbox": [0, 0, 1, 1]}, "expected a listed category, got 9"),
+    ({"category_id": 9, "bbox": [0, 0, 1, 1]}, "listed category, got 9"),
     ({"category_id": 1, "bbox": [0, 0, "x", 1]}, "no number"),
-    ({"category_id": 1, "bbox": [0, 0, 1]}, r"expected a box of \[x, y"),
-    ({"category_id": 1, "bbox": [15, 0, 30, 5]}, "beyond the image of 20 × 10"),
+    ({"category_id": 1, "bbox": [0, 0, 1]}, r"a box of \[x, y"),
+    ({"category_id": 1, "bbox": [15, 0, 30, 5]}, "beyond .* 20 × 10"),
     ({"category_id": 1, "bbox": [5, 5, 0, 5]}, "no area"),
-    ({"category_id": 1, "segmentation": [[1, 2, 3]]}, "at least three points"),
+    ({"category_id": 1, "segmentation": [[1, 2, 3]]}, "three points"),
     ({"category_id": 1, "segmentation": {"size": [10, 20], "counts": [5]}}, "fill 5 of 200"),
     ({"category_id": 1, "segmentation": {"size": [5, 5], "counts": [25]}}, "the image of 20 × 10"),
-    ({"category_id": 1, "segmentation": {"size": [60_000, 60_000], "counts": [1]}}, "more than any image"),
+    ({"category_id": 1, "segmentation": {"size": [60_000, 60_000], "counts": [1]}}, "than any image"),
     ({"category_id": 1, "bbox": [0, 0, 1e308, 1]}, "no number"),
     ({"category_id": 1, "bbox": [0, 0, 1, 1], "keypoints": [1, 2]}, "key points"),
 ]

@@ -40,7 +40,7 @@ def test_boxes_in_every_layout_of_columns(tmp_path, content):
     assert recognise(ModelFile.at(tmp_path)).id == "box_table"
     with open_data(ModelFile.at(tmp_path), BUDGET) as data:
         (sample,) = data.samples([0])
-        assert data.about.notes in ((), ("Boxes are given as fractions of the image.",))
+        assert ["fractions" in note for note in data.about.notes] == [True] * ("0.1" in content)
     (box,) = sample.marks
     assert isinstance(box, Box) and box.label == "cat"
     np.testing.assert_allclose([box.x, box.y, box.width, box.height], [BOX.x, BOX.y, BOX.width, BOX.height])
@@ -115,10 +115,10 @@ def test_splits_missing_images_and_empty_classes(tmp_path):
     put(tmp_path / "t.csv", "file,label,split\na.png,x,train\nb.png,,val\ngone.png,y,val\n")
     with open_data(ModelFile.at(tmp_path), BUDGET) as data:
         assert data.about.splits == ("train", "val")
-        sentences = [problem.sentence for problem in data.about.problems]
+        problems = data.about.problems
         np.testing.assert_array_equal(data.feed(0, 3)["y"], [0, -1])
-    assert any("has no label" in sentence for sentence in sentences)
-    assert any("not in the data" in sentence for sentence in sentences)
+    assert any("b.png" in problem.sentence and "no label" in problem.sentence for problem in problems)
+    assert any(problem.where == "gone.png" and "image is not" in problem.sentence for problem in problems)
 
 
 def test_open_images_masks_take_the_size_of_their_image(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -149,7 +150,7 @@ def test_a_fitted_layer_says_it_by_its_weights(tmp_path, kind):
     model.save(tmp_path / "model.keras")
     data = arrays(tmp_path, x=RNG.normal(size=(100, 2)))
     found = fit(tmp_path, tmp_path / "model.keras", data).inputs[0]
-    assert "as in training, got" in sentences(found)
+    assert "as in training" in sentences(found)
     np.testing.assert_allclose(found.expects.range, [0, 80], atol=3)
 
 
@@ -203,15 +204,15 @@ def test_missing_values_are_filled(tmp_path):
 @pytest.mark.parametrize(
     ("loss", "activation", "units", "labels", "says", "words"),
     [
-        (SPARSE, "softmax", 3, ["a", "b", "c"], "got text ('a', 'b', 'c')", ["y: 3 classes to 0 … 2"]),
-        (SPARSE, "softmax", 3, [1, 2, 3], "got values from 1 to 3", ["y: 3 classes to 0 … 2"]),
+        (SPARSE, "softmax", 3, ["a", "b", "c"], r"got text \('a', 'b', 'c'\)", ["y: 3 classes to 0 … 2"]),
+        (SPARSE, "softmax", 3, [1, 2, 3], "values from 1 to 3", ["y: 3 classes to 0 … 2"]),
         (SPARSE, "softmax", 3, np.eye(3, dtype=int).tolist(), "single 1", ["y: one-hot to numbers"]),
         (CATEGORICAL, "softmax", 3, [0, 1, 2], "rows of 3", ["y: one-hot, 3 classes"]),
         (CATEGORICAL, "softmax", 3, ["a", "b", "c"], "got text", ["y: 3 classes to 0 … 2", "y: one-hot, 3 classes"]),
-        (BINARY, "sigmoid", 1, [1, 2, 1], "got values from 1 to 2", ["y: 2 classes to 0 … 1"]),
+        (BINARY, "sigmoid", 1, [1, 2, 1], "values from 1 to 2", ["y: 2 classes to 0 … 1"]),
         (BINARY, "sigmoid", 1, ["no", "yes", "no"], "got text", ["y: 2 classes to 0 … 1"]),
-        (BINARY, "sigmoid", 3, [0, 1, 2], "0 or 1 for each of 3", ["y: one-hot, 3 classes"]),
-        ("mse", "sigmoid", 1, [0.0, 55.0, 110.0], "can reach, 0 to 1, got values from 0 to 110", ["y: ×0.009091", "y: clip to 0 … 1"]),
+        (BINARY, "sigmoid", 3, [0, 1, 2], "0 or 1 .* each of 3", ["y: one-hot, 3 classes"]),
+        ("mse", "sigmoid", 1, [0.0, 55.0, 110.0], "can reach, 0 to 1, .* from 0 to 110", ["y: ×0.009091", "y: clip to 0 … 1"]),
     ],
 )  # fmt: skip
 def test_labels_that_the_loss_does_not_read(tmp_path, loss, activation, units, labels, says, words):
@@ -219,7 +220,7 @@ def test_labels_that_the_loss_does_not_read(tmp_path, loss, activation, units, l
     y = np.array(labels * 10)
     data = arrays(tmp_path, x=RNG.normal(size=(len(y), 2)), y=y)
     found = fit(tmp_path, model, data)
-    assert says in sentences(found.outputs[0])
+    assert re.search(says, sentences(found.outputs[0]))
     assert everything_offered_fits(tmp_path, model, data, found) == words
 
 

@@ -201,7 +201,7 @@ def test_what_does_not_apply_is_said(values, step, says):
         ({"step": "transpose", "axes": [1, 0]}, "0 \\(the rows\\) first"),
         ({"step": "standardize", "mean": [1], "std": [1, 2]}, "as many std"),
         ({"step": "scale", "factor": 1, "of": ""}, "array's name"),
-        ({"step": "clip", "least": 2, "most": 1}, "least up to most"),
+        ({"step": "clip", "least": 2, "most": 1}, "up to most"),
     ],
 )
 def test_what_makes_no_sense_is_said(step, says):
