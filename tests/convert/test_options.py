@@ -22,10 +22,10 @@ def test_survives_json():
     [
         ({"opset": 19}, "expected 13 to 18"),
         ({"opset": "18"}, "expected 13 to 18"),
-        ({"batch_size": 0}, "batch_size: expected a whole number"),
-        ({"batch_size": True}, "batch_size: expected a whole number"),
-        ({"calibration_rows": None}, "calibration_rows: expected a whole number"),
-        ({"integer_ends": 1}, "integer_ends: expected true or false"),
+        ({"batch_size": 0}, "batch_size: .* whole number"),
+        ({"batch_size": True}, "batch_size: .* whole number"),
+        ({"calibration_rows": None}, "calibration_rows: .* whole number"),
+        ({"integer_ends": 1}, "integer_ends: .* true or false"),
         ({"speed": 2}, "no option 'speed'"),
     ],
 )

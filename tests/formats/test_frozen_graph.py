@@ -225,9 +225,9 @@ def test_parts_of_checkpoints_are_explained(tmp_path):
     meta = tf_graphs.saved_model().meta_graphs[0]
     cases = {
         "model.meta": (meta.SerializeToString(), "MetaGraph"),
-        "model.ckpt.data-00000-of-00001": (bytes(100), "weights without a model"),
-        "model.ckpt.index": (bytes(48) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb", "weights without a model"),
-        "checkpoint": (b'model_checkpoint_path: "model.ckpt"\n', "weights without a model"),
+        "model.ckpt.data-00000-of-00001": (bytes(100), "without a model"),
+        "model.ckpt.index": (bytes(48) + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb", "without a model"),
+        "checkpoint": (b'model_checkpoint_path: "model.ckpt"\n', "without a model"),
     }
     for name, (data, text) in cases.items():
         (tmp_path / name).write_bytes(data)

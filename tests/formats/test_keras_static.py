@@ -336,7 +336,7 @@ def test_keras_1_names_and_settings_are_understood(tmp_path: Path) -> None:
 def test_weights_only_and_data_files_are_declined_truthfully(tmp_path: Path) -> None:
     only = tmp_path / "w.weights.h5"
     only.write_bytes(weights())
-    with pytest.raises(UnreadableFile, match=r"only weights \(2 arrays in 1 layer\)"):
+    with pytest.raises(UnreadableFile, match=r"only weights \(2 arrays .* 1 layer\)"):
         H5.describe(ModelFile.at(only))
     data = tmp_path / "nyu.h5"
     with h5py.File(data, "w") as file:

@@ -119,7 +119,7 @@ def test_predictions_and_activations_are_onnxruntimes(save: Save, tmp_path: Path
         np.testing.assert_allclose(seen["flat"], expected, rtol=1e-5)
         np.testing.assert_allclose(seen["Relu_1"], np.maximum(seen["hidden"], 0))
         assert list(runner.activations({"x": x}, ["head"])) == ["head"]
-        with pytest.raises(BadInput, match=r"Input 'x' of m.onnx: expected \(None, 4\), got \(3, 5\)"):
+        with pytest.raises(BadInput, match=r"'x' of m\.onnx.*\(None, 4\), got \(3, 5\)"):
             runner.predict({"x": np.zeros((3, 5), "f4")})
         with pytest.raises(BadInput, match="got 'input'"):
             runner.predict({"input": x})
@@ -194,7 +194,7 @@ def test_sequences_and_maps_have_a_type_in_words(save: Save, tmp_path: Path) -> 
         (
             model([helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft")], domains=["com.microsoft"]),
             "file-access",
-            "compiled for an accelerator",
+            "for an accelerator",
         ),
         (
             model(
@@ -204,7 +204,7 @@ def test_sequences_and_maps_have_a_type_in_words(save: Save, tmp_path: Path) -> 
             None,
             "training operators \\(Gradient\\)",
         ),
-        (model([helper.make_node("Nested", ["x"], ["y"])]), None, "operator Nested does not exist in opset 17"),
+        (model([helper.make_node("Nested", ["x"], ["y"])]), None, "operator Nested .* opset 17"),
         (model([helper.make_node("Relu", ["x"], ["y"])], ir_version=60), None, "IR version 60"),
         (model([helper.make_node("Relu", ["x"], ["y"])], opset=99), None, "opset 99"),
     ],
@@ -289,15 +289,11 @@ def test_external_data_travels_in_the_same_archive(save: Save, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("location", "kind", "sentence"),
     [
-        ("../../secret", UnsafeFile, "expected a file beside the model"),
-        ("/etc/passwd", UnsafeFile, "expected a file beside the model"),
-        ("a/../../b", UnsafeFile, "expected a file beside the model"),
-        ("*/_ORT_MEM_ADDR_/*", UnsafeFile, "expected a file beside the model"),
-        (
-            "weights.data",
-            UnreadableFile,
-            "refers to weights.data: upload the .onnx and the weights.data file in the same zip",
-        ),
+        ("../../secret", UnsafeFile, "beside the model"),
+        ("/etc/passwd", UnsafeFile, "beside the model"),
+        ("a/../../b", UnsafeFile, "beside the model"),
+        ("*/_ORT_MEM_ADDR_/*", UnsafeFile, "beside the model"),
+        ("weights.data", UnreadableFile, r"weights\.data.*same zip"),
     ],
 )
 def test_external_data_elsewhere_is_refused(save: Save, location: str, kind: type[Exception], sentence: str) -> None:

@@ -90,11 +90,11 @@ def test_content_not_suffix_decides(save: Save) -> None:
 @pytest.mark.parametrize(
     ("name", "rule", "sentence"),
     [
-        ("edgetpu-custom-op", None, "compiled for the Coral Edge TPU"),
+        ("edgetpu-custom-op", None, "Coral Edge TPU"),
         ("DISPATCH_OP", None, "NPU"),
         ("FlexErf", "select-tf-operator", "needs Select TF operators \\(FlexErf\\)"),
         ("FlexReadFile", "file-access", "needs Select TF operators"),
-        ("MyOp", "custom-operator", "needs the custom operator MyOp"),
+        ("MyOp", "custom-operator", "custom operator MyOp"),
     ],
 )
 def test_custom_operators_are_named(save: Save, tmp_path: Path, name: str, rule: str | None, sentence: str) -> None:
