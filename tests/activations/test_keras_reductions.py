@@ -46,7 +46,7 @@ def compared(architecture: Any, runner: Any, feed: Any, rows: int) -> set[str]:
         architecture, runner, [p for p, why in reachable(architecture, runner).items() if not why], 1 << 30
     )
     found = watching.reduce(feed)
-    assert watching.way == "reduced inside the runtime"
+    assert "inside the runtime" in watching.way
     outputs = runner.activations(feed)
     for key, parts in found.items():
         array = outputs.get(key, feed.get(key))

@@ -69,7 +69,7 @@ def test_a_training_that_does_not_show_its_label_is_not_kept(tmp_path: Path) -> 
     fine = trained(SMALL, writers.history)
     with pytest.raises(NotShown, match="finite"):
         write(faulty("nan", "", "nonfinite", fine), tmp_path)
-    with pytest.raises(NotShown, match="show health, got: run: the loss went"):
+    with pytest.raises(NotShown, match="health, got: run"):
         write(healthy("fine", "", trained(SMALL.but(rate=1e-9), writers.history)), tmp_path)
     assert not list(tmp_path.iterdir())
 

@@ -58,9 +58,11 @@ def test_anything_at_medium_on_a_healthy_log_is_an_alarm() -> None:
 
 def test_an_answer_without_runs_or_with_a_broken_check_is_an_error() -> None:
     assert score(_label("flat"), {"error": "exit code 2"}).errors == ("exit code 2",)
-    assert score(_label("flat"), {"runs": [], "findings": []}).errors == ("no run was read",)
+    (nothing,) = score(_label("flat"), {"runs": [], "findings": []}).errors
+    assert "no run" in nothing
     broken = _answer(outcomes=[{"check_id": "x", "status": "failed", "reason": "broke"}])
-    assert score(_label("flat"), broken).errors == ("check x failed: broke",)
+    (failed,) = score(_label("flat"), broken).errors
+    assert "check x" in failed and "broke" in failed
 
 
 def test_silence_without_an_answer_is_no_silence() -> None:

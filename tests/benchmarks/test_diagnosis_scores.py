@@ -47,10 +47,9 @@ def test_failures_are_told_and_do_not_count_as_answers() -> None:
     failed = answer(outcomes=[{"check_id": "nan", "status": "FAILED", "reason": "division by zero"}])
     one = score(FACTS, broken, failed)
     assert not one.diagnosed
-    assert one.errors == (
-        "faulty: exit code 2: no such file",
-        "repaired: check nan failed: division by zero",
-    )
+    faulty, repaired = one.errors
+    assert faulty == f"faulty: {broken['error']}"
+    assert repaired.startswith("repaired: ") and "nan" in repaired and "division by zero" in repaired
 
 
 def test_tables_link_questions_and_mark_what_was_wrongly_named() -> None:

@@ -57,7 +57,7 @@ def test_a_model_that_remembers_other_inputs_only_is_found(tmp_path):
 @pytest.mark.parametrize(
     ("name", "kind", "function", "config", "reason"),
     [
-        ("bn", "BatchNormalization", lambda x: (x - x.mean(0)) / (x.std(0) + 1), {}, "statistics of the batch"),
+        ("bn", "BatchNormalization", lambda x: (x - x.mean(0)) / (x.std(0) + 1), {}, "statistics"),
         ("wrong", "Softmax", lambda x: np.exp(x) / np.exp(x).sum(0), {"axis": 0}, "axis 0"),
         ("mix", "Reshape", lambda x: x.T.reshape(x.shape), {}, "batch dimension"),
         ("shift", "Custom", lambda x: np.roll(x, 1, axis=0), {}, "mixes the rows"),

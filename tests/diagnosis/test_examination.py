@@ -27,14 +27,14 @@ def test_a_check_that_breaks_keeps_what_it_found_and_leaves_the_others_alone():
     broken, sound = examine(EvidenceSet(), [check("broken", finds_and_breaks), check("sound", finds)])
     assert broken.status is Status.FAILED
     assert "division by zero" in broken.reason
-    assert [item.message for item in broken.findings] == ["The loss is wrong."]
+    assert [item.message for item in broken.findings] == [FINDING.message]
     assert sound.status is Status.OK
 
 
 def test_missing_evidence_is_skipped_with_the_reason_and_never_passed():
     needy = check("needy", finds, Evidence.DATA)
-    (outcome,) = examine(EvidenceSet(missing={Evidence.DATA: "No data was given."}), [needy])
-    assert (outcome.status, outcome.reason, outcome.findings) == (Status.SKIPPED, "No data was given.", ())
+    (outcome,) = examine(EvidenceSet(missing={Evidence.DATA: "no data"}), [needy])
+    assert (outcome.status, outcome.reason, outcome.findings) == (Status.SKIPPED, "no data", ())
 
 
 def test_a_finding_carries_its_checks_id_and_title():

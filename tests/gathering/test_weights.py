@@ -68,7 +68,9 @@ def guess(*tensors: WeightProfile, **config):
 
 
 def test_biases_tell_initial_weights_from_trained_ones():
-    assert guess(tensor("hidden"), bias("hidden"), **ZEROS) == (False, "bias of hidden is as its initialiser left it")
+    trained, because = guess(tensor("hidden"), bias("hidden"), **ZEROS)
+    assert trained is False
+    assert "bias of hidden" in because and "initialiser" in because
     trained, because = guess(tensor("hidden"), bias("hidden", distinct=3, std=0.1), **ZEROS)
     assert trained is True
     assert "bias of hidden" in because
