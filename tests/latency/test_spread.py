@@ -22,8 +22,8 @@ def test_a_percentile_that_too_few_calls_would_guess_is_left_out_with_the_reason
     few = Spread.of([1_000] * 99)
     assert few.p90_s == 1e-6
     assert few.p99_s is None
-    assert few.reason == "p99 needs at least 100 calls; 99 fitted into the time. Give it more seconds."
+    assert few.reason.startswith("p99 ") and "100 calls; 99 fitted" in few.reason
     fewer = Spread.of([1_000, 3_000])
     assert fewer.p50_s == 2e-6
     assert fewer.p90_s is None
-    assert "p90 needs at least 10 calls and p99" in fewer.reason
+    assert fewer.reason.startswith("p90 ") and "10 calls and p99" in fewer.reason

@@ -53,7 +53,8 @@ def test_growth_on_the_chosen_card(tensorflow):
         ("set_visible_devices", ["card 1"], "GPU"),
         ("set_memory_growth", "card 1", True),
     ]
-    assert said == ("GPU 1.", "Memory grows as it is needed.")
+    card, growth = said
+    assert card == "GPU 1." and "grows" in growth
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_the_cpu_hides_the_cards(tensorflow):
     [
         (RunSettings(device="gpu", memory_growth=True, gpu_memory_limit_bytes=MIB), "keep the limit"),
         (RunSettings(device="gpu", gpu_index=2), "one of 0 to 1"),
-        (RunSettings(device="cpu", logical_devices=(MIB,)), "memory limit of the process"),
+        (RunSettings(device="cpu", logical_devices=(MIB,)), "Memory limit .* of the process"),
     ],
 )
 def test_contradictions_are_said(tensorflow, settings, words):

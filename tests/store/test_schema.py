@@ -148,6 +148,6 @@ def test_a_damaged_database_is_said_and_deletes_no_file(make_store, put, tmp_pat
     store.close()
     for path in (tmp_path / "store").glob("store.sqlite*"):
         path.write_bytes(b"no database " * 500)
-    with pytest.raises(BadSetting, match=r"store\.sqlite.*no file of the workspace is removed"):
+    with pytest.raises(BadSetting, match=r"store\.sqlite.*no file .* is removed"):
         make_store()
     assert len(files_in(tmp_path / "store")) == 1

@@ -135,7 +135,7 @@ def test_frozen_layers_keep_the_files_weights_for_every_seed():
     ("x", "y", "loss", "words"),
     [
         (X[:, :2], Y, "sparse_categorical_crossentropy", ("(rows, 2)", "(rows, 4)")),
-        (X, Y[:100], "sparse_categorical_crossentropy", ("same number of rows", "100")),
+        (X, Y[:100], "sparse_categorical_crossentropy", ("number of rows", "100")),
         (X, np.eye(3)[Y], "sparse_categorical_crossentropy", ("(rows, 3)", "one class number")),
         (X, Y, "categorical_crossentropy", ("(rows,)", "(rows, 3)")),
         (X, Y + 1, "sparse_categorical_crossentropy", ("1 to 3", "3 units", "0 to 2")),
