@@ -48,7 +48,7 @@ def test_a_table_is_checked_with_the_target_that_was_named(commands):
         ("{", "expected JSON"),
         ("{}", "expected a list"),
         ('[{"step": "grow"}]', "no such step"),
-        ("[1]", "a list of steps"),
+        ("[1]", "list of steps"),
     ],
 )
 def test_steps_that_make_no_sense_are_said_before_anything_runs(given, said):

@@ -58,7 +58,7 @@ def test_advice_is_ranked_and_printed(shared_engine, tmp_path):
     assert value["best"] == "batch-2"
     assert [item["kind"] for item in value["untried"]] == ["precision"]
     printed = invoke(*words)
-    assert "batch of 2 instead of 8" in printed.stdout
+    assert "of 2 instead of 8" in printed.stdout
     assert "precision: not tried" in printed.stdout
 
 

@@ -146,5 +146,5 @@ def test_advice_follows_the_points(commands, tmp_path):
     assert value["advice"]["best"] == "batch-2"
     printed = commands.run(*words)
     assert printed.returncode == 0, printed.stderr
-    assert "batch of 2 instead of 8" in printed.stdout
+    assert "of 2 instead of 8" in printed.stdout
     assert "precision: not tried" in printed.stdout

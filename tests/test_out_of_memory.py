@@ -177,7 +177,7 @@ def test_the_jobs_own_limit(engine, models, neighbour, phase):
         assert change["to"] > limit
     if phase == "trace":
         assert oom["tensor_shape"] == [1, 10_000, 10_000, 1]
-        assert "smaller batch does not help" in oom["advice"]
+        assert "the first call" in oom["advice"]
     if phase == "predict":
         fits = oom["largest_batch_estimate"]
         assert 1 <= fits["low"] <= fits["high"] < 64
@@ -250,7 +250,7 @@ def test_a_worker_killed_while_the_machine_has_nothing_left_ran_out_of_memory(
     assert result.status is Status.OUT_OF_MEMORY
     oom = check_report(result, result.phase, "kill")
     assert oom["certain"] is True
-    assert "kernel ended the worker" in result.reason
+    assert "kernel ended" in result.reason
     neighbour.check()
 
 
@@ -323,7 +323,7 @@ def test_a_machine_that_runs_out(engine, models, neighbour, monkeypatch, phase):
             "collect": ("predict", "collect", "save"),
         }[phase]
     )
-    assert "the machine ran out of memory" in result.reason
+    assert "machine ran out" in result.reason
     account = oom["host"]
     assert account["available_bytes"] < account["floor_bytes"] == 100 * MIB
     assert 64 * MIB < account["this_job_bytes"] < oom["limit_bytes"]

@@ -131,7 +131,7 @@ def test_a_full_disk_at_submission_is_a_sentence_and_the_next_job_works(engine, 
     folders = set((engine._folder / "jobs").iterdir())
     with monkeypatch.context() as broken:
         broken.setattr(Path, "mkdir", full)
-        with pytest.raises(QuotaExceeded, match="No space left on device"):
+        with pytest.raises(QuotaExceeded, match=os.strerror(errno.ENOSPC)):
             engine.submit(predict(tiny))
     with monkeypatch.context() as broken:
         broken.setattr(protocol, "write_job", full)

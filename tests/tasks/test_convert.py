@@ -105,7 +105,7 @@ def test_the_same_state_is_kept_by_a_saved_model(engine):
 
 @pytest.mark.parametrize(
     ("name", "target", "why"),
-    [("digits_cnn_onnx", "onnx", "ONNX model already"), ("digits_cnn_tflite", "saved_model", "made for one runtime")],
+    [("digits_cnn_onnx", "onnx", "ONNX model already"), ("digits_cnn_tflite", "saved_model", "for one runtime")],
 )
 def test_what_cannot_be_a_source_says_so(engine, name, target, why):
     result = made(engine, name, target)

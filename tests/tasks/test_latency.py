@@ -122,8 +122,8 @@ def test_one_model_that_cannot_be_timed_is_the_end_of_the_job_with_its_reason(en
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"batch_sizes": [0]}, "Batch sizes: expected whole numbers"),
-        ({"seconds": -1}, "Seconds: expected more than 0"),
+        ({"batch_sizes": [0]}, "Batch sizes: expected"),
+        ({"seconds": -1}, "Seconds: expected"),
         ({"calls": ["fast"]}, "Call 'fast'"),
         ({"threads": 0}, "intra_threads"),
         ({"device": "gpu"}, "Device: expected cpu"),

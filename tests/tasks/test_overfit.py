@@ -54,7 +54,7 @@ def test_dead_and_frozen_layers_are_named(engine, tmp_path):
     found = overfit(engine, saved(tmp_path, layers, SPARSE, x=X, y=Y), steps=150)
     assert found.verdict == "cannot"
     reasons = {layer.path: layer.reason for layer in found.blocked}
-    assert reasons["dead"] == "all units are dead"
+    assert "units are dead" in reasons["dead"]
     assert reasons["frozen"] == "frozen"
     assert found.blocked[0].path == "dead"
 
@@ -80,7 +80,7 @@ def test_without_data_labels_are_drawn_for_the_head(engine, tmp_path):
         return [made.Dense(32, activation="relu"), made.Dense(3, activation="softmax")]
 
     found = overfit(engine, saved(tmp_path, layers, SPARSE), steps=2000)
-    assert found.source == "random input and labels"
+    assert found.source.startswith("random input")
     assert found.verdict == "fits"
 
 

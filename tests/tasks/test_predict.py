@@ -72,7 +72,7 @@ def test_xla_runs(engine):
     ("settings", "words"),
     [
         ({"memory_growth": True}, "GPU"),
-        ({"gpu_memory_limit_bytes": 1 << 30}, "memory limit of the process"),
+        ({"gpu_memory_limit_bytes": 1 << 30}, "the memory limit"),
         ({"device": "gpu"}, "CPU"),
         ({"call": "call", "xla": True}, "compiled"),
     ],
