@@ -74,7 +74,7 @@ def test_no_maps_are_asked_of_a_layer_that_has_none():
     made = architecture(layer("conv", "Conv2D", (None, 6, 6, 4)), layer("out", "Dense", (None, 3)))
     assert not activation_maps.is_flat(made, "conv")
     assert activation_maps.is_flat(made, "out#2")
-    assert not activation_maps.is_flat(made, "only the live model has it")
+    assert not activation_maps.is_flat(made, "absent")
 
 
 def test_only_methods_that_can_work_are_offered():
@@ -130,7 +130,7 @@ def test_an_attribution_says_what_was_explained(app, tmp_path):
     shown = text(
         open_page(app, "activations", entry, input="Your data", data=data(tmp_path).id, look="why", places="1")
     )
-    for part in ("unit 3", "only occlusion works", "Score of the baseline", "14.0"):
+    for part in ("unit 3", "only occlusion works", "of the baseline", "14.0"):
         assert part in shown
 
 
@@ -175,8 +175,8 @@ def test_data_that_does_not_fit_is_one_click_from_being_made_to(app, tmp_path):
     np.savez(tmp_path / "wide.npz", x=np.zeros((3, 5), np.float32))
     wide = store().add_file(tmp_path / "wide.npz", "wide.npz", ME)
     app = open_page(app, "activations", add(tmp_path, tiny_onnx), input="Your data", data=wide.id, look="values")
-    assert "Input does not fit" in badges(app)
-    assert any(link.label == "Make the data fit the model" for link in app.get("page_link"))
+    assert any("not fit" in label for label in badges(app))
+    assert any("the data fit" in link.label for link in app.get("page_link"))
 
 
 def test_token_ids_do_not_hide_the_layers_in_the_picture_over_the_depth():

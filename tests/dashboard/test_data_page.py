@@ -115,7 +115,7 @@ def test_distributions_draw_the_target_once_and_dates_as_dates(app, tmp_path):
 
 
 def test_a_link_to_data_that_is_gone_is_a_kind_sentence(app):
-    assert "link is not here" in text(open_page(app, "data", data="gone-gone-gone-gone"))
+    assert "is not here" in text(open_page(app, "data", data="gone-gone-gone-gone"))
     app.button("other-data-gone").click()
     assert "Drop it here" in text(settle(app))
 

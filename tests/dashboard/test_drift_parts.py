@@ -96,7 +96,7 @@ def test_no_drift_says_what_could_have_been_shown(quiet):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        ("BadInput", "do not go together"),
+        ("BadInput", "not go together"),
         ("UnreadableFile", "cannot be read"),
         ("", "could not finish"),
     ],

@@ -65,5 +65,5 @@ def test_settings_still_to_be_tried_keep_their_place():
         {"id": "p", "kind": "precision", "title": "bfloat16: half-size everything", "peak_bytes": None},
     ]
     figure = lowering_parts.picture(trials)
-    assert list(figure.layout.yaxis.ticktext) == ["model(x)", "as it is now", "bfloat16"]
+    assert list(figure.layout.yaxis.ticktext) == ["model(x)", f"{trials[0]['title']} now", "bfloat16"]
     assert list(figure.data[0].x) == [20, 30]
