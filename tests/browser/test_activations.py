@@ -46,7 +46,7 @@ def test_layers_and_samples_are_chosen_kept_compared_and_explained_by_clicking(v
     samples(page).nth(5).click(modifiers=["Shift"])
     expect(page).to_have_url(re.compile("places=0"))
     look(page, "Compare")
-    expect(page.get_by_text("The 16 channels that differ most")).to_be_visible()
+    expect(page.get_by_text("16 channels that differ")).to_be_visible()
     expect(maps(page)).to_have_count(48)
 
     step("a layer, a sample and a channel are chosen by clicking, and stay")
@@ -106,5 +106,5 @@ def test_every_kind_of_model_has_its_picture(visit, model, views):
     page.get_by_role("button", name="Run the statistics").click()
     expect(page.get_by_text("over 64 rows").first).to_be_visible()
     expect(page.locator(".js-plotly-plot")).to_have_count(3)
-    expect(page.get_by_text("Samples that excite a unit most")).to_be_visible()
+    expect(page.get_by_text("Samples that excite")).to_be_visible()
     expect(page.locator(".strip")).to_have_count(2)

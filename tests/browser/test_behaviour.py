@@ -6,10 +6,12 @@ import re
 
 from playwright.sync_api import expect
 
+from stethoscope.checks import all_checks
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
 
 LONG_MS = 150_000
+CAUSE = all_checks()["softmax-one-unit"].title
 
 
 def test_one_click_finds_the_cause_and_proves_the_fix_and_a_diagnosis_is_cancelled(visit):
@@ -18,7 +20,7 @@ def test_one_click_finds_the_cause_and_proves_the_fix_and_a_diagnosis_is_cancell
 
     step("the cause is found, the fix proven")
     page.get_by_role("button", name="Diagnose", exact=True).click()
-    expect(page.get_by_text("Softmax over a single unit").first).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text(CAUSE).first).to_be_visible(timeout=LONG_MS)
     expect(page.get_by_text("The fix helps").first).to_be_visible(timeout=LONG_MS)
     expect(page.locator(".js-plotly-plot").first).to_be_visible()
     expect(page.get_by_text('activation="sigmoid"').first).to_be_visible()
@@ -26,7 +28,7 @@ def test_one_click_finds_the_cause_and_proves_the_fix_and_a_diagnosis_is_cancell
 
     step("the link shows it to others")
     other = visit().follow(page)
-    expect(other.get_by_text("Softmax over a single unit").first).to_be_visible()
+    expect(other.get_by_text(CAUSE).first).to_be_visible()
     expect(other.get_by_text("The fix helps").first).to_be_visible()
 
     step("another diagnosis is cancelled and says so")

@@ -73,7 +73,7 @@ def test_devices_and_plans_follow_their_settings_and_links_open_the_answers(visi
 
     step("refused settings are said")
     page = visitor.go("/devices?model=sample-digits-cnn&growth=true&card-limit=1GiB&call=call")
-    expect(page.get_by_text(re.compile("exclude each other on one card")).first).to_be_visible()
+    expect(page.get_by_text(re.compile("exclude each other")).first).to_be_visible()
     run = page.get_by_role("button", name="Run with these settings")
     expect(run).to_be_disabled()
 
@@ -92,15 +92,15 @@ def test_devices_and_plans_follow_their_settings_and_links_open_the_answers(visi
 
     step("a plan follows the settings in the address")
     page = visitor.go(f"/planner?model={ONNX}&device=t4&devices=4")
-    expect(page.get_by_text(re.compile("One device is enough"))).to_be_visible()
+    expect(page.get_by_text(re.compile("device is enough"))).to_be_visible()
     expect(page.get_by_role("combobox", name="Device")).to_have_value("NVIDIA T4")
 
     step("models share a card")
-    page.get_by_text("Several models on one card").click()
+    page.get_by_text("Several models on").click()
     choose_also(page, "Handwritten digits (TFLite)")
     expect(page).to_have_url(re.compile(f"with={TFLITE}(&|$)"))
     page.get_by_role("button", name="Run them together").click()
-    expect(page.get_by_text("Both ran at once")).to_be_visible(timeout=LONG_MS)
+    expect(page.get_by_text("ran at once")).to_be_visible(timeout=LONG_MS)
 
     step("the link of both opens it")
-    expect(other.follow(page).get_by_text("Both ran at once")).to_be_visible()
+    expect(other.follow(page).get_by_text("ran at once")).to_be_visible()

@@ -70,7 +70,7 @@ def test_every_format_arrives_in_every_way_and_is_described_and_drawn(visit, ser
 
     step("a first visit offers upload and samples, on a small screen too")
     page = visitor.go()
-    expect(page.get_by_text("Drop a model here")).to_be_visible()
+    expect(page.get_by_text("Drop a model")).to_be_visible()
     expect(page.get_by_role("heading", name="Or try a sample")).to_be_visible()
     expect(page.get_by_text(SAMPLES["digits_cnn"]["title"], exact=True).first).to_be_visible()
     zone_is_ready(page)
@@ -99,7 +99,7 @@ def test_every_format_arrives_in_every_way_and_is_described_and_drawn(visit, ser
     step("the connection breaks off under a TFLite file, which is sent again")
     page.route("**/api/upload?name=*", lambda route: route.abort("connectionreset"))
     pick(page, BUILT / "digits_cnn.tflite")
-    page.get_by_text("The connection broke off").wait_for()
+    page.get_by_text("connection broke off").wait_for()
     page.unroute("**/api/upload?name=*")
     page.get_by_role("button", name="again").click()
     described_and_drawn(visitor, "digits_cnn.tflite", SAMPLES["digits_cnn_tflite"]["parameters"])
@@ -177,7 +177,7 @@ def test_what_belongs_together_travels_together_and_what_is_stopped_leaves_nothi
     zone_is_ready(visitor.go())
     before = everything(server)
     pick(page, sparse(tmp_path / "large.keras", 301 * MIB))
-    page.get_by_text("expected at most 300 MiB, got 301 MiB").wait_for()
+    page.get_by_text("300 MiB, got 301 MiB").wait_for()
     page.get_by_role("button", name="Dismiss large.keras").click()
     expect(page.locator(".item")).to_have_count(0)
     assert everything(server) == before
@@ -234,7 +234,7 @@ def test_a_link_opens_the_same_view_for_a_colleague_lists_stay_apart_and_names_a
 
     step("without the link, nobody else sees it")
     bob.go("/overview?model=AAAAAAAAAAAAAAAAAAAAAA")
-    expect(theirs.get_by_text("Drop a model here")).to_be_visible()
+    expect(theirs.get_by_text("Drop a model")).to_be_visible()
     expect(theirs.get_by_role("heading", name="Or try a sample")).to_be_visible()
     expect(theirs.get_by_text("Your recent models")).to_have_count(0)
     expect(theirs.get_by_text("onerror")).to_have_count(0)

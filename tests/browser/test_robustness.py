@@ -144,7 +144,7 @@ def test_a_killed_worker_is_a_sentence_and_a_killed_worker_server_is_replaced(vi
     step("a worker killed under a page is a sentence there")
     start_endless(visitor, tmp_path).send_signal(signal.SIGKILL)
     page = visitor.page
-    expect(page.get_by_text("The process that ran this model died. Nothing else was affected.")).to_be_visible()
+    expect(page.get_by_text(re.compile("this model died.*else was affected"))).to_be_visible()
     expect(page.get_by_text(re.compile("SIGKILL"))).to_be_visible()
     assert server.healthy()
 
@@ -159,7 +159,7 @@ def test_a_killed_worker_is_a_sentence_and_a_killed_worker_server_is_replaced(vi
     at_rest(servers(server)[0].children()[0])
     predicts(other, tmp_path)
     page.get_by_role("button", name="Cancel").first.click()
-    expect(page.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
+    expect(page.get_by_text(re.compile("run was cancelled"))).to_be_visible()
 
 
 @pytest.fixture(autouse=True)
@@ -193,7 +193,7 @@ def test_with_every_slot_busy_health_is_told_and_a_cancel_in_the_sidebar_ends_on
     step("the slot is free")
     predicts(visitor, tmp_path)
     other.page.get_by_role("button", name="Cancel").first.click()
-    expect(other.page.get_by_text(re.compile("This run was cancelled"))).to_be_visible()
+    expect(other.page.get_by_text(re.compile("run was cancelled"))).to_be_visible()
 
 
 def test_too_much_memory_is_a_report_and_others_go_on(visit, server, tmp_path):
@@ -329,7 +329,7 @@ def test_after_the_server_was_killed_everything_finished_is_still_there(visit, t
         step("too little free disk is said before anything is sent")
         page = other.go()
         page.locator("input.pick-files").set_input_files(str(tiny_onnx(tmp_path / "tiny.onnx")))
-        expect(page.get_by_text(re.compile("The server's disk: expected"))).to_be_visible()
+        expect(page.get_by_text(re.compile("server's disk: expected"))).to_be_visible()
         assert not partial_files(app)
         assert app.healthy()
 
@@ -388,7 +388,7 @@ def test_a_full_disk_is_said_and_the_app_stays_healthy(visit, tmp_path):
         step("pages open")
         visitor.go("/overview?model=sample-digits-cnn")
         expect(page.get_by_role("heading", name="What is in this model?")).to_be_visible()
-        expect(page.get_by_text("Something went wrong on our side")).to_have_count(0)
+        expect(page.get_by_text("on our side")).to_have_count(0)
 
         step("with room again, runs work again")
         (inside / "filler").unlink(missing_ok=True)
