@@ -82,7 +82,7 @@ def test_layers_and_samples_are_chosen_kept_compared_and_explained_by_clicking(v
 @pytest.mark.parametrize(
     ("model", "views"),
     [
-        ("sample-bert-small", {"attention": "Head 0", "why": "Tokens are shown by their numbers"}),
+        ("sample-bert-small", {"attention": "Head 0", "why": "by their numbers"}),
         ("sample-reviews-lstm", {"values": "standard deviation"}),
         ("sample-digits-cnn-tflite", {"why": "only occlusion works"}),
         ("sample-digits-cnn-onnx", {"maps": "16 channels"}),
