@@ -9,8 +9,6 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from stethoscope.errors import StethoscopeError
-from stethoscope.findings import Severity
-from stethoscope.fixes.fix import Fix
 from stethoscope.types import JobResult
 
 if TYPE_CHECKING:
@@ -75,23 +73,29 @@ def _adapter(kind: Hashable) -> TypeAdapter[Any]:
     return TypeAdapter(cast(type[Any], kind))
 
 
+class WritesItself:
+    """A value whose JSON is not that of its fields. It reads itself with `__get_pydantic_core_schema__` where that is not enough."""
+
+    def to_json(self) -> Any:
+        """What stands for it, for `plain`."""
+        raise NotImplementedError
+
+
 def plain(value: Any, depth: int = 0) -> Any:
     """Returns `value` as strict JSON: dataclasses become objects, NaN and infinities their names, unknown objects text.
 
-    A severity is written by its label, a fix with its summary and code.
+    What writes itself is asked for what it writes.
     """
     if depth > 50:
         return "…"
-    if isinstance(value, Severity):
-        return value.label
+    if isinstance(value, WritesItself):
+        return plain(value.to_json(), depth + 1)
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, Fix):
-        return plain(value.to_json(), depth + 1)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name), depth + 1) for field in dataclasses.fields(value)}
     if isinstance(value, list | tuple | set | frozenset):

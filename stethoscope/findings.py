@@ -6,11 +6,12 @@ import enum
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from stethoscope.codec import WritesItself
 from stethoscope.fixes.fix import Fix
 from stethoscope.types import Status
 
 
-class Severity(enum.IntEnum):
+class Severity(WritesItself, enum.IntEnum):
     """How much a finding matters; ordered.
 
     CRITICAL: training or prediction cannot work. HIGH: the result is wrong or much worse than it could be.
@@ -27,6 +28,10 @@ class Severity(enum.IntEnum):
     def label(self) -> str:
         """The lower-case name used in JSON and on the command line."""
         return self.name.lower()
+
+    def to_json(self) -> str:
+        """Its label."""
+        return self.label
 
     @classmethod
     def named(cls, label: str) -> Severity:

@@ -55,17 +55,13 @@ def task_of(kind: str) -> Task[Any]:
 
 def await_answer(kind: str) -> None:
     """Prepares for the answer of a job of this kind, which takes a moment the first time."""
-    answer = getattr(task_of(kind), "answer", None)
-    if answer is not None:
-        ready(answer)
+    ready(task_of(kind).answer)
 
 
 def misfit(kind: str, value: Mapping[str, Any]) -> str:
     """Why a value is no answer of its kind of job, as the code is now; "" where it is one."""
     try:
-        answer = getattr(task_of(kind), "answer", None)
-        if answer is not None:
-            decode(answer, value)
+        decode(task_of(kind).answer, value)
     except KeyError:
         return f"There is no job of the kind {kind}."
     except StethoscopeError as error:

@@ -6,12 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from stethoscope.codec import WritesItself
+
 if TYPE_CHECKING:
     from stethoscope.training.setup import Setup
 
 
 @dataclasses.dataclass(frozen=True)
-class Fix:
+class Fix(WritesItself):
     """A change to a model, its compile settings, its data or its fit call. Subclass as a frozen dataclass with defaults last."""
 
     kind: ClassVar[str] = ""

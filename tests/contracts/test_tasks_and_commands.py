@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consistency", "curves", "doctor")
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
+
 def test_a_task_is_documented():
     silent = [kind for kind, task in all_tasks().items() if not type(task).__doc__ or not type(task).run.__doc__]
     assert not silent
@@ -28,8 +29,7 @@ def test_a_task_is_documented():
 
 def test_a_task_answers_with_a_type_that_json_keeps():
     for kind, task in all_tasks().items():
-        answer = getattr(task, "answer", None)
-        assert answer is not None, kind
+        answer = task.answer
         assert dataclasses.is_dataclass(answer) and answer.__dataclass_params__.frozen, kind
         assert answer.__doc__ and typing.get_type_hints(type(task).run)["return"] is answer, kind
 
