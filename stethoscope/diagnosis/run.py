@@ -22,11 +22,11 @@ from stethoscope.findings import Finding
 from stethoscope.fixes.known_layers import with_known_settings
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.jobs.state import JobState
+from stethoscope.lab.parts import Parts
 from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
-_POLL_S = 0.03
-_REPORT_S = 0.5
 _ONE_RUN = "A model is judged with one run of its logs; `stethoscope curves` compares all of them."
 _log = logging.getLogger(__name__)
 
@@ -44,16 +44,15 @@ class Diagnosis:
         unknown = request.only - set(all_checks())
         if unknown:
             raise BadSetting(f"Check {min(unknown)!r}: no such check. Known: {', '.join(sorted(all_checks()))}.")
-        self._engine, self._request, self._on_change, self._cancelled = engine, request, on_change, cancelled
+        self._request, self._on_change = request, on_change
+        self._parts = Parts(engine, request.owner, request.entry_id, cancelled)
         self._checks = [check for check in all_checks().values() if not request.only or check.id in request.only]
         stages = [stage for stage in STAGES if stage.id != "second" or request.second is not None]
         self._stages = [stage for stage in stages if self._wanted(stage)]
         self._evidence = EvidenceSet(fit=request.fit, missing={Evidence.RUNS: _ONE_RUN})
         self._states = {stage.id: StageReport(stage.id, stage.title) for stage in self._stages}
-        self._jobs: dict[str, str] = {}
         self._started = time.time()
         self._report = Report(request.summary(), created_s=self._started)
-        self._last_report_s = 0.0
 
     def run(self) -> Report:
         """Runs to the end and returns the report; never raises for what goes wrong inside a stage."""
@@ -62,10 +61,9 @@ class Diagnosis:
             if self._report.status is None and self._request.prove:
                 self._prove()
         finally:
-            for job_id in self._jobs.values():
-                self._engine.cancel(job_id)
+            self._parts.cancel()
         if self._report.status is None:
-            self._publish(status=Status.CANCELLED if self._cancelled() else Status.OK)
+            self._publish(status=Status.CANCELLED if self._parts.cancelled else Status.OK)
         return self._report
 
     def _wanted(self, stage: Stage) -> bool:
@@ -76,22 +74,25 @@ class Diagnosis:
         return bool(read & set(stage.gives)) or (stage.kind == "score" and Evidence.BASELINE in read)
 
     def _gather(self) -> None:
-        waiting = list(self._stages)
-        while waiting or self._jobs:
-            if self._cancelled():
-                self._cancel("The diagnosis was cancelled.", waiting)
+        waiting, stages = list(self._stages), {stage.id: stage for stage in self._stages}
+        while (waiting or self._parts.under_way) and self._report.status is None:
+            if not self._parts.cancelled:
+                self._begin_possible(waiting)
+            over = self._parts.ended(self._moved)
+            if self._parts.cancelled:
+                self._cancel()
                 return
-            ended = {
-                stage_id for stage_id, state in self._states.items() if state.status in ("done", "skipped", "failed")
-            }
-            known = ended | ({stage.id for stage in STAGES} - set(self._states))
-            for stage in sorted((s for s in waiting if set(s.after) <= known), key=lambda stage: stage.order):
-                waiting.remove(stage)
-                self._begin(stage)
-            self._collect()
-            if self._report.status is not None:
-                return
-            time.sleep(_POLL_S)
+            for stage_id, state in over.items():
+                assert state.result is not None, "it has ended"
+                self._absorb(stages[stage_id], state.result)
+
+    def _begin_possible(self, waiting: list[Stage]) -> None:
+        """Begins the stages that wait for nothing any more, and takes them from those that wait."""
+        ended = {stage_id for stage_id, state in self._states.items() if state.status in ("done", "skipped", "failed")}
+        known = ended | ({stage.id for stage in STAGES} - set(self._states))
+        for stage in sorted((s for s in waiting if set(s.after) <= known), key=lambda stage: stage.order):
+            waiting.remove(stage)
+            self._begin(stage)
 
     def _begin(self, stage: Stage) -> None:
         if stage.id != "describe" and self._evidence.architecture is None:
@@ -110,11 +111,10 @@ class Diagnosis:
 
     def _submit(self, stage_id: str, job: Job) -> None:
         try:
-            job_id = self._engine.submit(job, owner=self._request.owner, entry_id=self._request.entry_id)
+            job_id = self._parts.start(stage_id, job)
         except StethoscopeError as error:
             self._states[stage_id] = replace(self._states[stage_id], status="failed", reason=str(error))
             return
-        self._jobs[stage_id] = job_id
         self._states[stage_id] = replace(self._states[stage_id], status="running", job_id=job_id)
         self._publish()
 
@@ -132,17 +132,6 @@ class Diagnosis:
     def _worker(self) -> WorkerKind:
         assert self._evidence.architecture is not None
         return all_formats()[self._evidence.architecture.format_id].worker
-
-    def _collect(self) -> None:
-        stages = {stage.id: stage for stage in self._stages}
-        for stage_id, job_id in list(self._jobs.items()):
-            state = self._engine.state(job_id)
-            if not state.done:
-                self._moved(stage_id, state.progress.message or state.progress.phase, state.progress.fraction)
-                continue
-            del self._jobs[stage_id]
-            assert state.result is not None
-            self._absorb(stages[stage_id], state.result)
 
     def _absorb(self, stage: Stage, result: JobResult) -> None:
         reason = result.reason
@@ -209,15 +198,10 @@ class Diagnosis:
         files = {"model": request.model, **request.beside} | ({"data": request.data} if request.data else {})
         budget = Budget(request.memory_bytes, 60 + 2 * request.prove_s)
         self._submit("prove", Job("prove", files, params, budget, self._worker()))
-        job_id = self._jobs.pop("prove", "")
-        while job_id and not (state := self._engine.state(job_id)).done:
-            if self._cancelled():
-                self._engine.cancel(job_id)
-            self._moved("prove", state.progress.message or state.progress.phase, state.progress.fraction)
-            time.sleep(_POLL_S)
-        result = self._engine.state(job_id).result if job_id else None
-        if result is None:
+        state = self._parts.ended(self._moved).get("prove")
+        if state is None or state.result is None:
             return
+        result = state.result
         reason = result.reason
         try:
             findings = with_proofs(findings, chosen, answer_of(result, ProvedFixes).proofs)
@@ -238,23 +222,21 @@ class Diagnosis:
             return "Trying a fix needs data with targets."
         return ""
 
-    def _moved(self, stage_id: str, progress: str, fraction: float | None) -> None:
-        state = self._states[stage_id]
-        if (state.progress, state.fraction) != (progress, fraction):
-            self._states[stage_id] = replace(state, progress=progress, fraction=fraction)
-        if time.monotonic() - self._last_report_s > _REPORT_S:
+    def _moved(self, stage_id: str, state: JobState) -> None:
+        stage, progress = self._states[stage_id], state.progress
+        now = replace(stage, progress=progress.message or progress.phase, fraction=progress.fraction)
+        if now != stage:
+            self._states[stage_id] = now
             self._publish()
 
-    def _cancel(self, reason: str, waiting: list[Stage]) -> None:
-        for job_id in self._jobs.values():
-            self._engine.cancel(job_id)
-        for stage_id in (*self._jobs, *(stage.id for stage in waiting)):
-            self._states[stage_id] = replace(self._states[stage_id], status="skipped", reason=reason)
-        self._jobs.clear()
+    def _cancel(self) -> None:
+        reason = "The diagnosis was cancelled."
+        for stage_id, stage in self._states.items():
+            if stage.status in ("waiting", "running"):
+                self._states[stage_id] = replace(stage, status="skipped", reason=reason)
         self._publish(status=Status.CANCELLED, reason=reason)
 
     def _publish(self, **changes: Any) -> None:
-        self._last_report_s = time.monotonic()
         wall_s = time.time() - self._started
         self._report = replace(self._report, stages=tuple(self._states.values()), wall_s=wall_s, **changes)
         self._on_change(self._report)

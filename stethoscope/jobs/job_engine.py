@@ -138,6 +138,14 @@ class Engine:
         """
         return self._states.wait(job_id, timeout_s)
 
+    def news(self, seen: int, timeout_s: float) -> int:
+        """Blocks until something has happened to any job since this last returned `seen`, or for so long.
+
+        Returns:
+            What is to be given the next time; -1 has seen nothing.
+        """
+        return self._states.news(seen, timeout_s)
+
     def warm(self, kinds: Iterable[WorkerKind] = ("light", "tensorflow")) -> None:
         """Starts worker servers in the background, so that the first job does not wait for imports."""
         for kind in kinds:

@@ -42,6 +42,8 @@ class JobStates:
         self._only_here: set[str] = set()
         """Of those that are done, the ids of what is not written to disk."""
         self._changed = threading.Condition()
+        self._news = 0
+        """Counts what has happened to any job."""
 
     def add(self, states: Iterable[JobState]) -> None:
         """Jobs that are asked for; of those that are done, only the last are remembered."""
@@ -50,6 +52,7 @@ class JobStates:
             for job_id in done[: max(0, len(done) - _KEPT_STATES)]:
                 del self._states[job_id]
             self._states |= {state.id: state for state in states}
+            self._tell()
 
     def get(self, job_id: str) -> JobState:
         """Where a job stands, also long after it ended.
@@ -99,7 +102,7 @@ class JobStates:
         with self._changed:
             if job_id in self._states:
                 self._states[job_id] = self._states[job_id].with_changes(**changes)
-            self._changed.notify_all()
+            self._tell()
 
     def end(self, job_id: str, result: JobResult, *, keep: bool) -> bool:
         """Notes how a job ended; returns whether it was known.
@@ -122,8 +125,18 @@ class JobStates:
             self._states[job_id] = state
             if not keep:
                 self._only_here.add(job_id)
-            self._changed.notify_all()
+            self._tell()
         return True
+
+    def _tell(self) -> None:
+        self._news += 1
+        self._changed.notify_all()
+
+    def news(self, seen: int, timeout_s: float) -> int:
+        """Blocks until something has happened to any job since `seen`, or for so long; returns what is seen then."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._news != seen, timeout_s)
+            return self._news
 
     def _write(self, state: JobState, result: JobResult) -> None:
         folder = self._jobs / state.id

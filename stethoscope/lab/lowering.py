@@ -7,20 +7,30 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from stethoscope.architecture.description import Description
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import StethoscopeError
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.jobs.state import JobState
+from stethoscope.lab.parts import Parts
+from stethoscope.lab.studies import Kind
 from stethoscope.memory.alternatives import KINDS, Alternative, alternatives, together
 from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
-_POLL_S = 0.03
 _DESCRIBE = Budget(4 << 30, 120)
+
+
+def _answers(report: Mapping[str, Any]) -> tuple[Any, ...]:
+    tried = (report.get("present"), *report.get("trials", ()))
+    return (report.get("status"), *(trial and trial["status"] for trial in tried))
+
+
+LOWERING: Final = Kind[Mapping[str, Any]]("lowering", dict, dict, _answers)
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,8 @@ class Lowering:
         on_change: Callable[[Lowered], None] = lambda report: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._engine, self._request, self._on_change, self._cancelled = engine, request, on_change, cancelled
+        self._request, self._on_change = request, on_change
+        self._parts = Parts(engine, request.owner, request.entry_id, cancelled)
         present = Alternative("present", "together", "as it is", request.settings, request.open_size)
         self._report = Lowered(Trial(present))
         self._started = time.time()
@@ -78,7 +89,7 @@ class Lowering:
         except StethoscopeError as error:
             self._publish(status=Status.FAILED, reason=str(error))
         if self._report.status is None:
-            cancelled = self._cancelled()
+            cancelled = self._parts.cancelled
             self._publish(
                 status=Status.CANCELLED if cancelled else Status.OK,
                 reason="The search was cancelled." if cancelled else "",
@@ -183,22 +194,18 @@ class Lowering:
 
     def _result(self, job: Job, title: str) -> JobResult | None:
         """Waits for one job; None when the search was cancelled meanwhile."""
-        request = self._request
-        if self._cancelled():
+        if self._parts.cancelled:
             return None
         self._publish(progress=title)
-        job_id = self._engine.submit(job, owner=request.owner, entry_id=request.entry_id)
-        told = ""
-        while not (state := self._engine.state(job_id)).done:
-            if self._cancelled():
-                self._engine.cancel(job_id)
-                return None
-            message = state.progress.message or state.progress.phase
-            if message != told:
-                told = message
-                self._publish(progress=f"{title}: {message}")
-            time.sleep(_POLL_S)
-        return None if self._cancelled() else state.result
+
+        def moved(_name: str, state: JobState) -> None:
+            progress = f"{title}: {state.progress.message or state.progress.phase}"
+            if progress != self._report.progress:
+                self._publish(progress=progress)
+
+        self._parts.start(title, job)
+        state = self._parts.ended(moved)[title]
+        return None if self._parts.cancelled else state.result
 
     def _publish_trial(self, trial: Trial) -> None:
         self._report = self._report.with_trial(trial)

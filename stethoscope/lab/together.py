@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from stethoscope.architecture.description import FormatNamed
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.jobs.state import JobState
+from stethoscope.lab.parts import Parts
+from stethoscope.lab.studies import Kind
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, split
 from stethoscope.memory.sharing_code import sharing_codes
@@ -21,7 +23,6 @@ from stethoscope.tasks.predict import Prediction
 from stethoscope.tasks.share import SharedRun
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
-_POLL_S = 0.03
 _DESCRIBE = Budget(4 << 30, 120)
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5
 _EXCESS = 4
@@ -31,6 +32,13 @@ _SHORTFALL = 0.6
 _MOST_SHARE = 0.5
 """Of the card, for the model made to exceed its share."""
 _MAX_ROWS = 1 << 20
+
+
+def _answers(report: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (report.get("verdict"), *((run["state"], run["status"]) for run in report.get("runs", ())))
+
+
+TOGETHER: Final = Kind[Mapping[str, Any]]("together", dict, dict, _answers)
 
 
 @dataclass(frozen=True)
@@ -85,12 +93,12 @@ class Together:
             raise BadSetting(f"Models together: expected different names, got {names}. Choose the models.")
         if request.exceed and request.exceed not in names:
             raise BadSetting(f"The model to exceed its share: expected one of {names}, got {request.exceed!r}.")
-        self._engine, self._request, self._on_change, self._cancelled = engine, request, on_change, cancelled
+        self._request, self._on_change = request, on_change
+        self._parts = Parts(engine, request.owner, request.entry_id, cancelled)
         self._report = TogetherReport(tuple(ModelRun(name) for name in names))
         self._workers: dict[str, WorkerKind] = {}
         self._fits: dict[str, Mapping[int, int]] = {}
         self._alone: dict[str, JobResult] = {}
-        self._jobs: dict[str, str] = {}
 
     def run(self) -> TogetherReport:
         """Runs to the end and returns the report.
@@ -104,8 +112,7 @@ class Together:
                 self._publish(codes=self._codes())
                 self._run_together()
         finally:
-            for job_id in self._jobs.values():
-                self._engine.cancel(job_id)
+            self._parts.cancel()
         self._publish(done=True)
         return self._report
 
@@ -237,25 +244,21 @@ class Together:
         return Job(kind, files, params, budget, worker or self._workers[tenant.name])
 
     def _wait(self, jobs: Mapping[str, Job], *, together: bool = False) -> dict[str, JobResult]:
-        request = self._request
         for name, job in jobs.items():
             # Measured anew where it is about what happens at the same moment.
-            self._jobs[name] = self._engine.submit(job, owner=request.owner, entry_id=request.entry_id, fresh=together)
-        found: dict[str, JobResult] = {}
-        while len(found) < len(jobs):
-            if self._cancelled():
-                for job_id in self._jobs.values():
-                    self._engine.cancel(job_id)
-            for name in [name for name in jobs if name not in found]:
-                state = self._engine.state(self._jobs[name])
-                if state.done and state.result is not None:
-                    found[name] = state.result
-                    if together:
-                        self._change(name, started_s=state.started_s, ended_s=state.finished_s)
-                elif self._report.run_of(name).phase != state.progress.phase:
-                    self._change(name, phase=state.progress.phase)
-            time.sleep(_POLL_S)
-        return found
+            self._parts.start(name, job, fresh=together)
+        results: dict[str, JobResult] = {}
+        while len(results) < len(jobs):
+            for name, state in self._parts.ended(self._moved).items():
+                assert state.result is not None, "it has ended"
+                results[name] = state.result
+                if together:
+                    self._change(name, started_s=state.started_s, ended_s=state.finished_s)
+        return results
+
+    def _moved(self, name: str, state: JobState) -> None:
+        if self._report.run_of(name).phase != state.progress.phase:
+            self._change(name, phase=state.progress.phase)
 
     def _stopped(self, name: str, result: JobResult) -> bool:
         self._change(name, state="done", status=result.status.value, reason=result.reason, phase=result.phase)

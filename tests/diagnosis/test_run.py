@@ -7,13 +7,15 @@ import pytest
 from sample_models import BUILT
 from stethoscope.checks import Check, all_checks
 from stethoscope.diagnosis import run as running
+from stethoscope.diagnosis import service
 from stethoscope.diagnosis.request import Request
 from stethoscope.diagnosis.run import Diagnosis
-from stethoscope.diagnosis.service import Diagnoses
-from stethoscope.errors import BadSetting, NotFound
+from stethoscope.diagnosis.service import DIAGNOSIS
+from stethoscope.errors import BadSetting
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.kinds import Evidence
 from stethoscope.findings import Fault, Finding, Severity
+from stethoscope.lab.studies import Studies
 from stethoscope.types import ModelFile, Status
 from tests.models import tiny_onnx
 from tests.waiting import until
@@ -106,16 +108,11 @@ def test_it_is_cancelled_and_keeps_what_it_found(engine):
     until(lambda: not engine.jobs(active=True))
 
 
-def test_the_service_keeps_a_history_and_survives_a_restart(engine, tmp_path):
-    service = Diagnoses(engine, tmp_path)
+def test_a_diagnosis_is_kept_and_survives_a_restart(engine, tmp_path):
+    studies = Studies(tmp_path)
     asked = request("cancer_softmax_one_unit", data=False, entry_id="entry-one", owner="me")
-    first = service.start(asked)
-    until(lambda: service.report("entry-one", first).done)
-    again = Diagnoses(engine, tmp_path)
-    (kept,) = again.history("entry-one")
+    first = service.start(studies, engine, asked)
+    until(lambda: studies.find(DIAGNOSIS, first, "entry-one").done)
+    (kept,) = Studies(tmp_path).kept(DIAGNOSIS, "entry-one")
     assert (kept.id, kept.owner, kept.report.status) == (first, "me", Status.OK)
     assert kept.report.findings[0].fix is not None
-    with pytest.raises(NotFound):
-        again.report("entry-one", "../../etc/passwd")
-    again.forget("entry-one")
-    assert again.history("entry-one") == []

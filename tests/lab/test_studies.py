@@ -1,19 +1,31 @@
-"""Studies run beside the pages, are cancelled, and are kept."""
+"""Studies run beside the pages, are cancelled, are kept, and are found again, those of workspaces of before too."""
 
 from __future__ import annotations
 
+import json
 import threading
-import time
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
+from stethoscope.diagnosis.report import Report, report_to_json
+from stethoscope.diagnosis.service import DIAGNOSIS
 from stethoscope.errors import BadSetting
-from stethoscope.lab.studies import Studies, Study
+from stethoscope.lab.studies import Kind, Studies, Study
+from stethoscope.types import Status
 from tests.waiting import until
 
+SWEEP = Kind[Mapping[str, Any]]("sweep", dict, dict, lambda report: report.get("step"))
+LEAK = Kind[Mapping[str, Any]]("leak", dict, dict, lambda report: None)
 
-def ended(studies: Studies, study_id: str, entry_id: str = "model") -> Study:
-    study = until(lambda: (kept := studies.find(study_id, entry_id)) and kept.done and kept)
+
+def started(studies: Studies, work: Any, **more: Any) -> str:
+    return studies.start(SWEEP, "model", "me", work, {}, **more)
+
+
+def ended(studies: Studies, study_id: str) -> Study[Mapping[str, Any]]:
+    study = until(lambda: (kept := studies.find(SWEEP, study_id, "model")) and kept.done and kept)
     assert study
     return study
 
@@ -26,31 +38,56 @@ def test_a_study_is_seen_while_it_runs_and_kept_when_it_ended(tmp_path):
         go_on.wait(10)
         publish({"step": 2})
 
-    study_id = studies.start("sweep", "model", "me", work)
-    while not studies.latest("sweep", "model").value:
-        time.sleep(0.01)
-    assert studies.latest("sweep", "model").value == {"step": 1}
+    study_id = started(studies, work)
+    assert until(lambda: studies.latest(SWEEP, "model").report == {"step": 1})
+    assert studies.under_way(SWEEP, "model").id == study_id
     go_on.set()
-    assert ended(studies, study_id).value == {"step": 2}
+    assert ended(studies, study_id).report == {"step": 2}
+    assert studies.under_way(SWEEP, "model") is None
     again = Studies(tmp_path)
-    assert again.find(study_id, "model").value == {"step": 2}
-    assert again.latest("sweep", "model").id == study_id
-    assert again.latest("leak", "model") is None
+    assert again.find(SWEEP, study_id, "model").report == {"step": 2}
+    assert again.latest(SWEEP, "model").id == study_id
+    assert again.latest(LEAK, "model") is None
+
+
+def test_what_was_answered_before_the_server_stopped_is_shown_with_the_reason(tmp_path):
+    studies, go_on = Studies(tmp_path), threading.Event()
+
+    def work(publish, cancelled):
+        publish({"step": 1})
+        publish({"step": 1, "progress": "half"})
+        go_on.wait(10)
+
+    study_id = started(studies, work)
+    until(lambda: studies.find(SWEEP, study_id, "model").report.get("progress"))
+    study = Studies(tmp_path).find(SWEEP, study_id, "model")
+    assert study.done and study.cancelled and "restarted" in study.reason
+    assert study.report == {"step": 1}, "progress alone is not kept"
+    go_on.set()
+    assert ended(studies, study_id).reason == ""
+
+
+def test_an_equal_one_under_way_is_joined(tmp_path):
+    studies, go_on = Studies(tmp_path), threading.Event()
+    first = started(studies, lambda publish, cancelled: go_on.wait(10), same="words")
+    assert started(studies, lambda publish, cancelled: None, same="words") == first
+    assert started(studies, lambda publish, cancelled: None) != first
+    go_on.set()
+    ended(studies, first)
 
 
 def test_a_cancelled_study_keeps_what_it_found(tmp_path):
     studies = Studies(tmp_path)
 
     def work(publish, cancelled):
-        publish({"found": 3})
-        while not cancelled():
-            time.sleep(0.01)
+        publish({"step": 3})
+        until(cancelled)
 
-    study_id = studies.start("sweep", "model", "me", work)
+    study_id = started(studies, work)
     studies.cancel(study_id)
     study = ended(studies, study_id)
     assert study.cancelled
-    assert study.value == {"found": 3}
+    assert study.report == {"step": 3}
 
 
 @pytest.mark.parametrize(("error", "said"), [(BadSetting("No."), "No."), (ValueError("x"), "report id")])
@@ -59,23 +96,43 @@ def test_what_goes_wrong_is_a_sentence(tmp_path, error, said):
         raise error
 
     studies = Studies(tmp_path)
-    assert said in ended(studies, studies.start("sweep", "model", "me", work)).reason
+    assert said in ended(studies, started(studies, work)).reason
 
 
-def test_a_study_of_another_model_is_not_shown(tmp_path):
+def test_a_study_of_another_model_or_kind_is_not_shown(tmp_path):
     studies = Studies(tmp_path)
-    study_id = studies.start("sweep", "model", "me", lambda publish, cancelled: None)
+    study_id = started(studies, lambda publish, cancelled: None)
     ended(studies, study_id)
-    assert studies.find(study_id, "other") is None
-    assert studies.find("../../etc/passwd", "model") is None
+    assert studies.find(SWEEP, study_id, "other") is None
+    assert studies.find(LEAK, study_id, "model") is None
+    assert studies.find(SWEEP, "../../etc/passwd", "model") is None
 
 
 def test_only_the_newest_are_kept_and_all_can_be_forgotten(tmp_path):
     studies = Studies(tmp_path)
-    ids = [studies.start("sweep", "model", "me", lambda publish, cancelled: None) for _ in range(22)]
-    for study_id in ids[-3:]:
-        ended(studies, study_id)
-    time.sleep(0.2)
-    assert len(list((tmp_path / "model").glob("*.json"))) <= 20
+    for _ in range(22):
+        ended(studies, started(studies, lambda publish, cancelled: None))
+    until(lambda: studies.under_way(SWEEP, "model") is None)
+    assert len(studies.kept(SWEEP, "model")) == 20
     studies.forget("model")
-    assert studies.latest("sweep", "model") is None
+    assert studies.latest(SWEEP, "model") is None
+
+
+def test_studies_of_workspaces_of_before_open(tmp_path):
+    (tmp_path / "studies" / "model").mkdir(parents=True)
+    (tmp_path / "diagnoses" / "model").mkdir(parents=True)
+    before = {
+        "id": "1700000000000-abcdefgh", "kind": "sweep", "entry_id": "model", "owner": "me", "created_s": 1.7e9,
+        "value": {"step": 2}, "done": True, "cancelled": False, "reason": "",
+    }  # fmt: skip
+    (tmp_path / "studies" / "model" / f"{before['id']}.json").write_text(json.dumps(before))
+    reports = {"1700000000001-abcdefghijkl": Report({}, status=Status.OK), "1700000000002-abcdefghijkl": Report({})}
+    for diagnosis_id, report in reports.items():
+        kept = {"id": diagnosis_id, "owner": "me", "report": report_to_json(report)}
+        (tmp_path / "diagnoses" / "model" / f"{diagnosis_id}.json").write_text(json.dumps(kept))
+    studies = Studies(tmp_path)
+    study = studies.find(SWEEP, "1700000000000-abcdefgh", "model")
+    assert (study.owner, study.report, study.done, study.reason) == ("me", {"step": 2}, True, "")
+    cut_off, whole = studies.kept(DIAGNOSIS, "model")
+    assert (whole.owner, whole.report.status, whole.reason) == ("me", Status.OK, "")
+    assert cut_off.report.status is Status.CANCELLED and "restarted" in cut_off.report.reason
