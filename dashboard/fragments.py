@@ -13,8 +13,11 @@ from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
+from dashboard import rerun
+
 P = ParamSpec("P")
 R = TypeVar("R")
+REFRESH_S = 0.7
 
 
 def part(run_every: float | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -31,3 +34,25 @@ def part(run_every: float | None = None) -> Callable[[Callable[P, R]], Callable[
         return draw
 
     return decorate
+
+
+def moving(
+    drawn: object, look: Callable[[], object], draw: Callable[[], object] | None = None, every_s: float = REFRESH_S
+) -> None:
+    """What moves by itself while the page stands still, until there is news: then the page runs once more.
+
+    Args:
+        drawn: what the page has drawn.
+        look: what there is now; another value is news. Asked at each refresh, so it reads from memory.
+        draw: draws what moves, a progress line for instance.
+        every_s: seconds between two refreshes.
+    """
+
+    @part(run_every=every_s)
+    def line() -> None:
+        if look() != drawn:
+            rerun.whole_page()
+        if draw is not None:
+            draw()
+
+    line()

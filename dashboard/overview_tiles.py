@@ -13,8 +13,9 @@ from dashboard.session import View
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.consistency.report import ConsistencyReport
 from stethoscope.diagnosis.report import Report
-from stethoscope.diagnosis.service import diagnoses
+from stethoscope.diagnosis.service import DIAGNOSIS
 from stethoscope.findings import Severity
+from stethoscope.lab.studies import studies
 from stethoscope.parity.comparison import Comparison
 from stethoscope.store import Entry, store
 from stethoscope.tasks.predict import Prediction
@@ -103,16 +104,16 @@ def health(view: View, architecture: Architecture) -> None:
     """The health line: what the last diagnosis found, and the button that starts one."""
     entry = view.entry
     assert entry is not None
-    kept = diagnoses().history(entry.id)
+    last = studies().latest(DIAGNOSIS, entry.id)
     with st.container(border=True):
         line, button = st.columns([4, 1], vertical_alignment="center")
         with line:
-            if not kept:
+            if last is None:
                 render.verdict("plain", "Not diagnosed", "Find out what is wrong with it, why, and what fixes it.")
                 st.caption("Runs all that applies: architecture, weights, edge cases, your data, a short training run.")
             else:
-                _last_diagnosis(kept[0].report)
-                render.go_to("diagnosis", "Open the diagnosis →", diagnosis=kept[0].id)
+                _last_diagnosis(last.report)
+                render.go_to("diagnosis", "Open the diagnosis →", diagnosis=last.id)
         if button.button("Diagnose", type="primary", key="diagnose-now", width="stretch"):
             st.session_state["_run_now"] = True
             st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "diagnosis"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import time
+from collections.abc import Callable, Iterable
 
 import streamlit as st
 
-from dashboard import escape, fragments, rerun, words
+from dashboard import escape, fragments, words
 from dashboard.kept_answers import kept
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
@@ -14,7 +17,6 @@ from stethoscope.jobs.state import JobState
 from stethoscope.task import misfit
 from stethoscope.types import Job, JobResult, Status
 
-REFRESH_S = 0.7
 _PATIENCE_S = 0.4
 PHASES = {
     "queued": "Waiting for a free worker",
@@ -38,11 +40,17 @@ PHASES = {
 
 def start(job: Job, *, owner: str, entry_id: str) -> str:
     """Submits `job`, gives a cached or very short one the chance to be over at once, and returns its id."""
-    job_id = engine().submit(job, owner=owner, entry_id=entry_id)
-    deadline = time.monotonic() + _PATIENCE_S
-    while not engine().state(job_id).done and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return job_id
+    return start_all([job], owner=owner, entry_id=entry_id)[0]
+
+
+def start_all(jobs: Iterable[Job], *, owner: str, entry_id: str) -> list[str]:
+    """The same for several, which have that chance together."""
+    ids = [engine().submit(job, owner=owner, entry_id=entry_id) for job in jobs]
+    until = time.monotonic() + _PATIENCE_S
+    with contextlib.suppress(TimeoutError):
+        for job_id in ids:
+            engine().wait(job_id, max(0.0, until - time.monotonic()))
+    return ids
 
 
 def find(job_id: str) -> JobState | None:
@@ -65,33 +73,44 @@ def _misfit(result: JobResult, kind: str) -> str:
     return misfit(kind, result.value)
 
 
-def active(kind: str, entry_id: str) -> JobState | None:
-    """The newest unfinished job of this kind on this model, whoever started it and on whichever page."""
-    jobs = [state for state in engine().jobs(entry_id=entry_id, active=True) if state.kind == kind]
-    return max(jobs, key=lambda state: state.created_s, default=None)
-
-
 def watch(state: JobState, *, subject: str, may_cancel: bool) -> None:
     """Draws a moving progress line for an unfinished job; when it ends, the whole page runs once more."""
+    until_done(state, lambda now: bar(now, subject=subject, may_cancel=may_cancel))
 
-    @fragments.part(run_every=REFRESH_S)
-    def line() -> None:
+
+def until_done(state: JobState, draw: Callable[[JobState], object], *, every_s: float = fragments.REFRESH_S) -> None:
+    """Draws an unfinished job again and again; when it ends, the whole page runs once more."""
+
+    def under_way() -> JobState | None:
         now = find(state.id)
-        if now is None or now.done:
-            rerun.whole_page()
-        bar(now, subject=subject, may_cancel=may_cancel)
+        return None if now is None or now.done else now
 
-    line()
+    fragments.moving(True, lambda: under_way() is not None, lambda: draw(under_way() or state), every_s)
 
 
 def bar(state: JobState, *, subject: str, may_cancel: bool, narrow: bool = False) -> None:
     """One job: what it is doing, how far it is, and a cancel button (below the line where it is `narrow`)."""
-    text, button = (st.container(), st.container()) if narrow else st.columns([6, 1], vertical_alignment="center")
-    fraction = state.progress.fraction
-    text.progress(0.0 if fraction is None else min(1.0, max(0.0, fraction)), text=sentence(state, subject))
-    key = f"cancel-{'side' if narrow else 'page'}-{state.id}"
-    if may_cancel and button.button("Cancel", key=key, width="stretch"):
-        engine().cancel(state.id)
+    cancel = functools.partial(engine().cancel, state.id) if may_cancel else None
+    line(sentence(state, subject), state.progress.fraction, cancel, state.id, narrow=narrow)
+
+
+def line(
+    text: str, fraction: float | None, cancel: Callable[[], None] | None, about: str, *, narrow: bool = False
+) -> None:
+    """What runs in words, as Markdown, how much of it is done, and a button that ends it.
+
+    Args:
+        text: safe to be shown.
+        fraction: done.
+        cancel: what the button does; None for those who may not.
+        about: id of what runs.
+        narrow: whether the button is below.
+    """
+    left, right = (st.container(), st.container()) if narrow else st.columns([6, 1], vertical_alignment="center")
+    left.progress(0.0 if fraction is None else min(1.0, max(0.0, fraction)), text=text)
+    key = f"cancel-{'side' if narrow else 'page'}-{about}"
+    if cancel is not None and right.button("Cancel", key=key, width="stretch"):
+        cancel()
 
 
 def sentence(state: JobState, subject: str) -> str:

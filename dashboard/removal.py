@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from dashboard.deployment import drift_kept
-from stethoscope.diagnosis.service import diagnoses
 from stethoscope.lab.studies import studies
 from stethoscope.settings import settings
 from stethoscope.store import Entry, store
@@ -20,7 +19,7 @@ def remove(entry: Entry, owner: str) -> None:
         NotFound: no such model, or it belongs to somebody else.
     """
     store().remove(entry.id, owner)
-    _forget(entry.id)
+    studies().forget(entry.id)
     drift_kept.shelf().leave(entry)
 
 
@@ -29,10 +28,5 @@ def clean() -> None:
     expire_s = settings().expire_days * _DAY_S
     monitors = drift_kept.shelf()
     for gone in store().clean(but=monitors.used_since(time.time() - expire_s)):
-        _forget(gone)
+        studies().forget(gone)
     monitors.clean(expire_s)
-
-
-def _forget(entry_id: str) -> None:
-    diagnoses().forget(entry_id)
-    studies().forget(entry_id)

@@ -1,10 +1,13 @@
-"""The fields for what a run may take before it is stopped."""
+"""What is asked and said before a run: what it may take, how many rows the model insists on, whether it can run at all."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from dashboard import escape, words
 from stethoscope.settings import settings
+from stethoscope.tasks.feeds import Batching
+from stethoscope.types import Architecture
 
 MIB = 1 << 20
 
@@ -26,3 +29,26 @@ def memory_limit(doing: str = "A run") -> int:
         help=f"What it may add to its process. {doing} that needs more is stopped, with a report.",
     )  # fmt: skip
     return int(chosen) * MIB
+
+
+def fixed_batch(architecture: Architecture) -> int | None:
+    """The number of rows the model insists on in every call, or None."""
+    return Batching.of(architecture.inputs).fixed if architecture.inputs else None
+
+
+def say_fixed_batch(rows: int | None) -> None:
+    """Says what a fixed batch means for the settings above."""
+    if rows is not None:
+        st.caption(
+            f"This model takes exactly {words.plural(rows, 'row')} in every call. Input is cut to that; a last call that is short is filled "
+            "up, and the filling left out of the result."
+        )
+
+
+def runnable(reason: str) -> bool:
+    """Says why a model cannot be run here; returns whether it can."""
+    if reason:
+        with st.container(border=True):
+            st.markdown(f"**This model cannot be run here.** {escape.sentences(reason)}")
+            st.caption("Its architecture can still be looked at.")
+    return not reason

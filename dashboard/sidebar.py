@@ -6,9 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import analysis, copy_link, escape, fragments, navigation, progress, render, rerun, session, words
+from dashboard import analysis, copy_link, escape, fragments, navigation, progress, render, session, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
+from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry, store
 
 _KINDS = {
@@ -116,14 +117,11 @@ def _pages() -> None:
 
 
 def _running(view: session.View) -> None:
-    if not engine().jobs(owner=view.owner, active=True):
-        return
+    def under_way() -> list[JobState]:
+        return engine().jobs(owner=view.owner, active=True)
 
-    @fragments.part(run_every=REFRESH_S)
     def jobs() -> None:
-        active = engine().jobs(owner=view.owner, active=True)
-        if not active:
-            rerun.whole_page()
+        active = under_way()
         st.caption("Running")
         first = sorted(active, key=lambda state: state.status == "queued")[:_MOST_BARS]
         for state in first:
@@ -131,7 +129,8 @@ def _running(view: session.View) -> None:
         if len(active) > len(first):
             st.caption(f"and {len(active) - len(first):,} more")
 
-    jobs()
+    if under_way():
+        fragments.moving(True, lambda: bool(under_way()), jobs, REFRESH_S)
 
 
 def _subject(kind: str, entry_id: str) -> str:

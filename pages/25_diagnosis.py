@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, escape, recipes, render, rerun, run_panel, session
+from dashboard import cards, described, panel, recipes, render, run_limits, session
 from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
 from dashboard.data import data_use
 from stethoscope.diagnosis.report import Report
-from stethoscope.diagnosis.service import diagnoses
-from stethoscope.errors import NotFound
+from stethoscope.diagnosis.service import DIAGNOSIS
+from stethoscope.lab.studies import studies
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Diagnosis", "section": "Behaviour", "url_path": "diagnosis", "icon": ""}
@@ -19,7 +19,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """Inputs, the button, and the diagnosis this page shows."""
     assert view.entry is not None
     allowed = cards.hazards(view, architecture.hazards)
-    run_panel.runnable(architecture.runnable)
+    run_limits.runnable(architecture.runnable)
     with st.container(border=True):
         data = diagnosis_inputs.data(view, architecture)
         more, prove_cell, go = st.columns([2, 2, 1], vertical_alignment="bottom")
@@ -34,30 +34,24 @@ def ready(view: session.View, architecture: Architecture) -> None:
         )  # fmt: skip
         now = st.session_state.pop("_run_now", False)
         if go.button("Diagnose", type="primary", width="stretch", key="diagnose") or now:
-            asked = diagnosis_inputs.request(
+            diagnosis_inputs.begin(
                 view, data=data, logs=logs, fit=fit if data is not None and allowed else None, prove=prove
             )
-            session.remember("diagnosis", diagnoses().start(asked))
-            rerun.whole_page()
-    kept = diagnoses().history(view.entry.id)
-    shown = session.recalled("diagnosis") or diagnoses().running(view.entry.id) or (kept[0].id if kept else None)
-    if shown is None:
+    study = panel.chosen(DIAGNOSIS, view, "diagnosis")
+    if study is None and session.recalled("diagnosis"):
+        session.remember("diagnosis", None)
+        st.info("This diagnosis is not kept any more. Run it again.")
+    elif study is None:
         st.caption(
             "Reads the architecture, the weights, your data and logs, runs the model on edge cases, trains a copy for a few "
             "seconds, and names the cause of what is wrong. Every check says what it looked at."
         )
-        return
-    try:
-        report = diagnoses().report(view.entry.id, shown)
-    except NotFound as error:
-        st.info(escape.sentences(error))
-        session.remember("diagnosis", None)
-        return
-    if not report.done:
-        diagnosis_parts.running(view, shown, architecture)
-        return
-    diagnosis_parts.answer(report, architecture, shown, _command(view.entry.name, report))
-    diagnosis_parts.history(view, kept, shown)
+    elif not study.done:
+        panel.watch_study(DIAGNOSIS, study, view, diagnosis_parts.line)
+        diagnosis_parts.so_far(study.report, architecture, study.id)
+    else:
+        diagnosis_parts.answer(study.report, architecture, study.id, _command(view.entry.name, study.report))
+        diagnosis_parts.history(studies().kept(DIAGNOSIS, view.entry.id), study.id)
 
 
 def _command(name: str, report: Report) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, recipes, render, run_panel, runs, session
+from dashboard import cards, described, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import consistency_parts
 from dashboard.data import data_choice, data_use
 from stethoscope.codec import partial_of
@@ -54,23 +54,23 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):
         data, complete = data_choice.choose(
             view, architecture, none="Random input", key="input", label="Input", in_address=True
         )
-        fixed = run_panel.fixed_batch(architecture)
+        fixed = run_limits.fixed_batch(architecture)
         params, go = settings(fixed)
-        run_panel.say_fixed_batch(fixed)
+        run_limits.say_fixed_batch(fixed)
         with go:
-            run_panel.button(
+            panel.button(
                 "Run the test",
                 lambda: runs.consistency(entry, architecture, params, data),
                 view,
                 disabled=not (allowed and complete),
             )
-    state = run_panel.state(
+    state = panel.state(
         "consistency",
         view,
         "The same input goes through the model several times: again as it is, one row alone, among "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, recipes, render, run_panel, runs, session
+from dashboard import cards, described, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import diagnosis_inputs, overfit_parts
 from dashboard.data import data_use
 from stethoscope.diagnosis.stages import trainable
@@ -18,7 +18,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     if not trainable(architecture):
         render.empty("Only Keras models (.keras, .h5) can be trained; this format holds a finished computation.")
@@ -33,10 +33,10 @@ def ready(view: session.View, architecture: Architecture) -> None:
             fit = diagnosis_inputs.fit(view)
         params = {"samples": int(samples), "fit": fit.to_json(), "time_s": 20.0}
         with go:
-            run_panel.button(
+            panel.button(
                 "Run the test", lambda: runs.overfit(entry, architecture, params, data), view, disabled=not allowed
             )
-    state = run_panel.state(
+    state = panel.state(
         "overfit",
         view,
         "A handful of samples is trained again and again, without dropout and other regularisation. A sound model learns them "

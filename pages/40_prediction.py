@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, recipes, render, run_limits, run_panel, runs, session
+from dashboard import cards, described, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import prediction_parts
 from dashboard.data import data_choice
 from stethoscope.types import Architecture, Job
@@ -50,24 +50,24 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):
         data, complete = data_choice.choose(
             view, architecture, none="Random input", key="input", label="Input", in_address=True
         )
-        fixed = run_panel.fixed_batch(architecture)
+        fixed = run_limits.fixed_batch(architecture)
         params, limit, go = settings(fixed, own_data=data is not None)
-        run_panel.say_fixed_batch(fixed)
+        run_limits.say_fixed_batch(fixed)
 
         def job() -> Job:
             return runs.predict(entry, architecture, params, limit, data)
 
         if st.session_state.pop("_run_now", False) and allowed and complete:
-            run_panel.begin(job(), view)
+            panel.begin(job(), view)
         with go:
-            run_panel.button("Predict", job, view, disabled=not (allowed and complete))
-    state = run_panel.state(
+            panel.button("Predict", job, view, disabled=not (allowed and complete))
+    state = panel.state(
         "predict",
         view,
         "The model runs in a process of its own under the memory limit. If it needs more, you get a report of where and why, "

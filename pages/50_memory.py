@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, render, run_panel, session
+from dashboard import cards, described, render, run_limits, session
 from dashboard.cost import memory_inputs
 from stethoscope.types import Architecture
 
@@ -16,7 +16,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """What all questions share, then the chosen one."""
     assert view.entry is not None
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     asked = st.segmented_control(
         "Question",

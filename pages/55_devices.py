@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard import cards, described, recipes, render, run_limits, run_panel, runs, session, settings_form
+from dashboard import cards, described, panel, recipes, render, run_limits, runs, session, settings_form
 from dashboard.behaviour import prediction_parts
 from dashboard.cost import devices_parts, placement_inputs
 from stethoscope.devices import this_machine
@@ -23,7 +23,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     chosen_view = st.segmented_control(
         "What", VIEWS, default=VIEWS[0], key="what", bind="query-params", required=True, label_visibility="collapsed"
@@ -53,8 +53,8 @@ def ready(view: session.View, architecture: Architecture) -> None:
 
     runnable = not architecture.runnable and allowed and not hindering
     with go:
-        run_panel.button("Run with these settings", job, view, disabled=not runnable)
-    state = run_panel.state("predict", view)
+        panel.button("Run with these settings", job, view, disabled=not runnable)
+    state = panel.state("predict", view)
     if state is not None:
         ran = RunSettings.from_json(state.params.get("settings") or {})
         st.caption(f"Ran with {settings_form.in_words(ran)}.")

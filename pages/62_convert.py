@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import cards, described, render, run_panel, session
+from dashboard import cards, described, render, run_limits, session
 from dashboard.data import data_choice
 from dashboard.deployment import (
     convert_failure,
@@ -25,7 +25,7 @@ PAGE = {"title": "Convert", "section": "Deployment", "url_path": "convert", "ico
 def ready(view: session.View, architecture: Architecture) -> None:
     """The target, its settings, and what became of the conversions."""
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     possible = convert_targets.possible(architecture)
     if not possible:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, escape, linked, render, run_panel, session
+from dashboard import cards, described, escape, linked, panel, render, run_limits, session
 from dashboard.data import data_choice
 from dashboard.deployment import (
     parity_jobs,
@@ -69,7 +69,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """The other models, the input, the button; and the answers of what was compared."""
     assert view.entry is not None
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):
         before = list(parity_jobs.shown(view, quiet=True))
@@ -116,7 +116,7 @@ def answers(view: session.View, architecture: Architecture, others: Sequence[Ent
             )
         return
     known = parity_others.names([view.entry.id, *states])
-    parity_jobs.watch(states, known, view)
+    panel.watch(states, known, view, parity_jobs.MOST)
     chosen = next(iter(states)) if len(states) == 1 else parity_table.choose(states, known)
     state = states[chosen]
     if state.result is None:
@@ -129,7 +129,7 @@ def answers(view: session.View, architecture: Architecture, others: Sequence[Ent
 def speed(view: session.View, architecture: Architecture) -> None:
     """The other models, the settings, the button; and the times."""
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):
         others = parity_others.choose(view, speed_jobs.other_ids(speed_jobs.shown(view, quiet=True)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import analysis, asked_job, choices, escape, session, words
+from dashboard import analysis, asking, choices, escape, session, words
 from dashboard.activations import sample_strip
 from dashboard.data import data_choice
 from dashboard.data.data_use import DataUse
@@ -153,7 +153,7 @@ def shown_rows(found: Input, places: Sequence[int] | None = None) -> Job:
 
 def _cards(found: Input, view: View) -> tuple[list[sample_strip.Card], int, tuple[str, ...]]:
     assert found.data is not None
-    result = asked_job.answer(shown_rows(found), view, found.data.name, slot="samples")
+    result = asking.answer(shown_rows(found), view, found.data.name, slot="samples")
     if result is None:
         return [], 0, ()
     read = answer_of(result, RowsRead)

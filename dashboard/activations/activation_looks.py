@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from dashboard import asked_job, escape, outputs, words
+from dashboard import asking, escape, outputs, words
 from dashboard.activations.activation_input import Input
 from stethoscope.activations.looking import LayerLook, LayerLooks
 from stethoscope.activations.looks import LookKind
@@ -50,16 +50,16 @@ def ask(
         given: model and data.
         layers: paths, at most `MOST_LAYERS`.
         places: rows.
-        slot: see `asked_job.answer`.
+        slot: see `asking.answer`.
         more: further parameters of the task.
     """
     assert given.view.entry is not None
     wanted = list(layers[:MOST_LAYERS])
     params = {"layers": wanted, "places": list(places), "seed": 0, **more, "also": _around(given, wanted)}
     job = given.job("look", params)
-    result = asked_job.covered(job, given.view, lambda had, answer: _covers(job.params, had, answer))
+    result = asking.covered(job, given.view, lambda had, answer: _covers(job.params, had, answer))
     if result is None:
-        result = asked_job.answer(job, given.view, given.view.entry.name, slot=slot)
+        result = asking.answer(job, given.view, given.view.entry.name, slot=slot)
     if result is None:
         return None
     layer_at = {path: at for at, path in enumerate(wanted)} | {

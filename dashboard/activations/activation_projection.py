@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import asked_job, escape, figures, linked, outputs, words
+from dashboard import asking, escape, figures, linked, outputs, words
 from dashboard.activations import activation_figures, activation_input, sample_strip
 from dashboard.activations.activation_input import Input
 from stethoscope.codec import answer_of
@@ -45,7 +45,7 @@ def show(given: Input, layers: Sequence[str]) -> None:
     if "umap" not in methods:
         st.caption("UMAP is offered where the package umap-learn is installed.")
     params = {"layer": layers[0], "rows": int(rows), "method": method, "dimensions": int(dimensions), "seed": 0}
-    result = asked_job.answer(given.job("projection", params), given.view, given.view.entry.name, slot="projection")
+    result = asking.answer(given.job("projection", params), given.view, given.view.entry.name, slot="projection")
     if result is None:
         return
     projection = answer_of(result, Projection)
@@ -165,6 +165,6 @@ def strip(given: Input, places: Sequence[int], *, key: str) -> None:
         st.caption(", ".join(given.called(place) for place in places))
         return
     job = activation_input.shown_rows(given, places)
-    result = asked_job.answer(job, given.view, given.data.name, slot=key)
+    result = asking.answer(job, given.view, given.data.name, slot=key)
     if result is not None:
         sample_strip.show(activation_input.cards_of(result, answer_of(result, RowsRead)), [], key=key)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from dashboard import asked_job, escape, figures, linked, outputs, words
+from dashboard import asking, escape, figures, linked, outputs, words
 from dashboard.activations import activation_figures
 from dashboard.activations.activation_input import Input
 from stethoscope.codec import answer_of
@@ -31,7 +31,7 @@ def show(given: Input, layers: Sequence[str]) -> None:
         )
     assert given.view.entry is not None
     job = given.job("similarity", {"layer": layers[0], "measure": measure, "rows": int(rows), "seed": 0})
-    result = asked_job.answer(job, given.view, given.view.entry.name, slot="similarity")
+    result = asking.answer(job, given.view, given.view.entry.name, slot="similarity")
     if result is None:
         return
     alike = answer_of(result, Similarity)

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import escape, figures, render, run_panel, session, words
+from dashboard import escape, figures, panel, render, session, words
 from dashboard.activations import activation_units
 from dashboard.activations.activation_input import Input
 from dashboard.behaviour.prediction_parts import out_of_memory
@@ -43,8 +43,8 @@ def show(given: Input, layers: Sequence[str]) -> None:
     asked = int(rows) or (None if given.data is not None else 32)
     params = {"rows": asked, "batch_size": int(batch), "seed": 0, "times": True}
     with row.cell():
-        run_panel.button("Run the statistics", lambda: given.job("activations", params), given.view)
-    state = run_panel.state(
+        panel.button("Run the statistics", lambda: given.job("activations", params), given.view)
+    state = panel.state(
         "activations", given.view,
         "The whole data goes through the model once. Of every layer the worker keeps a few numbers for each unit: how large its outputs "
         "are, which units never react, which are stuck at the flat end of their activation, and which samples excite a unit most.",

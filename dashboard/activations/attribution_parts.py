@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from dashboard import asked_job, cards, escape, figures, outputs, words
+from dashboard import asking, cards, escape, figures, outputs, words
 from dashboard.activations import activation_figures, attribution_inputs, attribution_view
 from dashboard.activations.activation_input import Input
 from stethoscope.codec import answer_of
@@ -28,7 +28,7 @@ def show(given: Input, layers: Sequence[str]) -> None:
     if params is None:
         return
     job = given.job("attribute", {**params, "place": given.places[0]})
-    result = asked_job.answer(job, given.view, given.view.entry.name, slot="attribute")
+    result = asking.answer(job, given.view, given.view.entry.name, slot="attribute")
     if result is not None:
         _answer(given, result)
 

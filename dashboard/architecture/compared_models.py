@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import analysis, choices, described, escape, progress, render, session
+from dashboard import analysis, asking, choices, described, escape, progress, render, session
 from dashboard.architecture import architecture_parts, comparison_parts, comparison_rows, graph_view, layer_table
 from dashboard.architecture.comparison_rows import COLOURS, Row
 from dashboard.kept_answers import kept
@@ -14,7 +14,6 @@ from dashboard.routes.netron_assets import needs_skeleton
 from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.errors import NotFound
-from stethoscope.jobs.state import JobState
 from stethoscope.store import Entry, store
 from stethoscope.tasks.compare_architectures import ArchitectureDifference
 from stethoscope.types import Architecture, Budget, Job, JobResult
@@ -57,7 +56,8 @@ def show(view: View, other: Entry, here: Architecture) -> None:
     there = described.architecture(View(view.owner, other))
     if there is None:
         return
-    state = _state(view, other)
+    files = {"model": view.entry.file, _OTHER: other.file}
+    state = asking.state_of(Job("compare_architectures", files, {}, Budget(_MEMORY_BYTES, _TIME_S), "light"), view)
     if not state.done:
         progress.watch(state, subject=f"{view.entry.name} and {other.name}", may_cancel=state.owner == view.owner)
         return
@@ -94,20 +94,6 @@ def show(view: View, other: Entry, here: Architecture) -> None:
         st.caption("Click a layer, in a graph or in the table, to see what differs.")
     else:
         comparison_parts.details(found[selected])
-
-
-def _state(view: View, other: Entry) -> JobState:
-    assert view.entry is not None
-    files = {"model": view.entry.file, _OTHER: other.file}
-    key = f"_compared-{view.entry.id}-{other.id}"
-    found = progress.find(str(st.session_state[key])) if key in st.session_state else None
-    if found is not None and progress.is_readable(found):
-        return found
-    job = Job("compare_architectures", files, {}, Budget(_MEMORY_BYTES, _TIME_S), "light")
-    st.session_state[key] = progress.start(job, owner=view.owner, entry_id=view.entry.id)
-    state = progress.find(st.session_state[key])
-    assert state is not None, "it was started just now"
-    return state
 
 
 def _key(entry: Entry, side: str) -> str:

@@ -12,8 +12,9 @@ from dashboard.kept_answers import kept
 from stethoscope.activations.study import LayerActivations
 from stethoscope.architecture.layer_costs import LayerCost, costs
 from stethoscope.codec import partial_of
-from stethoscope.diagnosis.service import diagnoses
+from stethoscope.diagnosis.service import DIAGNOSIS
 from stethoscope.findings import Severity
+from stethoscope.lab.studies import studies
 from stethoscope.parity.comparison import Comparison
 from stethoscope.planner.dynamic_sizes import Sizes
 from stethoscope.store import Entry
@@ -109,9 +110,9 @@ def _layer_path(call: str) -> str:
 
 
 def _findings(entry: Entry) -> dict[str, float]:
-    reports = diagnoses().history(entry.id)
+    last = studies().latest(DIAGNOSIS, entry.id)
     worst: dict[str, float] = {}
-    for finding in reports[0].report.findings if reports else ():
+    for finding in () if last is None else last.report.findings:
         if finding.where:
             worst[finding.where] = max(worst.get(finding.where, 0.0), float(finding.severity))
     return worst

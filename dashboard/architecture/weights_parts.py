@@ -8,10 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, figures, progress, render, session, words
+from dashboard import asking, escape, figures, progress, render, session, words
 from dashboard.session import View
 from stethoscope.codec import partial_of
-from stethoscope.jobs.state import JobState
 from stethoscope.tasks.weights_of_layer import Histogram, LayerTensor, LayerWeights
 from stethoscope.types import Budget, Job, Layer
 
@@ -31,7 +30,10 @@ def show(view: View, layer: Layer) -> None:
     session.remember("weights", "yes" if on else None)
     if not on:
         return
-    state = _state(view, layer)
+    job = Job(
+        "weights_of_layer", {"model": view.entry.file}, {"layer": layer.path}, Budget(_MEMORY_BYTES, _TIME_S), "light"
+    )
+    state = asking.state_of(job, view)
     if not state.done:
         progress.watch(state, subject=view.entry.name, may_cancel=state.owner == view.owner)
         return
@@ -40,22 +42,6 @@ def show(view: View, layer: Layer) -> None:
         render.ending(state)
         return
     answer(read)
-
-
-def _state(view: View, layer: Layer) -> JobState:
-    """The job that reads this layer: the one of this tab, else a new one, which is over at once where it was read before."""
-    assert view.entry is not None
-    key = f"_weights-{view.entry.id}-{layer.path}"
-    found = progress.find(str(st.session_state[key])) if key in st.session_state else None
-    if found is not None and progress.is_readable(found):
-        return found
-    job = Job(
-        "weights_of_layer", {"model": view.entry.file}, {"layer": layer.path}, Budget(_MEMORY_BYTES, _TIME_S), "light"
-    )
-    st.session_state[key] = progress.start(job, owner=view.owner, entry_id=view.entry.id)
-    state = progress.find(st.session_state[key])
-    assert state is not None, "it was started just now"
-    return state
 
 
 def answer(read: LayerWeights) -> None:

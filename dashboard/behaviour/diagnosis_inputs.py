@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
-from dashboard import escape, kept_upload, runs
+from dashboard import escape, kept_upload, rerun, runs, session
 from dashboard.data import data_choice
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
+from stethoscope.diagnosis import service
 from stethoscope.diagnosis.request import Request
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.jobs import engine
+from stethoscope.lab.studies import studies
 from stethoscope.settings import settings
 from stethoscope.types import Architecture, ModelFile
 
@@ -25,13 +28,13 @@ _FLAGS = ("true", "false")
 _OPTIMIZERS = ("adam", "sgd", "rmsprop", "adamw", "nadam", "adagrad")
 
 
-def request(
+def begin(
     view: View, *, data: DataUse | None, logs: ModelFile | None, fit: FitSettings | None, prove: bool
-) -> Request:
-    """The request behind the page's settings."""
+) -> NoReturn:
+    """Starts the diagnosis behind the page's settings, puts it into the address, and draws the page anew."""
     assert view.entry is not None
     entry = view.entry
-    return Request(
+    asked = Request(
         model=entry.file,
         data=None if data is None else data.file,
         preparation=() if data is None else tuple(data.preparation.to_json()),
@@ -44,6 +47,8 @@ def request(
         owner=view.owner,
         entry_id=entry.id,
     )
+    session.remember("diagnosis", service.start(studies(), engine(), asked))
+    rerun.whole_page()
 
 
 def data(view: View, architecture: Architecture) -> DataUse | None:

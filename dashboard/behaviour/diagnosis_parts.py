@@ -8,40 +8,28 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, figures, fragments, render, rerun, words
+from dashboard import escape, figures, render, rerun, words
 from dashboard.behaviour import baseline_figure, finding_cards
-from dashboard.session import View
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.archive import Kept
 from stethoscope.diagnosis.report import Report, StageReport
-from stethoscope.diagnosis.service import diagnoses
 from stethoscope.findings import Finding, Severity
+from stethoscope.lab.studies import Study
 from stethoscope.types import Architecture, Status
 
-REFRESH_S = 0.7
 _MARKS = {"waiting": "○", "running": "◐", "done": "●", "skipped": "–", "failed": "✕"}
 
 
-def running(view: View, diagnosis_id: str, architecture: Architecture) -> None:
-    """A moving picture of an unfinished diagnosis: stages, cancel, and findings as they arrive."""
-    assert view.entry is not None
-    entry_id = view.entry.id
+def line(report: Report) -> tuple[float, str]:
+    """How much of a diagnosis is done, and which stages run."""
+    ended = [stage for stage in report.stages if stage.status in ("done", "skipped", "failed")]
+    now = [_doing(stage) for stage in report.stages if stage.status == "running"]
+    return len(ended) / max(1, len(report.stages)), " · ".join(now)
 
-    @fragments.part(run_every=REFRESH_S)
-    def moving() -> None:
-        report = diagnoses().report(entry_id, diagnosis_id)
-        if report.done:
-            rerun.whole_page()
-        line, button = st.columns([6, 1], vertical_alignment="center")
-        ended = [stage for stage in report.stages if stage.status in ("done", "skipped", "failed")]
-        now = [_doing(stage) for stage in report.stages if stage.status == "running"]
-        line.progress(len(ended) / max(1, len(report.stages)), text=" · ".join(now) or "Starting")
-        if button.button("Cancel", key=f"cancel-page-{diagnosis_id}", width="stretch"):
-            diagnoses().cancel(diagnosis_id)
-        stages(report)
-        finding_cards.show(report.findings, architecture, f"moving-{diagnosis_id}")
 
-    moving()
+def so_far(report: Report, architecture: Architecture, key: str) -> None:
+    """An unfinished diagnosis: its stages, and the findings as they arrive."""
+    stages(report)
+    finding_cards.show(report.findings, architecture, f"moving-{key}")
 
 
 def answer(report: Report, architecture: Architecture, key: str, code: str) -> None:
@@ -101,8 +89,7 @@ def stages(report: Report) -> None:
 
 
 def _doing(stage: StageReport) -> str:
-    detail = f": {escape.markdown(stage.progress, 80)}" if stage.progress else ""
-    return f"{escape.markdown(stage.title)}{detail}"
+    return f"{stage.title}: {escape.clip(stage.progress, 80)}" if stage.progress else stage.title
 
 
 def _baseline(report: Report, key: str) -> None:
@@ -140,7 +127,7 @@ def _skipped(report: Report) -> None:
         st.caption(" · ".join(escape.markdown(name) for name in ran))
 
 
-def history(view: View, kept: Sequence[Kept], shown_id: str | None) -> None:
+def history(kept: Sequence[Study[Report]], shown_id: str) -> None:
     """Earlier diagnoses of this model: open one, or compare two."""
     if len(kept) < 2:
         return
@@ -163,7 +150,7 @@ def history(view: View, kept: Sequence[Kept], shown_id: str | None) -> None:
             st.dataframe(comparison(by_id[compared], by_id[chosen]), hide_index=True)
 
 
-def _line(kept: Kept) -> str:
+def _line(kept: Study[Report]) -> str:
     counts = ", ".join(f"{count} {label}" for label, count in kept.report.counts().items()) or "nothing found"
     asked = kept.report.request
     with_data = f" · {escape.clip(str(asked['data']), 30)}" if asked.get("data") else " · no data"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, escape, figures, render, run_panel, runs, session, words
+from dashboard import cards, escape, figures, panel, render, runs, session, words
 from dashboard.cost import estimate_figures
 from stethoscope.codec import partial_of
 from stethoscope.memory.estimate import Estimate
@@ -40,8 +40,8 @@ def section(
         return runs.estimate(entry, architecture, params)
 
     with go:
-        run_panel.button("Estimate without running", job, view, disabled=not allowed)
-    state = run_panel.state(
+        panel.button("Estimate without running", job, view, disabled=not allowed)
+    state = panel.state(
         "estimate",
         view,
         "Traces the graph for each batch and adds up what is alive at the same time: the peak, the layer where it is, and "
@@ -56,7 +56,7 @@ def section(
     if made is not None and made.cannot:
         st.info(escape.sentences(made.cannot))
     if made is not None and made.estimates:
-        last = run_panel.finished("sweep", view)
+        last = panel.Panel("sweep").finished(view)
         swept = partial_of(last.result, Swept) if last is not None and last.result is not None else None
         answer(made.estimates, architecture, swept.points if swept else ())
 

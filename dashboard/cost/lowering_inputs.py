@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dashboard import study_panel
+from typing import Any
+
+from dashboard import panel
 from dashboard.cost import lowering_parts
 from dashboard.session import View
 from stethoscope.jobs import engine
-from stethoscope.lab.lowering import Lowering, LoweringRequest
-from stethoscope.lab.studies import Cancelled, Publish, Work
+from stethoscope.lab.lowering import LOWERING, Lowering, LoweringRequest
+from stethoscope.lab.studies import Cancelled, Publish, studies
 from stethoscope.memory.run_settings import RunSettings
-
-KIND = "lowering"
 
 
 def button(view: View, batch_size: int, memory_bytes: int, *, disabled: bool) -> None:
     """The button that starts it."""
-    study_panel.button(
-        "Try what lowers it", KIND, lambda: _work(view, batch_size, memory_bytes), view, disabled=disabled
+    panel.study_button(
+        "Try what lowers it", LOWERING, lambda: _start(view, batch_size, memory_bytes), view, disabled=disabled
     )
 
 
@@ -24,10 +24,10 @@ def shown(view: View) -> bool:
     """Draws the search under way, or the last one; returns whether there is one."""
     assert view.entry is not None
     name = view.entry.name
-    return study_panel.shown(KIND, view, lowering_parts.progress, lambda value: lowering_parts.answer(value, name))
+    return panel.study(LOWERING, view, lowering_parts.progress, lambda value: lowering_parts.answer(value, name))
 
 
-def _work(view: View, batch_size: int, memory_bytes: int) -> Work:
+def _start(view: View, batch_size: int, memory_bytes: int) -> str:
     entry = view.entry
     assert entry is not None
     request = LoweringRequest(
@@ -39,7 +39,7 @@ def _work(view: View, batch_size: int, memory_bytes: int) -> Work:
         entry_id=entry.id,
     )
 
-    def work(publish: Publish, cancelled: Cancelled) -> None:
+    def work(publish: Publish[Any], cancelled: Cancelled) -> None:
         Lowering(engine(), request, lambda report: publish(report.to_json()), cancelled).run()
 
-    return work
+    return studies().start(LOWERING, entry.id, view.owner, work, {})

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import linked, run_panel, runs, session
+from dashboard import linked, panel, run_limits, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
 from dashboard.run_limits import memory_limit
 from stethoscope.formats import format_of
@@ -44,7 +44,7 @@ class _Asked:
 
 def _over_sizes(architecture: Architecture, *, runs_it: bool) -> _Asked | None:
     """The form over batch sizes and open sizes; None after saying what is wrong with them."""
-    fixed = run_panel.fixed_batch(architecture)
+    fixed = run_limits.fixed_batch(architecture)
     open_ended, keras = has_open_sizes(architecture), format_of(architecture).live
     cells = 2 + open_ended + keras + 2 * runs_it
     limit, check, sizes_text = 0, False, ""
@@ -70,7 +70,7 @@ def _over_sizes(architecture: Architecture, *, runs_it: bool) -> _Asked | None:
                     help="Also runs just below and just above the largest batch that is said to fit. It may take a while.",
                 )  # fmt: skip
         go = row.cell()
-    run_panel.say_fixed_batch(fixed)
+    run_limits.say_fixed_batch(fixed)
     sizes, open_sizes = numbers(text), numbers(sizes_text)
     if not sizes or open_sizes is None:
         wrong = "Batch sizes" if not sizes else "Lengths or image sizes"
@@ -104,8 +104,8 @@ def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> 
         return runs.sweep(entry, architecture, params, asked.limit)
 
     with asked.go:
-        run_panel.button("Sweep", job, view, disabled=not allowed)
-    state = run_panel.state(
+        panel.button("Sweep", job, view, disabled=not allowed)
+    state = panel.state(
         "sweep",
         view,
         "Small batches are measured, the peak of each larger one is predicted, then it is run and measured. What cannot fit "
@@ -165,8 +165,8 @@ def repeated(view: session.View, architecture: Architecture, *, allowed: bool) -
         return runs.endurance(entry, architecture, params, limit)
 
     with go:
-        run_panel.button("Call it again and again", job, view, disabled=not allowed)
-    state = run_panel.state(
+        panel.button("Call it again and again", job, view, disabled=not allowed)
+    state = panel.state(
         "endurance",
         view,
         "Many equal calls show whether memory grows with each of them; calls with many shapes, how often TensorFlow builds "

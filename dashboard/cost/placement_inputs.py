@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import render, run_panel, runs
+from dashboard import panel, render, runs
 from dashboard.behaviour import diagnosis_inputs
 from dashboard.cost import placement_parts
 from dashboard.session import View
@@ -37,8 +37,8 @@ def page(view: View, architecture: Architecture, *, several: bool, allowed: bool
             return runs.trial(kind, entry, architecture, params, data)
 
         with row.cell():
-            run_panel.button("Try it", job, view, disabled=not allowed)
-    state = run_panel.state(
+            panel.button("Try it", job, view, disabled=not allowed)
+    state = panel.state(
         kind,
         view,
         "Copies are trained from the same weights on the same rows, on one device and on several; the two loss curves are "

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, linked, session, study_panel
+from dashboard import escape, linked, panel, session
 from dashboard.cost import sharing_parts
 from dashboard.session import View
 from stethoscope.errors import BadSetting
 from stethoscope.jobs import engine
-from stethoscope.lab.studies import Cancelled, Publish, Work
-from stethoscope.lab.together import Tenant, Together, TogetherRequest
+from stethoscope.lab.studies import Cancelled, Publish, studies
+from stethoscope.lab.together import TOGETHER, Tenant, Together, TogetherRequest
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
 from stethoscope.store import Entry
 
-KIND = "together"
 _MOST = 6
 
 
@@ -59,10 +59,10 @@ def page(view: View) -> None:
             )
         tenants = _tenants((view.entry, *(known[key] for key in chosen)), int(batch))
         with row.cell():
-            study_panel.button(
-                "Run them together", KIND, lambda: _work(tenants, card, view, over), view, disabled=not chosen
+            panel.study_button(
+                "Run them together", TOGETHER, lambda: _start(tenants, card, view, over), view, disabled=not chosen
             )
-    if not study_panel.shown(KIND, view, sharing_parts.progress, sharing_parts.answer):
+    if not panel.study(TOGETHER, view, sharing_parts.progress, sharing_parts.answer):
         st.caption(
             "Each model first runs alone, which gives its peak; then the card is divided, and all run at once, each in a process "
             "that may not use more than its share. You get the code for logical devices and for one process a model."
@@ -81,13 +81,13 @@ def _tenants(entries: Sequence[Entry], batch_size: int) -> tuple[Tenant, ...]:
     return tuple(found.values())
 
 
-def _work(tenants: tuple[Tenant, ...], card: int, view: View, over: bool) -> Work:
+def _start(tenants: tuple[Tenant, ...], card: int, view: View, over: bool) -> str:
     assert view.entry is not None
     request = TogetherRequest(
         tenants, card, exceed=tenants[0].name if over else "", owner=view.owner, entry_id=view.entry.id
     )
 
-    def work(publish: Publish, cancelled: Cancelled) -> None:
+    def work(publish: Publish[Any], cancelled: Cancelled) -> None:
         Together(engine(), request, lambda report: publish(report.to_json()), cancelled).run()
 
-    return work
+    return studies().start(TOGETHER, view.entry.id, view.owner, work, {})

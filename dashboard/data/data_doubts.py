@@ -10,7 +10,7 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import analysis, cards, described, escape, figures, progress, render, rerun, run_panel, session, words
+from dashboard import analysis, cards, described, escape, figures, progress, render, rerun, run_limits, session, words
 from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
@@ -37,7 +37,7 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
     if architecture is None:
         return
     allowed = cards.hazards(view, architecture.hazards)
-    if not run_panel.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture.runnable):
         return
     job = _job(view.entry, architecture, entry)
     state = data_jobs.find(job, entry)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import asked_job, escape, recipes, render, words
+from dashboard import asking, escape, recipes, render, words
 from dashboard.data import data_fit_preview, data_fit_steps, data_use
 from dashboard.session import View
 from stethoscope.codec import answer_of
@@ -36,7 +36,7 @@ def show(view: View, architecture: Architecture, entry: Entry, about: DataAbout)
     assert view.entry is not None
     use = data_use.of_view(entry)
     job = Job("fit_data", {"model": view.entry.file, "data": entry.file}, use.params(), Budget(_MEMORY_BYTES, _LIMIT_S))
-    result = asked_job.answer(job, view, entry.name, slot="fit-data")
+    result = asking.answer(job, view, entry.name, slot="fit-data")
     if result is None:
         if use.preparation.steps:
             data_fit_steps.draw(use.preparation, None)

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import run_limits, run_panel
+from dashboard import run_limits
 from dashboard.deployment import convert_targets
 from stethoscope.convert.options import DEFAULT_OPSET, OPSETS, Options
 from stethoscope.settings import settings
@@ -37,7 +37,7 @@ class Chosen:
 def draw(target: str, architecture: Architecture) -> Chosen:
     """Draws the row; returns what is chosen."""
     counts = convert_targets.options_of(target, architecture)
-    fixed = run_panel.fixed_batch(architecture)
+    fixed = run_limits.fixed_batch(architecture)
     row = st.grid(4, min_column_width=150, vertical_alignment="bottom")
     options: dict[str, Any] = {}
     if "opset" in counts:
@@ -61,7 +61,7 @@ def draw(target: str, architecture: Architecture) -> Chosen:
         with st.container(horizontal=True):
             for name, label, about in toggles:
                 options[name] = st.toggle(label, key=name.replace("_", "-"), bind="query-params", help=about)
-    run_panel.say_fixed_batch(fixed)
+    run_limits.say_fixed_batch(fixed)
     actions = st.grid(4, min_column_width=150, vertical_alignment="bottom")
     one, every = actions.cell(), actions.cell()
     return Chosen({**params, "options": options}, limit, time_s, one, every)

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from dashboard import analysis, progress, rerun
+from dashboard import analysis, panel, rerun
 from dashboard.data.data_use import DataUse
-from dashboard.deployment import convert_targets, linked_jobs
-from dashboard.deployment.linked_jobs import LinkedJobs
+from dashboard.deployment import convert_targets
+from dashboard.panel import Panel
 from dashboard.session import View
 from stethoscope.convert import all_converters
-from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Architecture, Job, Status
 
@@ -48,18 +47,7 @@ def job(
 
 def begin(jobs: Iterable[Job], view: View) -> None:
     """Submits jobs, puts them into the address in place of earlier ones to the same targets, and draws the page anew."""
-    assert view.entry is not None
-    known = {key: state.id for key, state in shown(view, quiet=True).items()}
-    asked = list(jobs)
-    for one in asked:
-        target = str(one.params["target"])
-        before = known.get(target)
-        if len(asked) == 1:
-            known[target] = progress.start(one, owner=view.owner, entry_id=view.entry.id)
-        else:
-            known[target] = engine().submit(one, owner=view.owner, entry_id=view.entry.id)
-        _cancel_replaced(before, known[target], view)
-    _linked().keep(known, view)
+    _panel().begin(list(jobs), view)
     rerun.whole_page()
 
 
@@ -71,14 +59,14 @@ def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
         quiet: whether to say nothing of conversions that are gone.
     """
     known = all_converters()
-    found = _linked().shown(view, quiet=quiet)
+    found = _panel().shown(view, quiet=quiet)
     return {key: found[key] for key in known if key in found}
 
 
 def watch(states: Mapping[str, JobState], view: View) -> None:
     """Moving lines for the conversions that are not done; when one ends, the whole page runs once more."""
     titles = {key: convert_targets.title(key) for key in states}
-    linked_jobs.watch(states, titles, view, _MOST_LINES)
+    panel.watch(states, titles, view, _MOST_LINES)
 
 
 def converted(states: Mapping[str, JobState]) -> list[str]:
@@ -86,27 +74,11 @@ def converted(states: Mapping[str, JobState]) -> list[str]:
     return [key for key, state in states.items() if state.result is not None and state.result.status is Status.OK]
 
 
-def _may_cancel(state: JobState, view: View) -> bool:
-    return state.owner == view.owner or view.mine
-
-
-def _cancel_replaced(before: str | None, now: str, view: View) -> None:
-    """A conversion that another one to the same target takes the place of: nobody would see it again."""
-    state = progress.find(before) if before and before != now else None
-    if state is not None and not state.done and _may_cancel(state, view):
-        engine().cancel(state.id)
-
-
-def _linked() -> LinkedJobs:
-    return LinkedJobs(
+def _panel() -> Panel:
+    return Panel(
         KIND,
+        "The conversion in this link is not kept any more. Convert it again to see the same.",
         lambda state: str(state.params.get("target") or ""),
         len(all_converters()),
-        "The conversion in this link is not kept any more. Convert it again to see the same.",
-        _under_way,
+        cancels=True,
     )
-
-
-def _under_way(view: View) -> list[str]:
-    assert view.entry is not None
-    return [state.id for state in reversed(engine().jobs(entry_id=view.entry.id, active=True))]

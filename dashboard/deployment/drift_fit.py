@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard import asked_job, render
+from dashboard import asking, render
 from dashboard.data import data_jobs
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
@@ -44,7 +44,7 @@ def known(view: View, architecture: Architecture | None, reference: DataUse) -> 
         "fit_data", {"model": view.entry.file, "data": reference.file}, reference.params(),
         Budget(data_jobs.MEMORY_BYTES, data_jobs.TIME_S),
     )  # fmt: skip
-    result = asked_job.answer(job, view, reference.name, slot="drift-fit")
+    result = asking.answer(job, view, reference.name, slot="drift-fit")
     if result is None:
         return None
     fit = answer_of(result, DataFit)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dashboard import analysis, progress
+from dashboard import analysis, panel
 from dashboard.deployment.drift_sides import SPLIT, Sides
-from dashboard.deployment.linked_jobs import LinkedJobs
+from dashboard.panel import Panel
 from dashboard.session import View
 from stethoscope.drift.monitor import Monitor
 from stethoscope.jobs.state import JobState
@@ -16,7 +16,6 @@ from stethoscope.store import Entry
 from stethoscope.types import Architecture, Budget, Job, ModelFile, WorkerKind
 
 KIND: Final = "drift"
-_ONE: Final = "answer"
 _GONE = "The comparison in this link is not kept any more. Compare again to see the same."
 
 
@@ -77,9 +76,7 @@ def begin(one: Job, view: View) -> str:
     """Submits a job and puts it into the address; returns its id."""
     monitor_id = str(one.params.get("monitor_id") or "")
     data_id = str(one.params.get("reference_id") or one.params.get("current_id"))
-    job_id = progress.start(one, owner=view.owner, entry_id=data_id if view.entry is None else view.entry.id)
-    _linked(monitor_id).keep({_ONE: job_id}, view)
-    return job_id
+    return _panel(monitor_id).begin([one], view, entry_id=data_id if view.entry is None else "")[0]
 
 
 def shown(view: View, *, of_monitor: str = "") -> JobState | None:
@@ -89,7 +86,7 @@ def shown(view: View, *, of_monitor: str = "") -> JobState | None:
         view: who looks.
         of_monitor: only a run of this monitor; otherwise only one that is of none.
     """
-    return _linked(of_monitor).shown(view).get(_ONE)
+    return _panel(of_monitor).shown(view).get(panel.ONE)
 
 
 def split(state: JobState) -> bool:
@@ -104,18 +101,13 @@ def _belongs(state: JobState, view: View) -> bool:
     )
 
 
-def _linked(monitor_id: str) -> LinkedJobs:
+def _panel(monitor_id: str) -> Panel:
     """The run of one monitor, or the comparison that is of none."""
 
     def name(state: JobState) -> str:
-        return _ONE if str(state.params.get("monitor_id") or "") == monitor_id else ""
+        return panel.ONE if str(state.params.get("monitor_id") or "") == monitor_id else ""
 
-    return LinkedJobs(KIND, name, 1, _GONE, _under_way, _belongs, monitor_id)
-
-
-def _under_way(view: View) -> list[str]:
-    found = None if view.entry is None else progress.active(KIND, view.entry.id)
-    return [] if found is None else [found.id]
+    return Panel(KIND, _GONE, name, belongs=_belongs, part=monitor_id)
 
 
 def _limits() -> Budget:

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import cards, escape, figures, fragments, progress, render, rerun, session, words
+from dashboard import cards, escape, figures, panel, progress, render, rerun, session, words
 from dashboard.deployment import drift_figures, drift_jobs, drift_kept, drift_parts, drift_sides
 from dashboard.session import View
 from stethoscope.codec import partial_of
@@ -138,16 +138,10 @@ def _under_way(kept: KeptMonitor, view: View) -> None:
     if not waiting:
         return
 
-    @fragments.part(run_every=progress.REFRESH_S)
-    def bars() -> None:
-        states = {job_id: progress.find(job_id) for job_id in waiting}
-        if any(state is None or state.done for state in states.values()):
-            rerun.whole_page()
-        for job_id, state in states.items():
-            if state is not None:
-                progress.bar(state, subject=waiting[job_id], may_cancel=state.owner == view.owner)
-
-    bars()
+    states = {job_id: state for job_id in waiting if (state := progress.find(job_id)) is not None}
+    if len(states) < len(waiting) or any(state.done for state in states.values()):
+        rerun.whole_page()
+    panel.watch(states, waiting, view, len(states))
 
 
 def _history(runs: Sequence[MonitorRun], monitor: Monitor) -> None:

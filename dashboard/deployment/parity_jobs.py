@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from dashboard import analysis, progress, rerun
+from dashboard import analysis, rerun
 from dashboard.data.data_use import DataUse
-from dashboard.deployment import linked_jobs
-from dashboard.deployment.linked_jobs import LinkedJobs
+from dashboard.panel import Panel
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
@@ -69,13 +68,7 @@ def jobs(
 
 def begin(asked: Iterable[Job], view: View) -> None:
     """Submits jobs, puts them into the address in place of earlier ones with the same others, and draws the page anew."""
-    assert view.entry is not None
-    known = {key: state.id for key, state in shown(view, quiet=True).items()}
-    for one in asked:
-        other = str(one.params["other_id"])
-        known.pop(other, None)
-        known[other] = progress.start(one, owner=view.owner, entry_id=view.entry.id)
-    _LINKED.keep(dict(list(known.items())[-MOST:]), view)
+    _PANEL.begin(list(asked), view)
     rerun.whole_page()
 
 
@@ -86,30 +79,12 @@ def shown(view: View, *, quiet: bool = False) -> dict[str, JobState]:
         view: with a model.
         quiet: whether to say nothing of comparisons that are gone.
     """
-    return _LINKED.shown(view, quiet=quiet)
+    return _PANEL.shown(view, quiet=quiet)
 
 
-def watch(states: Mapping[str, JobState], names: Mapping[str, str], view: View) -> None:
-    """Moving lines for the comparisons that are not done; when one ends, the whole page runs once more.
-
-    Args:
-        states: by the id of the other model.
-        names: of the other models, by id. Hostile.
-        view: with a model.
-    """
-    linked_jobs.watch(states, names, view, MOST)
-
-
-def _under_way(view: View) -> list[str]:
-    assert view.entry is not None
-    found = progress.active(KIND, view.entry.id)
-    return [] if found is None else [found.id]
-
-
-_LINKED = LinkedJobs(
+_PANEL = Panel(
     KIND,
+    "The comparison in this link is not kept any more. Compare again to see the same.",
     lambda state: str(state.params.get("other_id") or ""),
     MOST,
-    "The comparison in this link is not kept any more. Compare again to see the same.",
-    _under_way,
 )

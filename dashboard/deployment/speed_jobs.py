@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from dashboard import analysis, progress, rerun
+from dashboard import analysis, panel, rerun
 from dashboard.data.data_use import DataUse
-from dashboard.deployment.linked_jobs import LinkedJobs
+from dashboard.panel import Panel
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
 from stethoscope.settings import settings
@@ -15,7 +16,6 @@ from stethoscope.store import Entry
 from stethoscope.types import Architecture, Budget, Job
 
 KIND: Final = "latency"
-_ONE: Final = "times"
 
 
 def job(
@@ -58,8 +58,7 @@ def begin(asked: Job, view: View) -> None:
     params = dict(asked.params)
     if before is not None and before.done and {**before.params, "again": 0} == {**params, "again": 0}:
         params["again"] = int(before.params.get("again") or 0) + 1
-    one = Job(asked.kind, asked.files, params, asked.budget, asked.worker)
-    _LINKED.keep({_ONE: progress.start(one, owner=view.owner, entry_id=view.entry.id)}, view)
+    _PANEL.begin([replace(asked, params=params)], view)
     rerun.whole_page()
 
 
@@ -70,7 +69,7 @@ def shown(view: View, *, quiet: bool = False) -> JobState | None:
         view: with a model.
         quiet: whether to say nothing of one that is gone.
     """
-    return _LINKED.shown(view, quiet=quiet).get(_ONE)
+    return _PANEL.shown(view, quiet=quiet).get(panel.ONE)
 
 
 def other_ids(state: JobState | None) -> list[str]:
@@ -78,12 +77,4 @@ def other_ids(state: JobState | None) -> list[str]:
     return [] if state is None else [str(one) for one in state.params.get("other_ids") or ()]
 
 
-def _under_way(view: View) -> list[str]:
-    assert view.entry is not None
-    found = progress.active(KIND, view.entry.id)
-    return [] if found is None else [found.id]
-
-
-_LINKED = LinkedJobs(
-    KIND, lambda _state: _ONE, 1, "The times in this link are not kept any more. Take them again to see the like.", _under_way
-)  # fmt: skip
+_PANEL = Panel(KIND, "The times in this link are not kept any more. Take them again to see the like.")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dashboard import escape, fragments, progress, rerun, words
+from dashboard import escape, fragments, rerun, words
 from dashboard.training import mlflow_import
 from stethoscope.errors import StethoscopeError
 from stethoscope.logs.mlflow_server import Experiment
@@ -81,11 +81,14 @@ def _pick(url: str, found: Sequence[Experiment], owner: str) -> None:
 
 
 def _watch(import_id: str, owner: str) -> None:
-    @fragments.part(run_every=progress.REFRESH_S)
-    def line() -> None:
+    def under_way() -> mlflow_import.Import | None:
         now = mlflow_import.find(import_id, owner)
-        if now is None or now.done:
-            rerun.whole_page()
+        return None if now is None or now.done else now
+
+    def line() -> None:
+        now = under_way()
+        if now is None:
+            return
         text, button = st.columns([6, 1], vertical_alignment="center")
         what = ", ".join(escape.markdown(name, 40) for name in now.names[:3])
         answers = words.plural(now.server.answers, "answer")
@@ -93,4 +96,4 @@ def _watch(import_id: str, owner: str) -> None:
         if button.button("Cancel", key="cancel-mlflow", width="stretch"):
             now.stop.set()
 
-    line()
+    fragments.moving(True, lambda: under_way() is not None, line)

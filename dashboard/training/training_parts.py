@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import escape, fragments, progress, render, rerun, session, words
+from dashboard import escape, fragments, progress, render, session, words
 from dashboard.behaviour import finding_cards
 from dashboard.kept_answers import kept
 from dashboard.training import curves_view, followed, log_choice
@@ -76,26 +76,15 @@ def curves(log: LogView, state: JobState | None) -> None:
 
 def _look_again(log: LogView, every_s: float) -> None:
     """Runs the page once more when something was added, so that it is judged."""
-
-    @fragments.part(run_every=every_s)
-    def look() -> None:
-        if followed.opened(log.job_id, look=False).revision != log.index.get("revision"):
-            rerun.whole_page()
-
-    look()
+    fragments.moving(
+        log.index.get("revision"), lambda: followed.opened(log.job_id, look=False).revision, every_s=every_s
+    )
 
 
 def _line(state: JobState, report: LogReport | None) -> None:
     if not state.done:
-
-        @fragments.part(run_every=REFRESH_S)
-        def waiting() -> None:
-            now = progress.find(state.id)
-            if now is None or now.done:
-                rerun.whole_page()
-            st.caption("Looking at every point of every curve for faults")
-
-        waiting()
+        looking = "Looking at every point of every curve for faults"
+        progress.until_done(state, lambda now: st.caption(looking), every_s=REFRESH_S)
         return
     if report is None:
         reason = "" if state.result is None else state.result.reason

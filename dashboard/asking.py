@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import progress, render
+from dashboard import panel, progress, render
 from dashboard.data import data_choice
 from dashboard.session import View
 from stethoscope.jobs import engine
@@ -27,9 +27,9 @@ def answer(job: Job, view: View, subject: str, *, slot: str) -> JobResult | None
         subject: what the progress line is about.
         slot: questions of one slot replace each other: the one before is cancelled if it is still under way.
     """
-    state = _state(job, view, slot)
+    state = state_of(job, view, slot=slot)
     if not state.done:
-        progress.watch(state, subject=subject, may_cancel=state.owner == view.owner)
+        progress.watch(state, subject=subject, may_cancel=panel.may_cancel(state, view))
         return None
     result = state.result
     if result is not None and result.status is Status.OK:
@@ -50,39 +50,32 @@ def covered(job: Job, view: View, covers: Callable[[Mapping[str, Any], JobResult
         view: who asks, about which model.
         covers: whether the parameters of another question and its answer do.
     """
-    asked = _asked()
     about = json.loads(_key(job, view))[:-1]
-    for key in reversed(asked):
+    for key, job_id in reversed(_asked().items()):
         *same, params = json.loads(key)
         if same != about:
             continue
-        state = progress.find(asked[key])
+        state = progress.find(job_id)
         result = None if state is None or not state.done else state.result
         if result is not None and result.status is Status.OK and covers(params, result):
             return result
     return None
 
 
-def _state(job: Job, view: View, slot: str) -> JobState:
-    asked, key = _asked(), _key(job, view)
-    state = progress.find(asked[key]) if key in asked else None
-    if state is None:
-        _cancel_others(slot)
-        entry_id = view.entry.id if view.entry is not None else ""
-        asked[key] = progress.start(job, owner=view.owner, entry_id=entry_id)
-        while len(asked) > _MOST_KEPT:
-            del asked[next(iter(asked))]
-        state = engine().state(asked[key])
-    _last()[slot] = state.id
+def state_of(job: Job, view: View, *, slot: str = "") -> JobState:
+    """The job that this tab asked this with, else a new one, which is over at once where it was answered before."""
+    known, key, last = _asked(), _key(job, view), f"_asked-last-{slot}"
+    state = progress.find(known.get(key, ""))
+    if state is None or not progress.is_readable(state):
+        before = progress.find(st.session_state.get(last, "")) if slot else None
+        if before is not None and not before.done:
+            engine().cancel(before.id)
+        known[key] = progress.start(job, owner=view.owner, entry_id=panel.subject(view))
+        while len(known) > _MOST_KEPT:
+            del known[next(iter(known))]
+        state = engine().state(known[key])
+    st.session_state[last] = state.id
     return state
-
-
-def _cancel_others(slot: str) -> None:
-    """A question that nobody waits for any more takes no worker from the one that is asked now."""
-    before = _last().pop(slot, None)
-    state = progress.find(before) if before else None
-    if state is not None and not state.done:
-        engine().cancel(state.id)
 
 
 def _forget(job: Job, view: View) -> None:
@@ -91,15 +84,9 @@ def _forget(job: Job, view: View) -> None:
 
 def _key(job: Job, view: View) -> str:
     files = {role: file.sha256 or str(file.path) for role, file in job.files.items()}
-    model = "" if view.entry is None else view.entry.id
-    return json.dumps([job.kind, model, files, dict(job.params)], sort_keys=True)
+    return json.dumps([job.kind, panel.subject(view), files, dict(job.params)], sort_keys=True)
 
 
 def _asked() -> dict[str, str]:
-    found: dict[str, str] = st.session_state.setdefault("_asked-jobs", {})
-    return found
-
-
-def _last() -> dict[str, str]:
-    found: dict[str, str] = st.session_state.setdefault("_asked-last", {})
-    return found
+    known: dict[str, str] = st.session_state.setdefault("_asked-jobs", {})
+    return known
