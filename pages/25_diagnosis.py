@@ -51,7 +51,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
         diagnosis_parts.so_far(study.report, architecture, study.id)
     else:
         diagnosis_parts.answer(study.report, architecture, study.id, _command(view.entry.name, study.report))
-        diagnosis_parts.history(studies().kept(DIAGNOSIS, view.entry.id), study.id)
+        diagnosis_parts.history(list(studies().kept(DIAGNOSIS, view.entry.id)), study.id)
 
 
 def _command(name: str, report: Report) -> str:

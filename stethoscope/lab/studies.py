@@ -13,7 +13,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -120,16 +120,16 @@ class Studies:
         wanted = (kind.id, entry_id)
         return next((study for study in reversed(running) if (study.kind, study.entry_id) == wanted), None)
 
-    def kept(self, kind: Kind[R], entry_id: str) -> list[Study[R]]:
+    def kept(self, kind: Kind[R], entry_id: str) -> Iterator[Study[R]]:
         """The studies of this kind about a model, newest first; those that cannot be read are left out."""
-        if not _ENTRY.fullmatch(entry_id):
-            return []
-        ids = sorted((path.stem for path in self._place(kind, entry_id).glob("*.json")), reverse=True)
-        return [study for study_id in ids if (study := self.find(kind, study_id, entry_id)) is not None]
+        if _ENTRY.fullmatch(entry_id):
+            for path in sorted(self._place(kind, entry_id).glob("*.json"), reverse=True):
+                if (study := self.find(kind, path.stem, entry_id)) is not None:
+                    yield study
 
     def latest(self, kind: Kind[R], entry_id: str) -> Study[R] | None:
         """The one under way, else the newest kept."""
-        return self.under_way(kind, entry_id) or next(iter(self.kept(kind, entry_id)), None)
+        return self.under_way(kind, entry_id) or next(self.kept(kind, entry_id), None)
 
     def cancel(self, study_id: str) -> None:
         """Asks a running study to stop; what it has found stays."""

@@ -113,7 +113,7 @@ def test_only_the_newest_are_kept_and_all_can_be_forgotten(tmp_path):
     for _ in range(22):
         ended(studies, started(studies, lambda publish, cancelled: None))
     until(lambda: studies.under_way(SWEEP, "model") is None)
-    assert len(studies.kept(SWEEP, "model")) == 20
+    assert len(list(studies.kept(SWEEP, "model"))) == 20
     studies.forget("model")
     assert studies.latest(SWEEP, "model") is None
 
