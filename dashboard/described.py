@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, escape, navigation, progress, render, rerun, session
+from dashboard import analysis, escape, navigation, panel, progress, render, rerun, session
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
 from stethoscope.store import store
@@ -26,7 +26,7 @@ def architecture(view: View, state: JobState | None = None, *, say_if_partial: b
         return None
     state = state or analysis.describe(view.entry)
     if not state.done:
-        progress.watch(state, subject=view.entry.name, may_cancel=view.mine or state.owner == view.owner)
+        progress.watch(state, subject=view.entry.name, may_cancel=panel.may_cancel(state, view))
         st.skeleton(height=220)
         return None
     return _read(view, state, say_if_partial)

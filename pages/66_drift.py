@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import analysis, described, linked, progress, render, rerun, session
+from dashboard import analysis, described, linked, panel, progress, render, rerun, session
 from dashboard.deployment import (
     drift_fit,
     drift_inputs,
@@ -47,7 +47,7 @@ def compare(view: session.View, architecture: Architecture | None) -> None:
 def answered(state: JobState, view: session.View) -> None:
     """How far a comparison is, or what it came to, with the place to keep it."""
     if not state.done:
-        progress.watch(state, subject="Drift", may_cancel=state.owner == view.owner or view.mine)
+        progress.watch(state, subject="Drift", may_cancel=panel.may_cancel(state, view))
         return
     drift_parts.answer(state, view, drift_kept.save_from)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import analysis, asking, choices, described, escape, progress, render, session
+from dashboard import analysis, asking, choices, described, escape, panel, progress, render, session
 from dashboard.architecture import architecture_parts, comparison_parts, comparison_rows, graph_view, layer_table
 from dashboard.architecture.comparison_rows import COLOURS, Row
 from dashboard.kept_answers import kept
@@ -59,7 +59,7 @@ def show(view: View, other: Entry, here: Architecture) -> None:
     files = {"model": view.entry.file, _OTHER: other.file}
     state = asking.state_of(Job("compare_architectures", files, {}, Budget(_MEMORY_BYTES, _TIME_S), "light"), view)
     if not state.done:
-        progress.watch(state, subject=f"{view.entry.name} and {other.name}", may_cancel=state.owner == view.owner)
+        progress.watch(state, subject=f"{view.entry.name} and {other.name}", may_cancel=panel.may_cancel(state, view))
         return
     compared = None if state.result is None else _difference(state.result)
     if compared is None:

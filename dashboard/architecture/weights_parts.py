@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import asking, escape, figures, progress, render, session, words
+from dashboard import asking, escape, figures, panel, progress, render, session, words
 from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.tasks.weights_of_layer import Histogram, LayerTensor, LayerWeights
@@ -35,7 +35,7 @@ def show(view: View, layer: Layer) -> None:
     )
     state = asking.state_of(job, view)
     if not state.done:
-        progress.watch(state, subject=view.entry.name, may_cancel=state.owner == view.owner)
+        progress.watch(state, subject=view.entry.name, may_cancel=panel.may_cancel(state, view))
         return
     read = None if state.result is None else partial_of(state.result, LayerWeights)
     if read is None:

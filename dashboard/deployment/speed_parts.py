@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dashboard import escape, figures, progress, recipes, render, session, words
+from dashboard import escape, figures, panel, progress, recipes, render, session, words
 from dashboard.data import data_use
 from dashboard.deployment import parity_others, speed_figures, speed_jobs, speed_table
 from dashboard.session import View
@@ -31,7 +31,7 @@ def show(view: View) -> None:
         invitation(view)
         return
     if not state.done:
-        progress.watch(state, subject=view.entry.name, may_cancel=state.owner == view.owner or view.mine)
+        progress.watch(state, subject=view.entry.name, may_cancel=panel.may_cancel(state, view))
         return
     answer(state, _names(state, view))
 
