@@ -107,7 +107,7 @@ def _peak_bytes(path: str, name: str) -> int:
     import keras  # noqa: F401
     import tensorflow  # noqa: F401 - the frameworks' own memory is there before the measurement begins
 
-    from stethoscope.worker.memory import Meter
+    from stethoscope.jobs.worker.memory import Meter
 
     meter = Meter(1 << 50)
     meter.watch()
@@ -120,7 +120,7 @@ def _peak_bytes(path: str, name: str) -> int:
 
 
 def _calls(path: str) -> tuple[Any, dict[str, Callable[[], Any]]]:
-    from stethoscope.tasks.dummy import dummy_feed
+    from stethoscope.data.feeds.dummy import dummy_feed
 
     architecture, runner = _opened(Path(path))
     feed = dummy_feed(architecture, runner.inputs, ROWS, 0, TOKENS)
@@ -187,7 +187,7 @@ def _tflite(path: Path, image: Any) -> dict[str, Any]:
 
 
 def _opened(path: Path) -> tuple[Any, Any]:
-    from stethoscope.formats import detect
+    from stethoscope.models.formats import detect
     from stethoscope.types import ModelFile
 
     file = ModelFile.at(path)

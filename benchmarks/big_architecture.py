@@ -17,8 +17,8 @@ from pydantic import ByteSize
 from benchmarks.benchmark import Benchmark, median
 from benchmarks.big_architecture_models import BLOCK_NODES, BLOCKS, deep, wide
 from benchmarks.browser_memory import browser_page, largest_tab_bytes, peak_of
+from stethoscope.jobs.store import Store
 from stethoscope.settings import Settings
-from stethoscope.store import Store
 from tests.live import LiveServer, live_server
 
 OPENINGS, PICKS = 3, 8

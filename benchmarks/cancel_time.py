@@ -13,7 +13,7 @@ import psutil
 from benchmarks.benchmark import Benchmark, median
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.models import endless_onnx
+from tests.small_models import endless_onnx
 from tests.waiting import until
 
 ROUNDS = 10

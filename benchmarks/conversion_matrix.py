@@ -82,7 +82,7 @@ def _apart(module: str, path: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _converted(models: Mapping[str, Path], folder: Path) -> Cells:
-    from stethoscope.cli_run import input_files
+    from stethoscope.cli.run import input_files
     from stethoscope.codec import answer_of
     from stethoscope.jobs.job_engine import Engine
     from stethoscope.tasks.convert import Conversion

@@ -12,7 +12,7 @@ _LOAD = "import keras, sys; m = keras.models.load_model(sys.argv[1], compile=Fal
 _ADDED = """
 import resource, sys
 from pathlib import Path
-from stethoscope.formats import all_formats, detect
+from stethoscope.models.formats import all_formats, detect
 from stethoscope.types import ModelFile
 all_formats()
 import h5py

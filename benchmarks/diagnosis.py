@@ -55,7 +55,7 @@ def build_all(folder: Path, split: str = "all", only: tuple[str, ...] = (), agai
 def ask(model: Path, data: Path, fit: Mapping[str, Any]) -> dict[str, Any]:
     """Asks the command line."""
     said = ",".join(f"{name}={str(value).lower()}" for name, value in fit.items())
-    command = [sys.executable, "-m", "stethoscope.start", "check", str(model), "--data", str(data), "--json"]
+    command = [sys.executable, "-m", "stethoscope.cli.start", "check", str(model), "--data", str(data), "--json"]
     command += ["--fit", said] if said else []
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)
@@ -73,11 +73,11 @@ def ask(model: Path, data: Path, fit: Mapping[str, Any]) -> dict[str, Any]:
 @contextlib.contextmanager
 def warm() -> Iterator[Ask]:
     """Asks one engine in this process, whose workers have their imports done: the same stages, without their start."""
-    from stethoscope.diagnosis.report import report_to_json
-    from stethoscope.diagnosis.request import Request
-    from stethoscope.diagnosis.run import Diagnosis
     from stethoscope.evidence.fit import FitSettings
     from stethoscope.jobs.job_engine import Engine
+    from stethoscope.studies.diagnosis.report import report_to_json
+    from stethoscope.studies.diagnosis.request import Request
+    from stethoscope.studies.diagnosis.run import Diagnosis
     from stethoscope.types import ModelFile
 
     with tempfile.TemporaryDirectory(prefix="stethoscope-bench-") as folder:

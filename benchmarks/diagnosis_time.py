@@ -16,10 +16,10 @@ LIMITS = {"without_training_s": 3.0, "with_run_s": 20.0, "with_proofs_s": 90.0}
 
 def run(folder: Path) -> dict[str, Any]:
     """Median of `REPEATS` per sample and kind; the longest of the medians counts."""
-    from stethoscope.diagnosis.request import Request
-    from stethoscope.diagnosis.run import Diagnosis
     from stethoscope.evidence.fit import FitSettings
     from stethoscope.jobs.job_engine import Engine
+    from stethoscope.studies.diagnosis.request import Request
+    from stethoscope.studies.diagnosis.run import Diagnosis
     from stethoscope.types import ModelFile
 
     built = Path(__file__).resolve().parents[1] / "sample_models" / "built"

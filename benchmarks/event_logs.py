@@ -10,8 +10,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from stethoscope.containers.wire import encode_bytes, encode_varint
-from stethoscope.logs.crc32c import checksums, mask, masked
+from stethoscope.models.containers.crc32c import checksums, mask, masked
+from stethoscope.models.containers.wire import encode_bytes, encode_varint
 
 
 @cache

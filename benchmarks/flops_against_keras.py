@@ -88,7 +88,7 @@ def one(name: str, folder: Path) -> dict[str, Any]:
 
 def _from_file(path: Path) -> tuple[int, int, int, int]:
     from stethoscope.architecture.layer_costs import costs, total
-    from stethoscope.formats import detect
+    from stethoscope.models.formats import detect
     from stethoscope.types import ModelFile
 
     file = ModelFile.at(path)

@@ -19,10 +19,10 @@ import psutil
 from benchmarks.benchmark import Benchmark, median
 from benchmarks.live_writer import TAGS, value_of
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.runs.chart import View
-from stethoscope.runs.follow import Follower
-from stethoscope.runs.table import RunTable
-from stethoscope.runs.window import window
+from stethoscope.logs.runs.chart import View
+from stethoscope.logs.runs.table import RunTable
+from stethoscope.logs.runs.window import window
+from stethoscope.studies.followed_runs import Follower
 from stethoscope.types import Budget
 
 _MAX_GROWTH_BYTES = 32 << 20

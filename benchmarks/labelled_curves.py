@@ -70,7 +70,7 @@ def train_all(folder: Path, split: str = "all", only: Sequence[str] = (), again:
 
 def ask(log: Path) -> dict[str, Any]:
     """Asks the command line about a folder of logs: the object of `curves --json`, or {"error"}."""
-    command = [sys.executable, "-m", "stethoscope.start", "curves", str(log), "--json"]
+    command = [sys.executable, "-m", "stethoscope.cli.start", "curves", str(log), "--json"]
     start = time.perf_counter()
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False)

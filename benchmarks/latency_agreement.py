@@ -78,9 +78,9 @@ _IN_TURNS = """
 import tempfile
 from pathlib import Path
 from stethoscope import runtime_threads
-from stethoscope.formats import detect
-from stethoscope.latency import plain_calls
-from stethoscope.latency.turns import Timing, take_turns
+from stethoscope.models.formats import detect
+from stethoscope.compare.latency import plain_calls
+from stethoscope.compare.latency.turns import Timing, take_turns
 from stethoscope.types import ModelFile
 runtime_threads.choose(threads)
 file = ModelFile.at(path)
@@ -140,7 +140,7 @@ def _models(folder: Path) -> list[Path]:
 
 
 def _stethoscope(*words: str) -> dict[str, Any]:
-    command = [sys.executable, "-m", "stethoscope.cli", *words]
+    command = [sys.executable, "-m", "stethoscope.cli.app", *words]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=_ROOT)
     value: dict[str, Any] = json.loads(done.stdout)
     return value

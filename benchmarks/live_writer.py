@@ -17,7 +17,7 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.containers.wire import encode_bytes
+from stethoscope.models.containers.wire import encode_bytes
 from tests.logs.event_writing import event, first_record, simple
 
 TAGS = ("loss", "accuracy", "rate", "layer_1/gradient_norm")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from stethoscope.containers.wire import encode_bytes
-from stethoscope.logs.crc32c import checksums, mask, masked
+from stethoscope.models.containers.crc32c import checksums, mask, masked
+from stethoscope.models.containers.wire import encode_bytes
 
 FIRST_STEP, LAST_STEP = 128, 16_383
 """Steps that take two bytes: all records of a tag are equally long."""

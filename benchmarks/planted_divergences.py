@@ -25,9 +25,9 @@ from benchmarks.benchmark import Benchmark
 from benchmarks.planted_faults import Plant, plants
 from benchmarks.planted_models import FAMILIES, pair, rows
 from benchmarks.planted_ranges import RangePlant, edited, full_int8, range_plants
-from stethoscope import cli_run
+from stethoscope.cli import run as cli_run
 from stethoscope.codec import answer_of, plain
-from stethoscope.parity.comparison import Comparison
+from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.types import Job, ModelFile, Status
 
 INT8 = "tflite-int8"

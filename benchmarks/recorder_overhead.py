@@ -1,4 +1,4 @@
-"""What `stethoscope.keras.Recorder` costs a real training: whole `fit`s with it against the same without, in turns."""
+"""What `stethoscope.training.recording.Recorder` costs a real training: whole `fit`s with it against the same without, in turns."""
 
 from __future__ import annotations
 

@@ -13,12 +13,12 @@ from benchmarks.benchmark import Benchmark, median
 from stethoscope.codec import answer_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.logs.event_folder import EventFolder
-from stethoscope.runs.chart import View
-from stethoscope.runs.columns import write
-from stethoscope.runs.gather import gather
-from stethoscope.runs.packed import pack
-from stethoscope.runs.table import RunTable
-from stethoscope.runs.window import window
+from stethoscope.logs.runs.chart import View
+from stethoscope.logs.runs.columns import write
+from stethoscope.logs.runs.gather import gather
+from stethoscope.logs.runs.packed import pack
+from stethoscope.logs.runs.table import RunTable
+from stethoscope.logs.runs.window import window
 from stethoscope.tasks.read_runs import RunsRead
 from stethoscope.types import Budget, Job, ModelFile, Status
 

@@ -23,14 +23,14 @@ import numpy as np
 from benchmarks.planted_divergences import _erfc
 from benchmarks.unmet_faults import drawn
 from benchmarks.unmet_models import HELD_BACK, NETWORKS, built
-from stethoscope import cli_run
+from stethoscope.cli import run as cli_run
 from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
+from stethoscope.jobs.worker.memory import Meter
+from stethoscope.jobs.worker.opening import open_model
 from stethoscope.task import TaskContext
 from stethoscope.tasks.compare import Compare
 from stethoscope.types import Job, ModelFile
-from stethoscope.worker.memory import Meter
-from stethoscope.worker.opening import open_model
 
 FORMS = ("keras", "h5", "onnx", "onnx_nchw", "tflite", "fp16", "dynamic", "int8", "saved_model", "frozen")
 AMONG = (

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import escape, figures, render, rerun, tables, words
 from dashboard.session import View
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.types import Architecture, Hazard
 
 _SHOWN_PLACES = 5

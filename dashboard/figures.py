@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import escape, words
-from stethoscope.consistency.report import ConsistencyTest, TwoRuns
+from stethoscope.compare.consistency.report import ConsistencyTest, TwoRuns
 from stethoscope.types import Layer
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"

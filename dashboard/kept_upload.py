@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import escape, rerun, session, upload_view, words
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.types import UploadKind
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stethoscope.preprocessing.preparation import Preparation, variable
-from stethoscope.tasks import dummy
-from stethoscope.tasks.inputs import FedInput
+from stethoscope.data.feeds import dummy
+from stethoscope.data.feeds.inputs import FedInput
+from stethoscope.data.preprocessing.preparation import Preparation, variable
 from stethoscope.types import Architecture, TensorSpec
 
 
@@ -51,7 +51,7 @@ def _read(
 ) -> list[str]:
     return [
         "from stethoscope.data.rows import read_rows",
-        "from stethoscope.preprocessing.preparation import Preparation",
+        "from stethoscope.data.preprocessing.preparation import Preparation",
         "from stethoscope.types import ModelFile",
         "",
         f"steps = Preparation.from_json({[dict(step) for step in steps]!r})",

@@ -9,10 +9,10 @@ from typing import Any
 from dashboard import recipe_inputs
 from dashboard.data import data_use
 from stethoscope.codec import partial_of
-from stethoscope.formats import format_of
+from stethoscope.data.feeds.inputs import FedInput
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.tasks.inputs import FedInput
+from stethoscope.models.formats import format_of
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture
 

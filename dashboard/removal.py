@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from dashboard.deployment import drift_kept
-from stethoscope.lab.studies import studies
+from stethoscope.jobs.store import Entry, store
 from stethoscope.settings import settings
-from stethoscope.store import Entry, store
+from stethoscope.studies.lab.studies import studies
 
 _DAY_S = 24 * 3_600.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import escape, words
+from stethoscope.data.feeds.batching import Batching
 from stethoscope.settings import settings
-from stethoscope.tasks.feeds import Batching
 from stethoscope.types import Architecture
 
 MIB = 1 << 20

@@ -9,8 +9,8 @@ from typing import Any
 
 from dashboard import analysis
 from dashboard.data.data_use import DataUse
+from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
-from stethoscope.store import Entry
 from stethoscope.types import Architecture, Job, ModelFile
 
 

@@ -12,9 +12,9 @@ import streamlit as st
 
 from dashboard.identity import current_owner
 from stethoscope.errors import NotFound
+from stethoscope.jobs.store import SAMPLES_OWNER, Entry, store
+from stethoscope.jobs.store.samples import MANIFEST
 from stethoscope.settings import settings
-from stethoscope.store import SAMPLES_OWNER, Entry, store
-from stethoscope.store.samples import MANIFEST
 from stethoscope.types import UploadKind
 
 _MODEL = "model"

@@ -10,10 +10,10 @@ import streamlit as st
 from dashboard import escape, linked, render, words
 from stethoscope.devices import Machine
 from stethoscope.errors import BadSetting
-from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.refusals import Refusal, nearest_valid, refusals
 from stethoscope.memory.run_settings import DEVICES, PRECISIONS, RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.sizes import parse_size
 from stethoscope.types import Architecture
 

@@ -10,7 +10,7 @@ from dashboard import analysis, copy_link, escape, fragments, navigation, progre
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 
 _KINDS = {
     "describe": "Reading",

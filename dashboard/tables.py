@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard import escape, words
-from stethoscope.consistency.report import ConsistencyTest
+from stethoscope.compare.consistency.report import ConsistencyTest
 from stethoscope.tasks.predict import Output
 from stethoscope.types import TensorSpec
 

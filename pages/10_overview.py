@@ -16,7 +16,7 @@ from dashboard import (
     session,
     upload_view,
 )
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 from stethoscope.types import UploadKind
 
 PAGE = {"title": "Overview", "section": "Model", "url_path": "overview", "icon": ""}

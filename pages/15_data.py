@@ -21,7 +21,7 @@ from dashboard.data import (
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 
 PAGE = {"title": "Samples", "section": "Data", "url_path": "data", "icon": ""}
 

@@ -18,7 +18,7 @@ from dashboard.architecture import (
 )
 from dashboard.architecture.architecture_settings import Shown
 from dashboard.session import View
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Architecture", "section": "Model", "url_path": "architecture", "icon": ""}

@@ -7,9 +7,9 @@ import streamlit as st
 from dashboard import cards, described, panel, recipes, render, run_limits, session
 from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
 from dashboard.data import data_use
-from stethoscope.diagnosis.report import Report
-from stethoscope.diagnosis.service import DIAGNOSIS
-from stethoscope.lab.studies import studies
+from stethoscope.studies.diagnosis.report import Report
+from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Diagnosis", "section": "Behaviour", "url_path": "diagnosis", "icon": ""}

@@ -11,7 +11,7 @@ from dashboard import cards, described, panel, recipes, render, run_limits, runs
 from dashboard.behaviour import consistency_parts
 from dashboard.data import data_choice, data_use
 from stethoscope.codec import partial_of
-from stethoscope.consistency.report import ConsistencyReport
+from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Consistency", "section": "Behaviour", "url_path": "consistency", "icon": ""}

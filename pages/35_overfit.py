@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import cards, described, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import diagnosis_inputs, overfit_parts
 from dashboard.data import data_use
-from stethoscope.diagnosis.stages import trainable
+from stethoscope.studies.diagnosis.stages import trainable
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Overfit test", "section": "Behaviour", "url_path": "overfit", "icon": ""}

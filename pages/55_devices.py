@@ -10,8 +10,8 @@ from dashboard import cards, described, panel, recipes, render, run_limits, runs
 from dashboard.behaviour import prediction_parts
 from dashboard.cost import devices_parts, placement_inputs
 from stethoscope.devices import this_machine
-from stethoscope.formats import format_of
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Job
 
 VIEWS = ("Run with settings", "Train here, predict there", "One device against several")

@@ -6,11 +6,11 @@ import streamlit as st
 
 from dashboard import described, escape, recipes, render, session
 from dashboard.cost import memory_inputs, planner_parts, sharing_inputs
+from stethoscope.architecture.model_shape import model_shape
 from stethoscope.errors import StethoscopeError
-from stethoscope.planner.file_settings import for_model
-from stethoscope.planner.model_shape import model_shape
-from stethoscope.planner.plan import Settings, plan
-from stethoscope.planner.strategy_code import strategy_codes
+from stethoscope.memory.planner.file_settings import for_model
+from stethoscope.memory.planner.plan import Settings, plan
+from stethoscope.memory.planner.strategy_code import strategy_codes
 from stethoscope.types import Architecture
 
 KINDS = ("One model on many devices", "Several models on one card")

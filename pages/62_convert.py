@@ -16,7 +16,7 @@ from dashboard.deployment import (
     convert_table,
     convert_targets,
 )
-from stethoscope.formats import format_of
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Status
 
 PAGE = {"title": "Convert", "section": "Deployment", "url_path": "convert", "icon": ""}

@@ -22,7 +22,7 @@ from dashboard.deployment import (
 )
 from dashboard.deployment.parity_jobs import Other
 from dashboard.deployment.parity_parts import Compared
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Parity", "section": "Deployment", "url_path": "parity", "icon": ""}

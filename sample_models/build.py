@@ -18,7 +18,7 @@ from sample_models import BUILT, recipes
 from sample_models.catalogue import write_readme
 from sample_models.recipe import SEED, Recipe
 from stethoscope.discover import discover
-from stethoscope.formats import detect
+from stethoscope.models.formats import detect
 from stethoscope.types import ModelFile
 
 BIG = "big"

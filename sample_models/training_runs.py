@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from sample_models import BUILT, datasets
-from stethoscope.keras.event_writer import EventWriter, histogram, record
+from stethoscope.training.recording.event_writer import EventWriter, histogram, record
 
 FILE = "training_runs.logs.zip"
 _ZIP_DATE = (2026, 1, 1, 0, 0, 0)

@@ -63,14 +63,14 @@ def with_another_bias(path: Path) -> Path:
 
 
 def _hungry(path: Path) -> Path:
-    from tests.models import hungry_onnx
+    from tests.small_models import hungry_onnx
 
     return hungry_onnx(path)
 
 
 def _of_an_unknown_operator(path: Path) -> Path:
     """A frozen graph with an operator that ONNX does not have."""
-    from tests.formats.tf_graphs import FLOAT, dense, node
+    from tests.models.formats.tf_graphs import FLOAT, dense, node
 
     graph = dense()
     node(graph, "spectrum/odd", "Digamma", ["y"], T=FLOAT)

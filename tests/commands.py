@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from stethoscope import cli_check, cli_run
-from stethoscope.cli import app
+from stethoscope.cli import check as cli_check
+from stethoscope.cli import run as cli_run
+from stethoscope.cli.app import app
 from stethoscope.jobs.job_engine import Engine
 
 

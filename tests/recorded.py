@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sample_models import BUILT
-from stethoscope import protocol
+from stethoscope.jobs import protocol
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.reuse import cache_key, reusable
 from stethoscope.jobs.state import JobState
@@ -44,7 +44,7 @@ _MOST_BYTES_OF_ANSWER = 200 << 10
 _LONG_AGO_S = time.time() - 3_600
 """When planted answers were given last; old enough to be told from now, too young to have expired."""
 _RUNS_EVERY_JOB = (
-    "stethoscope.worker.child", "stethoscope.worker.server", "stethoscope.worker.fresh", "stethoscope.jobs.job_engine",
+    "stethoscope.jobs.worker.child", "stethoscope.jobs.worker.server", "stethoscope.jobs.worker.fresh", "stethoscope.jobs.job_engine",
 )  # fmt: skip
 
 

@@ -20,14 +20,22 @@ from typing import Any
 from sample_models import specimens
 from sample_models.specimen import Specimen
 from stethoscope.codec import answer_of
-from stethoscope.diagnosis.log_report import LogReport
-from stethoscope.diagnosis.report import Report
-from stethoscope.diagnosis.request import Request
-from stethoscope.diagnosis.run import Diagnosis
 from stethoscope.discover import discover
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.studies.diagnosis.report import Report
+from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.run import Diagnosis
+from stethoscope.training.gathering.log_report import LogReport
 from stethoscope.types import Budget, Job, ModelFile
-from tests.recorded import FOLDER, NotRecorded, RecordedEngine, content, recorded, recording_folder, source_of
+from tests.recorded import (
+    FOLDER,
+    NotRecorded,
+    RecordedEngine,
+    content,
+    recorded,
+    recording_folder,
+    source_of,
+)
 from tests.sources import PROJECT
 
 RECORD = FOLDER / "specimens.json"

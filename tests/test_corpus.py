@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from stethoscope.formats import all_formats
 from stethoscope.jobs.job_engine import Engine
+from stethoscope.jobs.worker import landlock, seccomp
+from stethoscope.models.formats import all_formats
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
-from stethoscope.worker import landlock, seccomp
 
 pytestmark = pytest.mark.sweep
 MODEL_KINDS = ("keras", "keras-h5", "savedmodel", "frozen-pb", "tflite", "onnx")

@@ -123,10 +123,14 @@ def test_what_a_decorator_tells_others_counts(project):
 
 def test_the_project_is_read():
     read = reached(
-        [("stethoscope.tasks.profile", WHOLE), ("stethoscope.worker.child", WHOLE)], closed=["stethoscope.tasks"]
+        [("stethoscope.tasks.profile", WHOLE), ("stethoscope.jobs.worker.child", WHOLE)], closed=["stethoscope.tasks"]
     )
     modules = {module for module, _ in read}
-    assert {"stethoscope.gathering.data", "stethoscope.types", "stethoscope.worker.containment"} <= modules
-    assert "stethoscope.formats.onnx" in modules, "a package that looks for its modules imports them"
-    assert not [name for name in modules if name.startswith(("stethoscope.checks", "dashboard", "stethoscope.cli"))]
+    assert {
+        "stethoscope.training.gathering.data",
+        "stethoscope.types",
+        "stethoscope.jobs.worker.containment",
+    } <= modules
+    assert "stethoscope.models.formats.onnx" in modules, "a package that looks for its modules imports them"
+    assert not [name for name in modules if name.startswith(("stethoscope.checks", "dashboard", "stethoscope.cli.app"))]
     assert "stethoscope.tasks.predict" not in modules

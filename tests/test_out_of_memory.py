@@ -21,7 +21,7 @@ from stethoscope.jobs.host_memory import HostMemory, oom_kills
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.running import _anonymous_bytes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 from tests.waiting import until
 
 MIB = 1 << 20

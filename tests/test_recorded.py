@@ -12,8 +12,8 @@ import pytest
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests import recorded
-from tests.models import tiny_onnx
 from tests.recorded import NotRecorded, RecordedEngine
+from tests.small_models import tiny_onnx
 from tests.sources import imports_of
 
 
@@ -100,7 +100,7 @@ def test_one_of_each_kind_runs_in_its_turn_once(runs, folder):
 
 def test_what_rests_on_a_module_is_known_from_imports():
     assert "tests.recorded" in imports_of("tests.conftest")
-    assert "stethoscope.formats.onnx" in imports_of("stethoscope.formats"), (
+    assert "stethoscope.models.formats.onnx" in imports_of("stethoscope.models.formats"), (
         "a package that looks for its modules imports them"
     )
 

@@ -16,12 +16,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from stethoscope import protocol
 from stethoscope.errors import QuotaExceeded
+from stethoscope.jobs import protocol
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.running import RunningJob
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.models import endless_onnx, tiny_onnx
+from tests.small_models import endless_onnx, tiny_onnx
 from tests.waiting import until
 
 MIB = 1 << 20

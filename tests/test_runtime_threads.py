@@ -6,7 +6,7 @@ import pytest
 
 from sample_models import BUILT
 from stethoscope import runtime_threads
-from stethoscope.formats.onnx_model.onnx_runner import OnnxRunner
+from stethoscope.models.formats.onnx_model.onnx_runner import OnnxRunner
 from stethoscope.types import ModelFile
 
 

@@ -13,7 +13,7 @@ from dashboard.activations import activation_figures, activation_looks, map_grid
 from dashboard.activations.activation_input import Input
 from dashboard.activations.activation_looks import Look
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.types import Architecture, Status
 
 WITH = {"samples": "Two samples", "models": "Two models"}

@@ -9,10 +9,10 @@ import streamlit as st
 
 from dashboard import escape, linked, session
 from dashboard.activations.activation_input import Input
-from stethoscope.attributions import all_methods
-from stethoscope.attributions.baselines import BASELINES
-from stethoscope.attributions.grad_cam_layers import candidates, default_layer
-from stethoscope.formats import format_of
+from stethoscope.activations.attributions import all_methods
+from stethoscope.activations.attributions.baselines import BASELINES
+from stethoscope.activations.attributions.grad_cam_layers import candidates, default_layer
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 _BASELINE_TITLES = {

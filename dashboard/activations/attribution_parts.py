@@ -13,7 +13,7 @@ from dashboard import asking, cards, escape, figures, outputs, words
 from dashboard.activations import activation_figures, attribution_inputs, attribution_view
 from dashboard.activations.activation_input import Input
 from stethoscope.codec import answer_of
-from stethoscope.preprocessing.preparation import Preparation
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.tasks.attribute import Explanation
 from stethoscope.types import JobResult
 

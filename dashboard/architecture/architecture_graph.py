@@ -8,7 +8,7 @@ from dashboard import analysis, render, session, words
 from dashboard.architecture import architecture_parts, graph_view, layer_colours
 from dashboard.architecture.architecture_settings import Shown
 from dashboard.routes.netron_assets import needs_skeleton, readable_whole
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture
 
 HEIGHT = 690

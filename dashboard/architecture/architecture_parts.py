@@ -7,7 +7,7 @@ import re
 from dashboard import escape
 from dashboard.architecture import layer_table
 from dashboard.kept_answers import kept
-from stethoscope.formats import format_of
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 

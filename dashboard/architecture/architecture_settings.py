@@ -13,9 +13,9 @@ from dashboard.architecture import layer_colours, layer_columns, layer_measures
 from dashboard.architecture.graph_view import Legend
 from dashboard.architecture.layer_measures import NEEDED, TITLES, Measure
 from dashboard.architecture.layer_table import MAX_ROWS
+from stethoscope.architecture.dynamic_sizes import DEFAULT_IMAGE_SIZE, DEFAULT_SEQUENCE_LENGTH, Sizes, positions
 from stethoscope.architecture.layer_costs import TotalCost, total
-from stethoscope.planner.dynamic_sizes import DEFAULT_IMAGE_SIZE, DEFAULT_SEQUENCE_LENGTH, Sizes, positions
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture
 
 _NOTHING = "nothing"

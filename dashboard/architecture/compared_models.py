@@ -14,7 +14,7 @@ from dashboard.routes.netron_assets import needs_skeleton
 from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.tasks.compare_architectures import ArchitectureDifference
 from stethoscope.types import Architecture, Budget, Job, JobResult
 

@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import escape, words
 from dashboard.architecture import graph_view
 from stethoscope.jobs.state import JobState
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Status
 
 HEIGHT = 760

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dashboard import figures
 from dashboard.architecture.graph_view import Legend
 from dashboard.architecture.layer_measures import Measure
-from stethoscope.findings import Severity
+from stethoscope.checks.judging.findings import Severity
 from stethoscope.types import Architecture
 
 VIRIDIS = (

@@ -10,14 +10,14 @@ from dashboard import analysis, words
 from dashboard.deployment import parity_layers
 from dashboard.kept_answers import kept
 from stethoscope.activations.study import LayerActivations
+from stethoscope.architecture.dynamic_sizes import Sizes
 from stethoscope.architecture.layer_costs import LayerCost, costs
+from stethoscope.checks.judging.findings import Severity
 from stethoscope.codec import partial_of
-from stethoscope.diagnosis.service import DIAGNOSIS
-from stethoscope.findings import Severity
-from stethoscope.lab.studies import studies
-from stethoscope.parity.comparison import Comparison
-from stethoscope.planner.dynamic_sizes import Sizes
-from stethoscope.store import Entry
+from stethoscope.compare.parity.comparison import Comparison
+from stethoscope.jobs.store import Entry
+from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Architecture
 
 TITLES = {

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import cards, escape, figures, render, tables, words
 from dashboard.behaviour import consistency_tests
 from stethoscope.codec import partial_of
-from stethoscope.consistency.report import ConsistencyReport, FirstDifference, TwoRuns
+from stethoscope.compare.consistency.report import ConsistencyReport, FirstDifference, TwoRuns
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Status
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard import escape, render, tables, words
-from stethoscope.consistency.report import ConsistencyTest
+from stethoscope.compare.consistency.report import ConsistencyTest
 
 GROUPS: Mapping[str, tuple[str, str]] = {
     "determinism": ("Determinism", "The same input, again and again"),

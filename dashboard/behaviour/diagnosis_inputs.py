@@ -10,13 +10,13 @@ from dashboard import escape, kept_upload, rerun, runs, session
 from dashboard.data import data_choice
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
-from stethoscope.diagnosis import service
-from stethoscope.diagnosis.request import Request
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.jobs import engine
-from stethoscope.lab.studies import studies
 from stethoscope.settings import settings
+from stethoscope.studies.diagnosis import service
+from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Architecture, ModelFile
 
 NONE = "No data"

@@ -11,9 +11,9 @@ import streamlit as st
 from dashboard import escape, figures, render, rerun, words
 from dashboard.behaviour import baseline_figure, finding_cards
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.report import Report, StageReport
-from stethoscope.findings import Finding, Severity
-from stethoscope.lab.studies import Study
+from stethoscope.checks.judging.findings import Finding, Severity
+from stethoscope.studies.diagnosis.report import Report, StageReport
+from stethoscope.studies.lab.studies import Study
 from stethoscope.types import Architecture, Status
 
 _MARKS = {"waiting": "○", "running": "◐", "done": "●", "skipped": "–", "failed": "✕"}

@@ -11,11 +11,11 @@ import streamlit as st
 from dashboard import cards, escape, figures, fragments, words
 from stethoscope.devices import Machine
 from stethoscope.errors import CannotRun
-from stethoscope.formats import format_of
 from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes, wants_gpu
 from stethoscope.memory.recipes import python_code
 from stethoscope.memory.refusals import refusals
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 REFRESH_S = 2.0

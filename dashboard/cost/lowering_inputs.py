@@ -8,9 +8,9 @@ from dashboard import panel
 from dashboard.cost import lowering_parts
 from dashboard.session import View
 from stethoscope.jobs import engine
-from stethoscope.lab.lowering import LOWERING, Lowering, LoweringRequest
-from stethoscope.lab.studies import Cancelled, Publish, studies
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.studies.lab.lowering import LOWERING, Lowering, LoweringRequest
+from stethoscope.studies.lab.studies import Cancelled, Publish, studies
 
 
 def button(view: View, batch_size: int, memory_bytes: int, *, disabled: bool) -> None:

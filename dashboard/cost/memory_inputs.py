@@ -11,9 +11,9 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import linked, panel, run_limits, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
 from dashboard.run_limits import memory_limit
-from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Job
 
 

@@ -10,7 +10,7 @@ from dashboard import panel, render, runs
 from dashboard.behaviour import diagnosis_inputs
 from dashboard.cost import placement_parts
 from dashboard.session import View
-from stethoscope.diagnosis.stages import trainable
+from stethoscope.studies.diagnosis.stages import trainable
 from stethoscope.types import Architecture, Job
 
 

@@ -10,11 +10,11 @@ import streamlit as st
 
 from dashboard import escape, figures, render, words
 from dashboard.behaviour import evidence_figures
+from stethoscope.checks.judging.findings import Curves, Line
 from stethoscope.codec import partial_of
-from stethoscope.findings import Curves, Line
 from stethoscope.jobs.state import JobState
-from stethoscope.placement.placement_report import Attempt, PlacementReport
-from stethoscope.placement.replica_report import ReplicaReport
+from stethoscope.training.placement.placement_report import Attempt, PlacementReport
+from stethoscope.training.placement.replica_report import ReplicaReport
 from stethoscope.types import Status
 
 A = TypeVar("A")

@@ -9,10 +9,10 @@ import streamlit as st
 
 from dashboard import escape, figures, linked, render, session, words
 from stethoscope.errors import BadSetting
-from stethoscope.planner.plan import Plan, Settings
-from stethoscope.planner.presets import DEVICES, device
-from stethoscope.planner.states import OPTIMIZERS, PRECISIONS
-from stethoscope.planner.strategy_code import StrategyCode
+from stethoscope.memory.planner.plan import Plan, Settings
+from stethoscope.memory.planner.presets import DEVICES, device
+from stethoscope.memory.planner.states import OPTIMIZERS, PRECISIONS
+from stethoscope.memory.planner.strategy_code import StrategyCode
 
 OWN = "other"
 _PARTS = (

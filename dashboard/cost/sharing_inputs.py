@@ -13,12 +13,12 @@ from dashboard.cost import sharing_parts
 from dashboard.session import View
 from stethoscope.errors import BadSetting
 from stethoscope.jobs import engine
-from stethoscope.lab.studies import Cancelled, Publish, studies
-from stethoscope.lab.together import TOGETHER, Tenant, Together, TogetherRequest
+from stethoscope.jobs.store import Entry
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
-from stethoscope.store import Entry
+from stethoscope.studies.lab.studies import Cancelled, Publish, studies
+from stethoscope.studies.lab.together import TOGETHER, Tenant, Together, TogetherRequest
 
 _MOST = 6
 

@@ -14,7 +14,7 @@ import streamlit as st
 from dashboard import escape, runs, session
 from dashboard.data import data_use
 from stethoscope.errors import NotFound
-from stethoscope.store import SAMPLES_OWNER, Entry, store
+from stethoscope.jobs.store import SAMPLES_OWNER, Entry, store
 from stethoscope.types import UploadKind
 
 

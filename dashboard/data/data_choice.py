@@ -9,7 +9,7 @@ from dashboard.data import chosen_data, data_use
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture, JobResult, UploadKind
 
 SAMPLE, OWN = "Sample data", "Your data"

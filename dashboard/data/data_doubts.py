@@ -14,8 +14,8 @@ from dashboard import analysis, cards, described, escape, figures, progress, ren
 from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
-from stethoscope.data_view.table import RowTable
-from stethoscope.store import Entry
+from stethoscope.data.view.table import RowTable
+from stethoscope.jobs.store import Entry
 from stethoscope.tasks.label_doubts import Doubt, DoubtedPair, JudgedLabels
 from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Job

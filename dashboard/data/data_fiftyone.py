@@ -9,9 +9,9 @@ import streamlit as st
 from dashboard import escape, fragments, render, rerun, words
 from dashboard.data import chosen_data, fiftyone_process
 from dashboard.session import View
+from stethoscope.cli.in_fiftyone import ROWS, is_installed
 from stethoscope.data.dataset import DataAbout
-from stethoscope.in_fiftyone import ROWS, is_installed
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 
 _REFRESH_S = 1.5
 
@@ -76,7 +76,7 @@ def _code(entry: Entry, rows: int) -> None:
     st.caption("From Python or a notebook:")
     target = f", target={options['target']!r}" if options else ""
     st.code(
-        "import fiftyone\n\nfrom stethoscope.in_fiftyone import load\n\n"
+        "import fiftyone\n\nfrom stethoscope.cli.in_fiftyone import load\n\n"
         f"dataset = load({file!r}, rows={rows}{target})\nsession = fiftyone.launch_app(dataset)\n",
         language="python",
     )

@@ -11,11 +11,11 @@ from dashboard.data import data_fit_preview, data_fit_steps, data_use
 from dashboard.session import View
 from stethoscope.codec import answer_of
 from stethoscope.data.dataset import DataAbout
-from stethoscope.data_fit.expected_input import Mode
-from stethoscope.data_fit.report import DataFit, GivenLabels, GivenValues, InputFit, OutputFit
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import StethoscopeError
-from stethoscope.preprocessing.preparation import Preparation
-from stethoscope.store import Entry
+from stethoscope.evidence.data_fit.expected_input import Mode
+from stethoscope.evidence.data_fit.report import DataFit, GivenLabels, GivenValues, InputFit, OutputFit
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture, Budget, Job
 
 _MEMORY_BYTES, _LIMIT_S = 4 << 30, 120.0

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import escape, figures, words
-from stethoscope.data_fit.report import DataFit, RowShown
+from stethoscope.evidence.data_fit.report import DataFit, RowShown
 from stethoscope.types import JobResult
 
 _CHANNELS = (1, 3, 4)

@@ -10,12 +10,12 @@ import streamlit as st
 
 from dashboard import escape, rerun
 from dashboard.data import data_use
-from stethoscope.data_fit.report import Columns, DataFit
+from stethoscope.data.preprocessing import all_steps
+from stethoscope.data.preprocessing.parameter import REQUIRED, Parameter
+from stethoscope.data.preprocessing.preparation import Preparation
+from stethoscope.data.preprocessing.step import Step, StepKind
 from stethoscope.errors import StethoscopeError
-from stethoscope.preprocessing import all_steps
-from stethoscope.preprocessing.parameter import REQUIRED, Parameter
-from stethoscope.preprocessing.preparation import Preparation
-from stethoscope.preprocessing.step import Step, StepKind
+from stethoscope.evidence.data_fit.report import Columns, DataFit
 
 _UNDO = "_prep-undo"
 _MOST_UNDONE = 50

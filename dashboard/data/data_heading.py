@@ -10,7 +10,7 @@ from dashboard import escape, session, words
 from dashboard.data import chosen_data, data_jobs, data_use
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout, DataField
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.tasks.read_data import RowsRead
 
 _KINDS = {

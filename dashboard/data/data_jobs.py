@@ -12,7 +12,7 @@ from dashboard.session import View
 from stethoscope.codec import answer_of
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Budget, Job, Status
 
 A = TypeVar("A")

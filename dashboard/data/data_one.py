@@ -14,7 +14,7 @@ from dashboard.data import chosen_data, class_colours, data_jobs, sample_grid
 from dashboard.data.sample_grid import Look
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
-from stethoscope.data_view.shown import (
+from stethoscope.data.view.shown import (
     Marked,
     Shown,
     ShownBox,
@@ -27,7 +27,7 @@ from stethoscope.data_view.shown import (
     ShownText,
     ShownWave,
 )
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import JobResult
 

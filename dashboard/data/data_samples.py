@@ -13,9 +13,9 @@ from dashboard.data import chosen_data, data_jobs, data_one, data_table, sample_
 from dashboard.data.sample_grid import Look
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
-from stethoscope.data_view.shown import FieldScale
-from stethoscope.data_view.table import is_table
-from stethoscope.store import Entry
+from stethoscope.data.view.shown import FieldScale
+from stethoscope.data.view.table import is_table
+from stethoscope.jobs.store import Entry
 from stethoscope.tasks.read_data import CARDS, TABLE_ROWS, RowsRead
 
 _PER_PAGE = {"12": "12", "24": "24", "48": "48", "60": "60"}

@@ -10,9 +10,9 @@ import streamlit as st
 from dashboard import escape, words
 from dashboard.data import data_study_figures
 from dashboard.data.data_study_rows import picture
-from stethoscope.data_study.categories import Categories
-from stethoscope.data_study.numbers import Numbers
-from stethoscope.data_study.study import StudiedField
+from stethoscope.data.study.categories import Categories
+from stethoscope.data.study.numbers import Numbers
+from stethoscope.data.study.study import StudiedField
 
 _FIELDS_AT_ONCE = 12
 

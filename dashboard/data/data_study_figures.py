@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 
 from dashboard import escape, words
 from dashboard.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, base
-from stethoscope.data_study.categories import Categories, Counted
-from stethoscope.data_study.dates import Dates
-from stethoscope.data_study.masks import Masks
-from stethoscope.data_study.numbers import Numbers
-from stethoscope.data_study.pictures import PictureSize
-from stethoscope.data_study.relations import Relations
-from stethoscope.data_study.texts import Course
+from stethoscope.data.study.categories import Categories, Counted
+from stethoscope.data.study.dates import Dates
+from stethoscope.data.study.masks import Masks
+from stethoscope.data.study.numbers import Numbers
+from stethoscope.data.study.pictures import PictureSize
+from stethoscope.data.study.relations import Relations
+from stethoscope.data.study.texts import Course
 
 CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILION)
 MOST_BARS = 25

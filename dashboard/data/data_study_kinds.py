@@ -7,11 +7,11 @@ import streamlit as st
 from dashboard import cards, escape, words
 from dashboard.data import data_study_figures
 from dashboard.data.data_study_rows import Show, histogram, picture, rows
-from stethoscope.data_study.dates import Dates
-from stethoscope.data_study.marks import Marks
-from stethoscope.data_study.masks import Masks
-from stethoscope.data_study.pictures import Pictures
-from stethoscope.data_study.texts import Sequences, Texts, Tokens
+from stethoscope.data.study.dates import Dates
+from stethoscope.data.study.marks import Marks
+from stethoscope.data.study.masks import Masks
+from stethoscope.data.study.pictures import Pictures
+from stethoscope.data.study.texts import Sequences, Texts, Tokens
 
 
 def pictures(name: str, one: Pictures, show_row: Show) -> None:

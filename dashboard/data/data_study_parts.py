@@ -11,14 +11,14 @@ from dashboard import session, words
 from dashboard.data import data_jobs, data_study_fields, data_study_figures, data_study_kinds, data_study_remarks
 from dashboard.data.data_study_rows import Show, picture
 from dashboard.session import View
-from stethoscope.data_study.categories import Categories
-from stethoscope.data_study.dates import Dates
-from stethoscope.data_study.masks import Masks
-from stethoscope.data_study.numbers import Numbers
-from stethoscope.data_study.pictures import Pictures
-from stethoscope.data_study.study import StudiedData, StudiedField
-from stethoscope.data_study.texts import Sequences, Texts, Tokens
-from stethoscope.store import Entry
+from stethoscope.data.study.categories import Categories
+from stethoscope.data.study.dates import Dates
+from stethoscope.data.study.masks import Masks
+from stethoscope.data.study.numbers import Numbers
+from stethoscope.data.study.pictures import Pictures
+from stethoscope.data.study.study import StudiedData, StudiedField
+from stethoscope.data.study.texts import Sequences, Texts, Tokens
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Budget, Job
 
 _MEMORY_BYTES = 4 << 30

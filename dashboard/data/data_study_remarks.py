@@ -8,12 +8,12 @@ import streamlit as st
 
 from dashboard import escape, words
 from dashboard.data.data_study_rows import Show, row_button
-from stethoscope.data_study.categories import Categories
-from stethoscope.data_study.marks import Marks
-from stethoscope.data_study.numbers import Numbers
-from stethoscope.data_study.pictures import Pictures
-from stethoscope.data_study.study import StudiedData, StudiedField
-from stethoscope.data_study.texts import Padding, Texts, Tokens
+from stethoscope.data.study.categories import Categories
+from stethoscope.data.study.marks import Marks
+from stethoscope.data.study.numbers import Numbers
+from stethoscope.data.study.pictures import Pictures
+from stethoscope.data.study.study import StudiedData, StudiedField
+from stethoscope.data.study.texts import Padding, Texts, Tokens
 
 _IMBALANCE = 3.0
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import figures, words
 from dashboard.data import data_study_figures
-from stethoscope.data_study.numbers import Numbers
+from stethoscope.data.study.numbers import Numbers
 
 Show: TypeAlias = Callable[[int], None]
 """Puts one row of the data in view."""

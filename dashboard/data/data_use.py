@@ -11,10 +11,10 @@ from typing import Any
 import streamlit as st
 
 from dashboard import session
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import BadSetting
-from stethoscope.preprocessing.preparation import Preparation
+from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
-from stethoscope.store import Entry
 from stethoscope.types import ModelFile
 
 PREPARATION, TARGET = "prep", "target"

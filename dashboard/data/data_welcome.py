@@ -7,7 +7,7 @@ import streamlit as st
 from dashboard import escape, render, rerun, session, upload_view, words
 from dashboard.data import chosen_data
 from dashboard.session import View
-from stethoscope.store import Entry
+from stethoscope.jobs.store import Entry
 from stethoscope.types import UploadKind
 
 HINT = (

@@ -16,10 +16,10 @@ from typing import Any, Final
 import psutil
 from streamlit import config
 
+from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
-from stethoscope.store import Entry
 
-MODULE: Final = "stethoscope.in_fiftyone"
+MODULE: Final = "stethoscope.cli.in_fiftyone"
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _LINES = 12
 

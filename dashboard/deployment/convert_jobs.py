@@ -11,7 +11,7 @@ from dashboard.data.data_use import DataUse
 from dashboard.deployment import convert_targets
 from dashboard.panel import Panel
 from dashboard.session import View
-from stethoscope.convert import all_converters
+from stethoscope.compare.convert import all_converters
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Architecture, Job, Status
 

@@ -10,7 +10,7 @@ from dashboard.routes.conversions import Converted
 from dashboard.session import View
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.state import JobState
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.tasks.convert import Conversion
 
 

@@ -11,9 +11,9 @@ from dashboard.data import data_use
 from dashboard.deployment import convert_figures, convert_kept, convert_targets
 from dashboard.session import View
 from stethoscope.codec import answer_of, partial_of
-from stethoscope.convert.options import Options
+from stethoscope.compare.conversion_differences import OutputDifference
+from stethoscope.compare.convert.options import Options
 from stethoscope.jobs.state import JobState
-from stethoscope.tasks.conversion_differences import OutputDifference
 from stethoscope.tasks.convert import Conversion, OperatorsOfBoth
 
 _NOISY_DB = 20.0

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dashboard import escape, session
-from stethoscope.convert import all_converters
-from stethoscope.convert.converter import Converter
-from stethoscope.formats import format_of
+from stethoscope.compare.convert import all_converters
+from stethoscope.compare.convert.converter import Converter
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 ADDRESS = "to"

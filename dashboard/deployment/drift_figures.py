@@ -13,8 +13,8 @@ import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
 from stethoscope.drift.effects import PSI_LARGE, PSI_SMALL
-from stethoscope.drift.monitor import MonitorRun
 from stethoscope.drift.report import CategoryHistogram, FeatureDrift, Stretch
+from stethoscope.studies.monitors.monitor import MonitorRun
 
 REFERENCE, CURRENT = figures.BLUE, figures.ORANGE
 _SIDES = (("reference", REFERENCE), ("current", CURRENT))

@@ -9,7 +9,7 @@ from dashboard.data import data_jobs
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
 from stethoscope.codec import answer_of
-from stethoscope.data_fit.report import DataFit
+from stethoscope.evidence.data_fit.report import DataFit
 from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Budget, Job
 

@@ -9,10 +9,10 @@ from dashboard import analysis, panel
 from dashboard.deployment.drift_sides import SPLIT, Sides
 from dashboard.panel import Panel
 from dashboard.session import View
-from stethoscope.drift.monitor import Monitor
 from stethoscope.jobs.state import JobState
+from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
-from stethoscope.store import Entry
+from stethoscope.studies.monitors.monitor import Monitor
 from stethoscope.types import Architecture, Budget, Job, ModelFile, WorkerKind
 
 KIND: Final = "drift"

@@ -7,14 +7,14 @@ import streamlit as st
 from dashboard import escape, progress, rerun, session
 from dashboard.deployment import drift_jobs, drift_sides
 from dashboard.session import View
-from stethoscope.drift.kept_monitor import KeptMonitor
-from stethoscope.drift.kept_monitors import LONGEST_NAME, WITHOUT_MODEL, KeptMonitors
 from stethoscope.drift.settings import DriftSettings
-from stethoscope.drift.webhook import checked_url
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.state import JobState
+from stethoscope.jobs.store import store
 from stethoscope.settings import settings
-from stethoscope.store import store
+from stethoscope.studies.monitors.kept_monitor import KeptMonitor
+from stethoscope.studies.monitors.kept_monitors import LONGEST_NAME, WITHOUT_MODEL, KeptMonitors
+from stethoscope.studies.monitors.webhook import checked_url
 
 PART, MONITORS, COMPARE = "part", "monitors", "compare"
 """Which part of the page is shown, in the address."""

@@ -14,11 +14,11 @@ from dashboard import cards, escape, figures, panel, progress, render, rerun, se
 from dashboard.deployment import drift_figures, drift_jobs, drift_kept, drift_parts, drift_sides
 from dashboard.session import View
 from stethoscope.codec import partial_of
-from stethoscope.drift.kept_monitor import KeptMonitor
-from stethoscope.drift.monitor import Monitor, MonitorRun
 from stethoscope.drift.report import DriftReport
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.state import JobState
+from stethoscope.studies.monitors.kept_monitor import KeptMonitor
+from stethoscope.studies.monitors.monitor import Monitor, MonitorRun
 from stethoscope.types import Architecture
 
 _NEW = "new"
@@ -223,7 +223,7 @@ def _schedule(kept: KeptMonitor, monitor: Monitor) -> None:
 def command(kept: KeptMonitor, monitor: Monitor) -> str:
     """The command that runs it, with whole paths: a schedule has no search path."""
     beside = Path(sys.executable).with_name("stethoscope")
-    program = [str(beside)] if beside.exists() else [sys.executable, "-m", "stethoscope.cli"]
+    program = [str(beside)] if beside.exists() else [sys.executable, "-m", "stethoscope.cli.app"]
     return shlex.join(
         [*program, "drift", "--monitor", str(kept.path.resolve()), f"/path/to/today{monitor.reference.suffix}"]
     )

@@ -13,7 +13,7 @@ from dashboard.data.data_use import DataUse
 from dashboard.session import View
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.types import UploadKind
 
 REFERENCE, CURRENT = "reference", "current"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import words
-from stethoscope.parity.comparison import EdgeAnswers
+from stethoscope.compare.parity.comparison import EdgeAnswers
 
 
 def show(found: Sequence[EdgeAnswers]) -> None:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stethoscope.parity.comparison import ComparedLayer, Comparison, Parting
+from stethoscope.compare.parity.comparison import ComparedLayer, Comparison, Parting
 from stethoscope.types import Architecture
 
 

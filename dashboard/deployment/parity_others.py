@@ -12,7 +12,7 @@ from dashboard.deployment import parity_ways
 from dashboard.deployment.parity_jobs import MOST
 from dashboard.session import View
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.types import Architecture
 
 ADDRESS = "other"

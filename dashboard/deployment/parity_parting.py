@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import escape, render, words
 from dashboard.deployment.parity_layers import LayerPair
-from stethoscope.parity.comparison import Parting, WeighedCause
+from stethoscope.compare.parity.comparison import Parting, WeighedCause
 from stethoscope.types import Architecture
 
 

@@ -23,9 +23,9 @@ from dashboard.deployment.parity_layers import LayerPair
 from dashboard.kept_answers import kept
 from dashboard.session import View
 from stethoscope.codec import partial_of
+from stethoscope.compare.parity.comparison import Comparison, OutputPair, Verdict
+from stethoscope.compare.parity.ways import as_text
 from stethoscope.jobs.state import JobState
-from stethoscope.parity.comparison import Comparison, OutputPair, Verdict
-from stethoscope.parity.ways import as_text
 from stethoscope.types import Architecture, JobResult, Status
 
 _VERDICTS: Mapping[Verdict, tuple[render.Tone, str]] = {

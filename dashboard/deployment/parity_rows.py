@@ -9,10 +9,10 @@ import streamlit as st
 from dashboard import escape, navigation, session, words
 from dashboard.data import chosen_data, data_jobs, data_samples, data_use, sample_grid
 from dashboard.session import View
+from stethoscope.compare.parity.comparison import WorstRow
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
-from stethoscope.parity.comparison import WorstRow
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from stethoscope.tasks.read_data import RowsRead
 
 _PICTURED = 6

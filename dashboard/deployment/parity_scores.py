@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from dashboard import cards, escape, words
-from stethoscope.parity.comparison import Comparison, Scores
+from stethoscope.compare.parity.comparison import Comparison, Scores
 
 
 def show(compared: Comparison, a: str, b: str) -> None:

@@ -9,9 +9,9 @@ import streamlit as st
 from dashboard import escape, linked, words
 from dashboard.deployment import parity_ways
 from stethoscope.codec import answer_of
+from stethoscope.compare.parity.array_difference import largest_of
+from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.state import JobState
-from stethoscope.parity.array_difference import largest_of
-from stethoscope.parity.comparison import Comparison
 from stethoscope.types import Status
 
 ADDRESS = "versus"

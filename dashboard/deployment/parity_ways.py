@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import streamlit as st
 
 from dashboard import session
+from stethoscope.compare.parity.ways import OFFERED, said
 from stethoscope.devices import this_machine
-from stethoscope.formats import format_of
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.parity.ways import OFFERED, said
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 PREFIX = "way-"

@@ -10,8 +10,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import linked
 from dashboard.cost.memory_inputs import numbers
-from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 BATCH_SIZES, SECONDS = "1, 8, 32", 2.0

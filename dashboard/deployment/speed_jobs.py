@@ -11,8 +11,8 @@ from dashboard.data.data_use import DataUse
 from dashboard.panel import Panel
 from dashboard.session import View
 from stethoscope.jobs.state import JobState
+from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
-from stethoscope.store import Entry
 from stethoscope.types import Architecture, Budget, Job
 
 KIND: Final = "latency"

@@ -12,10 +12,10 @@ from dashboard.data import data_use
 from dashboard.deployment import parity_others, speed_figures, speed_jobs, speed_table
 from dashboard.session import View
 from stethoscope.codec import partial_of
+from stethoscope.compare.latency.row import Row, TimedModel
 from stethoscope.errors import NotFound
 from stethoscope.jobs.state import JobState
-from stethoscope.latency.row import Row, TimedModel
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 from stethoscope.tasks.latency import Latencies
 from stethoscope.types import Status
 

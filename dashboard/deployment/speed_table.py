@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard import escape, words
-from stethoscope.latency.row import Row, TimedModel
+from stethoscope.compare.latency.row import Row, TimedModel
 from stethoscope.memory.call_styles import TITLES
 
 _NUMBERS = (

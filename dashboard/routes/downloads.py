@@ -13,7 +13,7 @@ from starlette.routing import Route
 from dashboard.routes.replies import refusal
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
-from stethoscope.store import is_id
+from stethoscope.jobs.store import is_id
 
 _FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\]{1,255}")
 

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 import stethoscope
 from stethoscope.errors import StethoscopeError
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 
 _log = logging.getLogger(__name__)
 

@@ -21,10 +21,10 @@ from starlette.types import Scope
 
 from dashboard import analysis
 from dashboard.routes.replies import SecurityHeaders, base_path, refusal
-from stethoscope.containers.archive import is_archive
 from stethoscope.errors import StethoscopeError
+from stethoscope.jobs.store import Entry, store
+from stethoscope.models.containers.archive import is_archive
 from stethoscope.settings import settings
-from stethoscope.store import Entry, store
 
 
 def _package() -> Path:

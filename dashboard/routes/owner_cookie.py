@@ -21,8 +21,8 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dashboard.routes.replies import base_path
+from stethoscope.jobs.store import is_id
 from stethoscope.settings import settings
-from stethoscope.store import is_id
 
 MAX_AGE_S: Final = 400 * 24 * 3600
 """Browsers keep no cookie longer than 400 days."""

@@ -19,12 +19,12 @@ from dashboard.routes.replies import refusal, sentence
 from dashboard.training import followed
 from stethoscope.codec import plain
 from stethoscope.errors import BadInput, NotFound, StethoscopeError
-from stethoscope.runs.asked import view_of
-from stethoscope.runs.export import KINDS
-from stethoscope.runs.export import export as export_points
-from stethoscope.runs.packed import pack
-from stethoscope.runs.table import RunTable
-from stethoscope.runs.window import window
+from stethoscope.logs.runs.asked import view_of
+from stethoscope.logs.runs.export import KINDS
+from stethoscope.logs.runs.export import export as export_points
+from stethoscope.logs.runs.packed import pack
+from stethoscope.logs.runs.table import RunTable
+from stethoscope.logs.runs.window import window
 
 MAX_BODY_BYTES = 4 << 20
 _HEADERS = {"Cache-Control": "private, no-store"}
@@ -44,7 +44,7 @@ async def index(request: Request) -> Response:
 
 
 async def curves(request: Request) -> Response:
-    """A chart's window: see stethoscope/runs/packed.py."""
+    """A chart's window: see stethoscope/logs/runs/packed.py."""
     body = await _body(request)
     if body is None:
         return sentence(f"The request: expected at most {MAX_BODY_BYTES:,} bytes. Choose fewer runs.", 413)

@@ -28,8 +28,8 @@ from dashboard.routes.replies import SecurityHeaders, base_path
 from dashboard.training import followed
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
+from stethoscope.jobs.store import register_samples, store
 from stethoscope.settings import settings
-from stethoscope.store import register_samples, store
 
 CLEAN_EVERY_S = 3600.0
 _DESCRIPTORS = 65_536

@@ -21,8 +21,8 @@ from dashboard import analysis
 from dashboard.routes.owner_cookie import is_upload_token, owner_of
 from dashboard.routes.replies import refusal, sentence
 from stethoscope.errors import QuotaExceeded, StethoscopeError
+from stethoscope.jobs.store import Entry, Upload, store
 from stethoscope.settings import settings
-from stethoscope.store import Entry, Upload, store
 from stethoscope.types import UploadKind
 
 TOKEN_HEADER = "X-Stethoscope-Token"

@@ -12,8 +12,8 @@ from dashboard import escape, session, words
 from stethoscope.errors import BadSetting
 from stethoscope.logs.better import best_is_low
 from stethoscope.logs.named_columns import roles
-from stethoscope.runs.compare import Comparison, Metric
-from stethoscope.runs.run_filter import matching
+from stethoscope.logs.runs.compare import Comparison, Metric
+from stethoscope.logs.runs.run_filter import matching
 
 MOST_METRICS, MOST_PARAMETERS = 8, 12
 _SHOWN_PARAMETERS = 6

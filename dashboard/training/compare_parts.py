@@ -14,10 +14,10 @@ from dashboard.training import compare_figures, compare_table, followed, paralle
 from dashboard.training.compare_inputs import Chosen, Log, choose, filtered, id_of, one_of
 from dashboard.training.followed import OpenLog
 from dashboard.training.parallel_view import Column
-from stethoscope.runs.axes import axis_of
-from stethoscope.runs.compare import Comparison, Metric, metric_in, short_names, take_runs
-from stethoscope.runs.influence import Influence, influences
-from stethoscope.runs.table import RunTable
+from stethoscope.logs.runs.axes import axis_of
+from stethoscope.logs.runs.compare import Comparison, Metric, metric_in, short_names, take_runs
+from stethoscope.logs.runs.influence import Influence, influences
+from stethoscope.logs.runs.table import RunTable
 
 if TYPE_CHECKING:
     from dashboard.training.log_choice import LogView

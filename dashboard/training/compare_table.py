@@ -11,8 +11,8 @@ import streamlit as st
 from dashboard import escape, rerun, words
 from dashboard.training import curves_link
 from dashboard.training.compare_inputs import Chosen
-from stethoscope.runs.axes import is_number, name_of
-from stethoscope.runs.compare import Comparison, Metric, as_csv, short_names
+from stethoscope.logs.runs.axes import is_number, name_of
+from stethoscope.logs.runs.compare import Comparison, Metric, as_csv, short_names
 
 _COPIED_RUNS = 200
 _TABLE_ROWS = 16

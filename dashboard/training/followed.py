@@ -19,10 +19,10 @@ from typing import Any, TypeVar
 from dashboard.routes import owner_cookie
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
-from stethoscope.runs.follow import Follower
-from stethoscope.runs.table import RunTable
+from stethoscope.jobs.store import is_id
+from stethoscope.logs.runs.table import RunTable
 from stethoscope.settings import settings
-from stethoscope.store import is_id
+from stethoscope.studies.followed_runs import Follower
 from stethoscope.types import Budget, Status
 
 _KEPT = 24

@@ -17,8 +17,8 @@ from dashboard.training import followed, mlflow_parts
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs import engine
 from stethoscope.jobs.state import JobState
+from stethoscope.jobs.store import store
 from stethoscope.settings import settings
-from stethoscope.store import store
 from stethoscope.types import Budget, Job, ModelFile, Status, UploadKind
 
 SAMPLE: Final = "sample-training-runs"

@@ -13,7 +13,7 @@ from dashboard.identity import current_owner
 from dashboard.training.log_choice import LogView
 from dashboard.training.media_choice import Decoded, choose, decoded
 from stethoscope.errors import StethoscopeError
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 from stethoscope.tasks.read_media import FilePlace
 
 _MOST_TEXT = 200_000

@@ -11,7 +11,7 @@ import streamlit as st
 from dashboard import escape, rerun, words
 from dashboard.training import curves_link
 from dashboard.training.compare_inputs import Log
-from stethoscope.runs.compare import Comparison, Metric, short_names, take_runs
+from stethoscope.logs.runs.compare import Comparison, Metric, short_names, take_runs
 
 _MOST_ROWS = 12
 _MOST_NAMED = 6

@@ -11,10 +11,10 @@ from dashboard.behaviour import finding_cards
 from dashboard.kept_answers import kept
 from dashboard.training import curves_view, followed, log_choice
 from dashboard.training.log_choice import LogView
+from stethoscope.checks.judging.findings import Finding, Severity
 from stethoscope.codec import partial_of
-from stethoscope.diagnosis.log_report import LogReport
-from stethoscope.findings import Finding, Severity
 from stethoscope.jobs.state import JobState
+from stethoscope.training.gathering.log_report import LogReport
 from stethoscope.types import JobResult, Status
 
 KIND = "examine_runs"

@@ -13,9 +13,9 @@ from dashboard.training import tracker_parts
 from dashboard.training.compare_inputs import Log, id_of, offered, one_of
 from stethoscope.codec import partial_of
 from stethoscope.jobs.state import JobState
+from stethoscope.jobs.store import Entry
 from stethoscope.logs.better import best_is_low
 from stethoscope.logs.dvc_versions import ChangeKind
-from stethoscope.store import Entry
 from stethoscope.tasks.read_versions import DataVersions, NamedFingerprint, RepositoryState, StageState
 from stethoscope.types import Budget, Job, ModelFile, Status
 

@@ -10,10 +10,10 @@ from dashboard.components import SCRIPT, component, nothing
 from dashboard.routes.owner_cookie import owner_of, upload_token
 from dashboard.routes.replies import base_path
 from dashboard.routes.upload import TOKEN_HEADER
-from stethoscope.formats import all_formats
+from stethoscope.jobs.store import is_id
+from stethoscope.models.formats import all_formats
 from stethoscope.settings import settings
 from stethoscope.sizes import human_bytes
-from stethoscope.store import is_id
 from stethoscope.types import UploadKind
 
 FOLDER = Path(__file__).parent

@@ -14,7 +14,7 @@ STEPS = 10
 
 def _recorded(losses: Sequence[float], dead: float, gradient: float) -> Program:
     def write(folder: Path) -> None:
-        from stethoscope.keras.event_writer import EventWriter
+        from stethoscope.training.recording.event_writer import EventWriter
 
         with EventWriter(folder / "run" / "train") as writer:
             for epoch, loss in enumerate(losses):

@@ -17,8 +17,8 @@ from stethoscope.activations.reach import NO_VALUE, UnseenLayer, base, fed_by, k
 from stethoscope.activations.real_values import real_values
 from stethoscope.activations.study import wanted_layers
 from stethoscope.activations.watching import Watching
-from stethoscope.capabilities import Attentive
 from stethoscope.errors import BadSetting
+from stethoscope.models.capabilities import Attentive
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, Runner
 

@@ -13,11 +13,11 @@ import numpy.typing as npt
 from stethoscope.data import open_data
 from stethoscope.data.binding import bind_all
 from stethoscope.data.dataset import Dataset
+from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.feeds.inputs import model_input
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import BadInput
-from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext
-from stethoscope.tasks.feeds import Batching
-from stethoscope.tasks.inputs import model_input
 from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec
 
 Places = npt.NDArray[np.int64]

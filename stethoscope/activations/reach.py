@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from stethoscope.capabilities import IN_BODY, LiveModel, MainGraphOnly
-from stethoscope.formats import format_of
+from stethoscope.models.capabilities import IN_BODY, LiveModel, MainGraphOnly
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Layer, Runner
 
 CONSTANT = "It is the same for every input: a constant or a weight."

@@ -12,8 +12,8 @@ from stethoscope.activations.layer_totals import TOP_SAMPLES, LayerStatistics, L
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.activations.reach import UnseenLayer, base, reachable, unseen
 from stethoscope.activations.watching import Watching
-from stethoscope.capabilities import LayersTimed
 from stethoscope.errors import BadSetting
+from stethoscope.models.capabilities import LayersTimed
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Refusal, Runner
 

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.activations.flat_ends import FLAT_ENDS, activation_behind
 from stethoscope.activations.graph_reductions import GraphReductions
 from stethoscope.activations.reach import base, fed_by, known_layers
 from stethoscope.activations.real_values import real_values
 from stethoscope.activations.reduced import Layout, reduce_array
-from stethoscope.capabilities import Observable, Reducible, Reduction
+from stethoscope.architecture.flat_ends import FLAT_ENDS, activation_behind
+from stethoscope.data.feeds.batching import Batching
 from stethoscope.errors import CannotRun
-from stethoscope.formats import format_of
-from stethoscope.tasks.feeds import Batching
+from stethoscope.models.capabilities import Observable, Reducible, Reduction
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Feed, Layer, Refusal, Runner
 
 Reduced = Mapping[str, Mapping[str, npt.NDArray[Any]]]

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from stethoscope.architecture import shape_kinds
+from stethoscope.architecture.dynamic_sizes import DEFAULT_IMAGE_SIZE, DEFAULT_SEQUENCE_LENGTH, Sizes, positions
+from stethoscope.architecture.layer_kinds import plain_type
+from stethoscope.architecture.model_shape import in_order
 from stethoscope.errors import BadSetting
-from stethoscope.formats import format_of
-from stethoscope.formats.keras_model.keras_shapes import output_shapes
-from stethoscope.planner.dynamic_sizes import DEFAULT_IMAGE_SIZE, DEFAULT_SEQUENCE_LENGTH, Sizes, positions
-from stethoscope.planner.layer_kinds import plain_type
-from stethoscope.planner.model_shape import in_order
+from stethoscope.models.formats import format_of
+from stethoscope.models.formats.keras_model.keras_shapes import output_shapes
 from stethoscope.types import Architecture, Layer, Operand, Shape
 
 Size = tuple[int, ...]

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from stethoscope.architecture import keras_work
+from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.work import Given, Rule, Size, Unknown, Work, elements
-from stethoscope.formats.keras_model.keras_recurrent_shapes import cells, inner_layer
-from stethoscope.formats.keras_model.keras_shapes import output_shapes
-from stethoscope.formats.keras_model.keras_spatial_shapes import tuple_of, window
-from stethoscope.planner.layer_kinds import plain_type
+from stethoscope.models.formats.keras_model.keras_recurrent_shapes import cells, inner_layer
+from stethoscope.models.formats.keras_model.keras_shapes import output_shapes
+from stethoscope.models.formats.keras_model.keras_spatial_shapes import tuple_of, window
 
 _GATES = {"lstm": 4, "gru": 3, "simplernn": 1}
 

@@ -10,11 +10,11 @@ from fractions import Fraction
 
 from stethoscope.architecture import keras_wrapped_work, operator_work
 from stethoscope.architecture.concrete_shapes import Call, concrete_shapes
+from stethoscope.architecture.dynamic_sizes import Sizes
+from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.work import Given, Unknown, Work
-from stethoscope.formats import format_of
-from stethoscope.formats.keras_model.keras_operation_shapes import operation_key
-from stethoscope.planner.dynamic_sizes import Sizes
-from stethoscope.planner.layer_kinds import plain_type
+from stethoscope.models.formats import format_of
+from stethoscope.models.formats.keras_model.keras_operation_shapes import operation_key
 from stethoscope.types import Architecture, Layer
 
 _BITS = {"bool": 8, "bfloat16": 16, "": 32}

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stethoscope.architecture.layer_kinds import Kind, activation_of, kind_of, plain_type
 from stethoscope.codec import plain
-from stethoscope.planner.layer_kinds import Kind, activation_of, kind_of, plain_type
 from stethoscope.types import Architecture, Layer
 
 _NOISE = frozenset(

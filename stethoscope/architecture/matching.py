@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stethoscope.architecture.alignment import aligned, longest_increasing
+from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.layer_looks import coarse_look, is_given_name, kind_word, looks_around, name_parts
-from stethoscope.formats import format_of
-from stethoscope.planner.layer_kinds import plain_type
-from stethoscope.planner.model_shape import in_order
+from stethoscope.architecture.model_shape import in_order
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Layer
 
 How = Literal["name", "structure"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from stethoscope.architecture.keras_work import einsum_macs
+from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.windows import window_of
 from stethoscope.architecture.work import Given, Rule, Unknown, Work, elements, per_element
-from stethoscope.planner.layer_kinds import plain_type
 
 
 def _fused(given: Given, elements_made: int) -> Work:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
 from stethoscope.architecture.reach import Axis, Reach, Stretch, broadcast, join
 from stethoscope.architecture.windows import Window, window_of
-from stethoscope.planner.layer_kinds import Kind, kind_of, plain_type
 from stethoscope.types import Layer
 
 Size = tuple[int, ...]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from stethoscope.architecture import windows
-from stethoscope.planner.layer_kinds import Kind, kind_of, plain_type
+from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
 from stethoscope.types import Layer, Shape
 
 Size = tuple[int, ...]

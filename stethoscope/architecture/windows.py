@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.planner.layer_kinds import Kind, kind_of, plain_type
+from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
 from stethoscope.types import Layer, Shape
 
 _KERNEL_LAST = re.compile(

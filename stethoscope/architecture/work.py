@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.planner.layer_kinds import activation_of, kind_of, plain_type
+from stethoscope.architecture.layer_kinds import activation_of, kind_of, plain_type
 from stethoscope.types import Layer
 
 Size = tuple[int, ...]

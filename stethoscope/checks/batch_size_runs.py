@@ -16,10 +16,10 @@ import re
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.siblings import Family, Setting, families
+from stethoscope.checks.curves.siblings import Family, Setting, families
+from stethoscope.checks.fixes.set_batch_size import SetBatchSize
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.fixes.set_batch_size import SetBatchSize
 
 _FOLD = 1.5
 """Loss of the worse size over that of the best."""

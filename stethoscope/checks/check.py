@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from stethoscope.checks.judging.findings import Finding
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Finding
 
 
 @dataclass(frozen=True)

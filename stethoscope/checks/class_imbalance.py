@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import TargetProfile
+from stethoscope.checks.fixes.class_weights import ClassWeights
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Number, Severity
+from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Bars, Fault, Finding, Number, Severity
-from stethoscope.fixes.class_weights import ClassWeights
 
 _RATIO, _STRONG = 10.0, 20.0
 _MOST_CLASSES = 100

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.duplicate_rows import roomy
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.advice import Advice
 
 _NOTED, _MANY = 0.01, 0.2
 _SNIPPET = """\

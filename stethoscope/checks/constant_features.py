@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import ArrayProfile
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.drop_features import DropFeatures
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.drop_features import DropFeatures
 
 _TABLE = 64
 """Wider rows are taken for pixels or counts, where constant columns (the corners of images) are usual."""

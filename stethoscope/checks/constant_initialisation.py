@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.initialisers import initialiser_of
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.set_initialiser import SetInitialiser
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.judging.shown import learns_well, listed
 from stethoscope.evidence.connections import MATRICES, RECURRENT, activation_inside, core_of, is_trainable
-from stethoscope.evidence.initialisers import initialiser_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import learns_well, listed
 from stethoscope.evidence.weights import WeightProfile
-from stethoscope.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.fixes.set_initialiser import SetInitialiser
 from stethoscope.types import Layer
 
 _CONSTANT = ("zeros", "ones", "constant")

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import learns_nothing, learns_well, listed
-from stethoscope.findings import Bars, Fault, Finding, Mark, Severity
-from stethoscope.fixes.replace_activation import ReplaceActivation
 
 HALF = 0.5
 _MOST = 0.9

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.remove_layer import RemoveLayer
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.judging.shown import learns_well
 from stethoscope.evidence.connections import DROPPING, RESHAPING, activation_inside, core_of, units_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import learns_well
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.remove_layer import RemoveLayer
-from stethoscope.fixes.replace_activation import ReplaceActivation
 from stethoscope.types import Layer
 
 _LAYERS = ("Activation", "Softmax", "ReLU", "LeakyReLU", "ELU", "PReLU")

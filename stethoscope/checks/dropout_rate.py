@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.set_dropout_rate import SetDropoutRate
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.judging.shown import helped, listed, weighed
 from stethoscope.evidence.connections import DROPPING
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import helped, listed, weighed
-from stethoscope.findings import Bars, Fault, Finding, Mark, Severity
-from stethoscope.fixes.set_dropout_rate import SetDropoutRate
 from stethoscope.types import Layer
 
 HIGH_RATE = 0.8

@@ -14,10 +14,10 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import ArrayProfile
+from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.remove_duplicates import RemoveDuplicates
 
 _SHARE = 0.1
 _ROOMY = 10.0

@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import ArrayProfile
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.set_vocabulary import SetVocabulary
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.set_vocabulary import SetVocabulary
 from stethoscope.types import Architecture, Layer
 
 _PASSING = frozenset({"Reshape", "Flatten", "Permute", "Identity", "Masking", "Cast", "Squeeze", "ExpandDims"})

@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.blocked import blocked_fault, blocking_layer
-from stethoscope.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.curves.blocked import blocked_fault, blocking_layer
+from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.set_initialiser import SetInitialiser
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.fixes.unfreeze import Unfreeze
+from stethoscope.checks.judging.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.overfit import OverfitEvidence
-from stethoscope.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.set_initialiser import SetInitialiser
-from stethoscope.fixes.set_learning_rate import SetLearningRate
-from stethoscope.fixes.unfreeze import Unfreeze
 
 _LEAST_STEPS = 100
 """Fewer say nothing: most networks need some hundred steps even for a few rows."""

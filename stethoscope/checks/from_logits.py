@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import PROBABILITY_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import PROBABILITIES
+from stethoscope.checks.fixes.replace_loss import ReplaceLoss
+from stethoscope.checks.judging.contract import PROBABILITIES
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.judging.shown import learns_nothing
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import PROBABILITY_LOSSES
-from stethoscope.evidence.shown import learns_nothing
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.replace_loss import ReplaceLoss
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.unfreeze import Unfreeze
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
 from stethoscope.evidence.connections import is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import helped, learns_nothing, learns_well, listed
-from stethoscope.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.fixes.unfreeze import Unfreeze
 from stethoscope.types import Layer
 
 

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.initialisers import initialiser_of
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.unfreeze import Unfreeze
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Severity
+from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
 from stethoscope.evidence.connections import MATRICES, RECURRENT, core_of, is_trainable
-from stethoscope.evidence.initialisers import initialiser_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import helped, learns_nothing, learns_well, listed
-from stethoscope.findings import Bars, Fault, Finding, Severity
-from stethoscope.fixes.unfreeze import Unfreeze
-from stethoscope.formats import format_of
+from stethoscope.models.formats import format_of
 from stethoscope.types import Layer
 
 

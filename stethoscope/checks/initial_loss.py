@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import PROBABILITY_LOSSES
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.scale_inputs import ScaleInputs
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.judging.shown import learns_well
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import PROBABILITY_LOSSES
-from stethoscope.evidence.shown import learns_well
-from stethoscope.findings import Bars, Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.scale_inputs import ScaleInputs
 
 TOO_HIGH, TOO_LOW, FAR = 3.0, 1 / 3, 10.0
 LARGE_INPUT = 10.0

@@ -15,12 +15,12 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import as_shape, fits
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.set_input_shape import SetInputShape
+from stethoscope.checks.judging.contract import as_shape, fits
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.set_input_shape import SetInputShape
 from stethoscope.types import Shape
 
 

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import as_shape, one_per_row, scaled_factor, two_valued_rows, two_values
-from stethoscope.evidence.data import TargetProfile
+from stethoscope.checks.fixes.encode_labels import EncodeLabels
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.replace_loss import ReplaceLoss
+from stethoscope.checks.judging.contract import as_shape, one_per_row, scaled_factor, two_valued_rows, two_values
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.encode_labels import EncodeLabels
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.replace_loss import ReplaceLoss
 
 _ROWS = CATEGORICAL_LOSSES | {"categorical_hinge"}
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import one_per_row, values_of
+from stethoscope.checks.fixes.encode_labels import EncodeLabels
+from stethoscope.checks.judging.contract import one_per_row, values_of
+from stethoscope.checks.judging.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import SPARSE_LOSSES
-from stethoscope.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.encode_labels import EncodeLabels
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:

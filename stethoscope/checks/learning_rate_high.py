@@ -18,15 +18,15 @@ import statistics
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, lower_rate, span
-from stethoscope.curves.log_shape import shape_of
-from stethoscope.curves.pictures import gain_numbers, gains, losses
-from stethoscope.curves.remedies import LEAST_GAIN, usual_rate
-from stethoscope.curves.settings import wrong_setting
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_shape import shape_of
+from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
+from stethoscope.checks.curves.remedies import LEAST_GAIN, usual_rate
+from stethoscope.checks.curves.settings import wrong_setting
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _THROWN = 1.1
 _AT_ONCE = 0.015

@@ -16,15 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, span
-from stethoscope.curves.log_shape import shape_of
-from stethoscope.curves.pictures import gain_numbers, gains, losses
-from stethoscope.curves.remedies import LEAST_GAIN, usual_rate
-from stethoscope.curves.settings import wrong_setting
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_shape import shape_of
+from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
+from stethoscope.checks.curves.remedies import LEAST_GAIN, usual_rate
+from stethoscope.checks.curves.settings import wrong_setting
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _TINY = 2e-5
 """The largest rate of a log that is called too small whatever the optimizer: 50 times below Adam's default."""

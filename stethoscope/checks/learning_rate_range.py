@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import snake
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.judging.shown import helped, learns_nothing
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import snake
-from stethoscope.evidence.shown import helped, learns_nothing
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.set_learning_rate import SetLearningRate
 
 _RANGES = {
     "sgd": (1e-6, 1.0, 0.01),

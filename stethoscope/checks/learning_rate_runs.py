@@ -17,10 +17,10 @@ import re
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.siblings import Family, Setting, families
+from stethoscope.checks.curves.siblings import Family, Setting, families
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.set_learning_rate import SetLearningRate
 
 _FOLD, _LOST = 1.5, 0.2
 _NUMBER = r"(\d+(?:\.\d+)?(?:e-?\d+)?|\.\d+)"

@@ -13,18 +13,18 @@ import itertools
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, lower_rate, span
-from stethoscope.curves.log_shape import LogShape, shape_of, smoothed
-from stethoscope.curves.pictures import curve
-from stethoscope.curves.remedies import CLEARLY_WORKS, NOTHING_LEARNED
-from stethoscope.curves.run_quality import learned_share
-from stethoscope.curves.shapes import end_level, finite, runs_away, slope, start_level
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_shape import LogShape, shape_of, smoothed
+from stethoscope.checks.curves.pictures import curve
+from stethoscope.checks.curves.remedies import CLEARLY_WORKS, NOTHING_LEARNED
+from stethoscope.checks.curves.run_quality import learned_share
+from stethoscope.checks.curves.shapes import end_level, finite, runs_away, slope, start_level
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _ADVICE = "Divide the learning rate by 10, and scale inputs and targets to a mean of 0 and a deviation of 1."
 _LEFT = 0.5

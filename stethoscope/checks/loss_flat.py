@@ -13,17 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.blocked import blocked_fault, blocking_layer
-from stethoscope.curves.log_pictures import losses_of, span
-from stethoscope.curves.log_shape import falls_steadily, learns_nothing, shape_of
-from stethoscope.curves.pictures import curve
-from stethoscope.curves.remedies import NOTHING_LEARNED, base_skill
-from stethoscope.curves.run_quality import learned_share
-from stethoscope.curves.shapes import end_level, finite, is_flat, start_level
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.blocked import blocked_fault, blocking_layer
+from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_shape import falls_steadily, learns_nothing, shape_of
+from stethoscope.checks.curves.pictures import curve
+from stethoscope.checks.curves.remedies import NOTHING_LEARNED, base_skill
+from stethoscope.checks.curves.run_quality import learned_share
+from stethoscope.checks.curves.shapes import end_level, finite, is_flat, start_level
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.advice import Advice
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _LEAST_POINTS = 10
 _MOVES = 0.01

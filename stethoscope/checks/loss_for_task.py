@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import Belonging, belonging
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.replace_head import ReplaceHead
+from stethoscope.checks.fixes.replace_loss import ReplaceLoss
+from stethoscope.checks.judging.contract import Belonging, belonging
+from stethoscope.checks.judging.findings import Fault, Finding, Table
+from stethoscope.checks.judging.loss_clash import loss_clash
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.loss_clash import loss_clash
-from stethoscope.findings import Fault, Finding, Table
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.replace_head import ReplaceHead
-from stethoscope.fixes.replace_loss import ReplaceLoss
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:

@@ -17,16 +17,16 @@ import math
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.jumps import Jump, Saw, jumps, saw
-from stethoscope.curves.log_pictures import losses_of, lower_rate, span
-from stethoscope.curves.log_shape import LogShape, shape_of
-from stethoscope.curves.shapes import runs_away
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.jumps import Jump, Saw, jumps, saw
+from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_shape import LogShape, shape_of
+from stethoscope.checks.curves.shapes import runs_away
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.set_shuffle import SetShuffle
+from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity, Span
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Mark, Number, Severity, Span
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.set_shuffle import SetShuffle
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _RAISED = 1.5
 _STAYS = 3

@@ -17,20 +17,20 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, lower_rate, span
-from stethoscope.curves.log_shape import LogShape, shape_of
-from stethoscope.curves.pictures import curve
-from stethoscope.curves.remedies import GOOD_SKILL, remedies
-from stethoscope.curves.run_quality import learned_share
-from stethoscope.curves.shapes import end_level, finite, noise, runs_away, start_level, swing
-from stethoscope.curves.zigzag import Swings, returning_rises, swings
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_shape import LogShape, shape_of
+from stethoscope.checks.curves.pictures import curve
+from stethoscope.checks.curves.remedies import GOOD_SKILL, remedies
+from stethoscope.checks.curves.run_quality import learned_share
+from stethoscope.checks.curves.shapes import end_level, finite, noise, runs_away, start_level, swing
+from stethoscope.checks.curves.zigzag import Swings, returning_rises, swings
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.set_batch_size import SetBatchSize
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.set_batch_size import SetBatchSize
-from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _LEAST_POINTS = 8
 _AMPLITUDE = 0.1

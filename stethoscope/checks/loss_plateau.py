@@ -17,12 +17,12 @@ import statistics
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, span
-from stethoscope.curves.log_shape import LogShape, shape_of, smoothed
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_shape import LogShape, shape_of, smoothed
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.advice import Advice
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _LEAST_POINTS = 8
 _DEAD = 0.01

@@ -12,16 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, span
-from stethoscope.curves.log_shape import shape_of
-from stethoscope.curves.pictures import curve
-from stethoscope.curves.remedies import NOTHING_LEARNED, base_skill
-from stethoscope.curves.run_quality import is_accuracy
-from stethoscope.curves.shapes import finite
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_shape import shape_of
+from stethoscope.checks.curves.pictures import curve
+from stethoscope.checks.curves.remedies import NOTHING_LEARNED, base_skill
+from stethoscope.checks.curves.run_quality import is_accuracy
+from stethoscope.checks.curves.shapes import finite
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.advice import Advice
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _ZERO = 1e-6
 """Below what a 32-bit cross-entropy can still tell from 0."""

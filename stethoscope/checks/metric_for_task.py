@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import classes_of, one_per_row, scaled_factor, two_values
+from stethoscope.checks.fixes.set_metrics import SetMetrics
+from stethoscope.checks.judging.contract import classes_of, one_per_row, scaled_factor, two_values
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import SPARSE_LOSSES
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.set_metrics import SetMetrics
 
 _ACCURACIES = frozenset({"accuracy", "binary_accuracy", "categorical_accuracy", "sparse_categorical_accuracy"})
 _CLASS_METRICS = _ACCURACIES | {"precision", "recall", "auc", "f1_score", "top_k_categorical_accuracy"}

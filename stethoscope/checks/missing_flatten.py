@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.add_flatten import AddFlatten
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.judging.shown import learns_well
 from stethoscope.evidence.connections import DROPPING, RECURRENT, RESHAPING, core_of
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import learns_well
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.add_flatten import AddFlatten
 from stethoscope.types import Shape
 
 _SILENT = ("mean_squared_error", "mean_absolute_error", "huber", "log_cosh", "binary_crossentropy")

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import BINARY_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import weighed
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.fixes.replace_head import ReplaceHead
+from stethoscope.checks.judging.contract import weighed
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import BINARY_LOSSES
-from stethoscope.findings import Bars, Fault, Finding, Number, Severity
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.replace_activation import ReplaceActivation
-from stethoscope.fixes.replace_head import ReplaceHead
 
 ALMOST_ONE_HOT = 0.02
 """Labels per row may differ from 1 by this on average before the rows count as multi-label: single broken rows do not."""

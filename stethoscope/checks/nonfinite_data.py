@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import ArrayProfile
+from stethoscope.checks.fixes.drop_rows import DropRows
+from stethoscope.checks.fixes.fill_missing import FillMissing
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.drop_rows import DropRows
-from stethoscope.fixes.fill_missing import FillMissing
 
 _FEW_ROWS = 0.05
 _LEARNS = 0.3

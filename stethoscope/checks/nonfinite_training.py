@@ -15,21 +15,21 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.before_break import first_break, rises_before
-from stethoscope.curves.log_pictures import losses_of, lower_rate, span
-from stethoscope.curves.log_shape import shape_of
-from stethoscope.curves.pictures import losses
-from stethoscope.curves.remedies import base_skill
-from stethoscope.evidence.curves import CurveEvidence
-from stethoscope.evidence.data import DataEvidence
+from stethoscope.checks.curves.before_break import first_break, rises_before
+from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_shape import shape_of
+from stethoscope.checks.curves.pictures import losses
+from stethoscope.checks.curves.remedies import base_skill
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.clip_gradients import ClipGradients
+from stethoscope.checks.fixes.drop_rows import DropRows
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
+from stethoscope.data.profile.profiles import DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import RunCurve, TrainingEvidence
-from stethoscope.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.clip_gradients import ClipGradients
-from stethoscope.fixes.drop_rows import DropRows
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.set_learning_rate import SetLearningRate
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _GREW = 10.0
 """A loss that has grown this much over its start before it breaks was on its way there."""

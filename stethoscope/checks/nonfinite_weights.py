@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.judging.shown import listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import listed
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.advice import Advice
 
 _SNIPPET = """model.load_weights("last_good.weights.h5")  # a checkpoint from before the loss was nan
 model.compile(optimizer=keras.optimizers.Adam(1e-4, clipnorm=1.0), loss=model.loss)

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Number, Severity
+from stethoscope.checks.judging.shown import learns_nothing, listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import learns_nothing, listed
-from stethoscope.findings import Bars, Fault, Finding, Number, Severity
 
 _IDLE = 1e-6
 _SIDE = ("mask", "segment", "token_type", "position", "length", "training")

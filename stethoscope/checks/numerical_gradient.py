@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import GradientError
-from stethoscope.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.fixes.advice import Advice
 
 _WRONG = 0.1
 _OPERATIONS = ("StopGradient", "Round", "Floor", "Ceil", "Sign", "Argmax", "Argmin", "Cast", "Lambda")

@@ -15,11 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import PROBABILITIES, belonging, signed_labels, two_values, weighed
-from stethoscope.evidence.heads import Head
-from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import (
+from stethoscope.architecture.losses import (
     BINARY_LOSSES,
     CATEGORICAL_LOSSES,
     HINGE_LOSSES,
@@ -27,9 +23,13 @@ from stethoscope.evidence.losses import (
     REGRESSION_LOSSES,
     SPARSE_LOSSES,
 )
-from stethoscope.evidence.shown import learns_nothing
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.judging.contract import PROBABILITIES, belonging, signed_labels, two_values, weighed
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.judging.shown import learns_nothing
+from stethoscope.evidence.heads import Head
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _LOGITS = frozenset({"linear", "leaky_relu", "prelu", "log_softmax", "log_sigmoid"})
 """Outputs that `from_logits=True` can work with: not cut at 0, not bounded on both sides."""

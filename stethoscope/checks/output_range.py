@@ -14,19 +14,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import as_shape, reach, weighed
-from stethoscope.evidence.data import ArrayProfile, TargetProfile
+from stethoscope.checks.fixes.combined import Combined
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.fixes.scale_inputs import ScaleInputs
+from stethoscope.checks.fixes.scale_targets import ScaleTargets
+from stethoscope.checks.judging.contract import as_shape, reach, weighed
+from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
+from stethoscope.checks.judging.shown import learns_nothing
+from stethoscope.data.profile.profiles import ArrayProfile, TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
-from stethoscope.evidence.shown import learns_nothing
-from stethoscope.findings import EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
-from stethoscope.fixes.combined import Combined
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.replace_activation import ReplaceActivation
-from stethoscope.fixes.scale_inputs import ScaleInputs
-from stethoscope.fixes.scale_targets import ScaleTargets
 
 MEDIUM_CEILING, NO_SKILL = 0.9, 0.0
 """Best possible R² above which the harm is small, and at which nothing at all can be learned."""

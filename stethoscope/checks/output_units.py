@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import Belonging, as_shape, belonging, classes_of, one_per_row, values_of
+from stethoscope.checks.fixes.replace_head import ReplaceHead
+from stethoscope.checks.judging.contract import Belonging, as_shape, belonging, classes_of, one_per_row, values_of
+from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Number, Severity, Table
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import BINARY_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
-from stethoscope.findings import EvidenceItem, Fault, Finding, Number, Severity, Table
-from stethoscope.fixes.replace_head import ReplaceHead
 
 FAR_TOO_MANY = 10
 """Units per class from which spare units are a defect rather than a remark."""

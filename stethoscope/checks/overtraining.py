@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, span
-from stethoscope.curves.log_shape import learns_nothing, shape_of
-from stethoscope.curves.pictures import curve
-from stethoscope.curves.run_quality import is_accuracy
-from stethoscope.curves.shapes import Turn, end_level, finite, slope, turning_point
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
+from stethoscope.checks.curves.pictures import curve
+from stethoscope.checks.curves.run_quality import is_accuracy
+from stethoscope.checks.curves.shapes import Turn, end_level, finite, slope, turning_point
+from stethoscope.checks.fixes.early_stopping import EarlyStopping
+from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.early_stopping import EarlyStopping
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _RISE = 0.25
 """Share of the depth reached that the validation loss must lose again."""

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.class_weights import ClassWeights
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Bars, Fault, Finding, Mark, Severity
-from stethoscope.fixes.class_weights import ClassWeights
 
 _NEVER, _OTHERS = 0.1, 0.6
 _LEARNS = 0.3

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.initialisers import initialiser_of
+from stethoscope.architecture.losses import snake
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.judging.shown import weighed
 from stethoscope.evidence.connections import core_of, units_of
-from stethoscope.evidence.initialisers import initialiser_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import snake
-from stethoscope.evidence.shown import weighed
-from stethoscope.findings import Fault, Finding, Severity, Table
-from stethoscope.fixes.replace_activation import ReplaceActivation
 from stethoscope.types import Layer
 
 _UNBOUNDED = (

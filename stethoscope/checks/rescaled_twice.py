@@ -16,12 +16,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import ArrayProfile
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.scale_inputs import ScaleInputs
+from stethoscope.checks.judging.findings import Fault, Finding, Histogram, Number, Severity
+from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.input_route import InputRoute, input_route
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Histogram, Number, Severity
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.scale_inputs import ScaleInputs
 
 _ONE_STEP = 1 / 255
 _MANY = 16

@@ -14,12 +14,12 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, span
-from stethoscope.curves.log_shape import shape_of
-from stethoscope.evidence.curves import Restart
+from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_shape import shape_of
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.advice import Advice
+from stethoscope.logs.evidence.curves import Restart
 
 _NOISE = 2.0
 _LOST = 0.3

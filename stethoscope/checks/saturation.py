@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.scale_inputs import ScaleInputs
+from stethoscope.checks.fixes.set_initialiser import SetInitialiser
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import learns_nothing, learns_well, listed
-from stethoscope.findings import Bars, Fault, Finding, Mark, Severity
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.scale_inputs import ScaleInputs
-from stethoscope.fixes.set_initialiser import SetInitialiser
 
 HALF = 0.5
 _LARGE_INPUT = 10.0

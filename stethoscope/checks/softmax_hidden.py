@@ -13,6 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.combined import Combined
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.judging.findings import Fault, Finding, Table
+from stethoscope.checks.judging.shown import listed, weighed
 from stethoscope.evidence.connections import (
     AVERAGING,
     DROPPING,
@@ -25,10 +29,6 @@ from stethoscope.evidence.connections import (
     units_of,
 )
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import listed, weighed
-from stethoscope.findings import Fault, Finding, Table
-from stethoscope.fixes.combined import Combined
-from stethoscope.fixes.replace_activation import ReplaceActivation
 from stethoscope.types import Layer
 
 _PASSING = (*DROPPING, *RESHAPING, *AVERAGING, *MAXIMUM, "BatchNormalization")

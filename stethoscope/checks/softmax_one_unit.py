@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.evidence.contract import belonging, classes_of
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.fixes.replace_head import ReplaceHead
+from stethoscope.checks.judging.contract import belonging, classes_of
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.replace_activation import ReplaceActivation
-from stethoscope.fixes.replace_head import ReplaceHead
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:

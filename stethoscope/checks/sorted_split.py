@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import TargetProfile
+from stethoscope.checks.fixes.set_shuffle import SetShuffle
+from stethoscope.checks.fixes.shuffle_before_split import ShuffleBeforeSplit
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence
-from stethoscope.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.fixes.set_shuffle import SetShuffle
-from stethoscope.fixes.shuffle_before_split import ShuffleBeforeSplit
 
 _BY_CHANCE = 1e-3
 _IN_ORDER = 0.99

@@ -16,10 +16,10 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import ArrayProfile, DataEvidence
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity, Table
+from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity, Table
-from stethoscope.fixes.advice import Advice
 
 _FOLD, _MANY_FOLD = 5.0, 20.0
 _SHIFTED, _NOTED = 2.0, 1.0

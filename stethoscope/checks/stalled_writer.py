@@ -17,11 +17,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, span
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.advice import Advice
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _LEAST_POINTS = 6
 _MISSING = 4.0

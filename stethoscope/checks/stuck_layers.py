@@ -4,7 +4,7 @@ Why: a layer whose units are all off, whose activation is flat for every row, or
 and what lies before it can learn nothing through it.
 Example: a rate that threw the biases of a relu layer far below zero: from then on every unit is 0 for every row.
 Fix: what brought the layer there: a smaller learning rate, scaled inputs, other initial weights; `leaky_relu` cannot die.
-Limits: needs a log that holds gradients and activations, as `stethoscope.keras.Recorder` writes them. Of a training that
+Limits: needs a log that holds gradients and activations, as `stethoscope.training.recording.Recorder` writes them. Of a training that
 learns all the same, only dead layers are mentioned, and as worth knowing.
 Source: SageMaker Debugger, rules DeadRelu, TanhSaturation and VanishingGradient. Threshold: 95 % of the layer at every look
 in the last third of the training, since batches are small and a look sees only one of them.
@@ -16,18 +16,18 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of
-from stethoscope.curves.log_shape import learns_nothing, shape_of
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.log_pictures import losses_of
+from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.fixes.set_initialiser import SetInitialiser
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity, Span
+from stethoscope.checks.judging.shown import listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.recorded import LayerMeasure
-from stethoscope.evidence.shown import listed
-from stethoscope.findings import Bars, Fault, Finding, Mark, Severity, Span
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.replace_activation import ReplaceActivation
-from stethoscope.fixes.set_initialiser import SetInitialiser
-from stethoscope.keras.tags import DEAD_FRACTION, GRADIENT_NORM, SATURATED_FRACTION
+from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.evidence.recorded import LayerMeasure
+from stethoscope.logs.evidence.tags import DEAD_FRACTION, GRADIENT_NORM, SATURATED_FRACTION
 
 NEARLY_ALL = 0.95
 _LEAST_LOOKS = 6

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.evidence.data import DataEvidence, TargetProfile
+from stethoscope.checks.fixes.drop_features import DropFeatures
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.data.profile.profiles import DataEvidence, TargetProfile
 from stethoscope.evidence.input_route import input_route
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.drop_features import DropFeatures
 
 _PERFECT = 0.999999
 _ROWS, _COLUMNS = 50, 5

@@ -15,16 +15,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.curves.scaling_trial import judge
+from stethoscope.checks.curves.scaling_trial import judge
+from stethoscope.checks.fixes.combined import Combined
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.scale_inputs import ScaleInputs
+from stethoscope.checks.fixes.scale_targets import ScaleTargets
+from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.losses import CLASSIFICATION_LOSSES
-from stethoscope.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
-from stethoscope.fixes.combined import Combined
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.scale_inputs import ScaleInputs
-from stethoscope.fixes.scale_targets import ScaleTargets
 
 _BAD, _BAD_PLAIN, _NOTED = 100.0, 30.0, 10.0
 _PLAIN = ("sgd",)

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.pictures import gain_numbers, gains, losses
-from stethoscope.curves.remedies import LEAST_GAIN
-from stethoscope.curves.settings import wrong_setting
+from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
+from stethoscope.checks.curves.remedies import LEAST_GAIN
+from stethoscope.checks.curves.settings import wrong_setting
+from stethoscope.checks.fixes.set_epochs import SetEpochs
+from stethoscope.checks.judging.findings import Fault, Finding
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding
-from stethoscope.fixes.set_epochs import SetEpochs
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:

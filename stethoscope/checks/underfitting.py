@@ -16,18 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.jumps import jumps
-from stethoscope.curves.log_pictures import losses_of, scores_of, span
-from stethoscope.curves.log_shape import LogShape, falls_steadily, learns_nothing, shape_of
-from stethoscope.curves.pictures import gain_numbers, gains, losses
-from stethoscope.curves.remedies import GOOD_SKILL, LEAST_GAIN, base_skill, best, broke, remedies
-from stethoscope.curves.settings import falls_at_the_end
-from stethoscope.curves.shapes import end_level
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.jumps import jumps
+from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
+from stethoscope.checks.curves.log_shape import LogShape, falls_steadily, learns_nothing, shape_of
+from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
+from stethoscope.checks.curves.remedies import GOOD_SKILL, LEAST_GAIN, base_skill, best, broke, remedies
+from stethoscope.checks.curves.settings import falls_at_the_end
+from stethoscope.checks.curves.shapes import end_level
+from stethoscope.checks.fixes.add_hidden_layer import AddHiddenLayer
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.add_hidden_layer import AddHiddenLayer
-from stethoscope.fixes.advice import Advice
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 _CLEARLY_BETTER = 1.25
 _UNITS = 32

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.advice import Advice
 
 _LEFT_ON = ("Dropout", "SpatialDropout", "GaussianDropout", "GaussianNoise", "AlphaDropout", "BatchNormalization")
 

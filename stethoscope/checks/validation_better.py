@@ -18,11 +18,11 @@ import statistics
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.log_pictures import losses_of, scores_of, span
-from stethoscope.curves.log_shape import LogShape, shape_of
+from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
+from stethoscope.checks.curves.log_shape import LogShape, shape_of
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Fault, Finding, Number, Severity
-from stethoscope.fixes.advice import Advice
 
 _LEAST_POINTS = 5
 _GAP, _LARGE_GAP = 0.05, 0.1

@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
-from stethoscope.curves.layer_signals import depth_ratio, kernel_layers, median_norm, squashing_hidden
-from stethoscope.curves.pictures import by_layer, gain_numbers
-from stethoscope.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
+from stethoscope.checks.curves.layer_signals import depth_ratio, kernel_layers, median_norm, squashing_hidden
+from stethoscope.checks.curves.pictures import by_layer, gain_numbers
+from stethoscope.checks.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
+from stethoscope.checks.fixes.combined import Combined
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import LayerTraining
-from stethoscope.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
-from stethoscope.fixes.combined import Combined
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.replace_activation import ReplaceActivation
 
 _LAYER_RATIO = 1e-3
 _ABSOLUTE = 1e-7

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.remove_layer import RemoveLayer
+from stethoscope.checks.fixes.set_padding import SetPadding
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.judging.shown import learns_well, listed
 from stethoscope.evidence.connections import DROPPING, Connections
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.shown import learns_well, listed
-from stethoscope.findings import Bars, Fault, Finding, Mark, Severity
-from stethoscope.fixes.fix import Fix
-from stethoscope.fixes.remove_layer import RemoveLayer
-from stethoscope.fixes.set_padding import SetPadding
 from stethoscope.types import Layer
 
 _WINDOWS = ("Conv1D", "Conv2D", "Conv3D", "SeparableConv1D", "SeparableConv2D", "DepthwiseConv1D", "DepthwiseConv2D")

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.judging.findings import Bars, Fault, Finding, Severity, Table
 from stethoscope.evidence.baseline import BaselineEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.findings import Bars, Fault, Finding, Severity, Table
-from stethoscope.fixes.advice import Advice
 
 _FAR, _APART, _NOTED = 0.2, 0.1, 0.02
 _ROWS = 30

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stethoscope.containers.damage import JSON
 from stethoscope.data import bounds
 from stethoscope.data.problem_list import ProblemList
 from stethoscope.data.split_names import split_in_stem
@@ -16,6 +15,7 @@ from stethoscope.data.tables.column_table import ColumnTable
 from stethoscope.data.tables.csv_dialect import encoding_of
 from stethoscope.data.tables.python_columns import column_of, flat
 from stethoscope.errors import TooLarge, UnreadableFile
+from stethoscope.models.containers.damage import JSON
 from stethoscope.types import ModelFile
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json")

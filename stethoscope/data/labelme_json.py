@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.containers.damage import JSON
 from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon, Region
 from stethoscope.data.images.image_decoding import decode, decode_numbers
 from stethoscope.data.images.image_lookup import NameLookup
@@ -26,6 +25,7 @@ from stethoscope.data.members import Members
 from stethoscope.data.split_names import split_of
 from stethoscope.data.survey import survey
 from stethoscope.errors import StethoscopeError, UnreadableFile
+from stethoscope.models.containers.damage import JSON
 from stethoscope.types import ModelFile
 
 _JSON_BYTES = 128 << 20

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
-from stethoscope.containers.archive import Archive, is_archive, open_archive
 from stethoscope.data import bounds
 from stethoscope.errors import NotFound, TooLarge, UnsafeFile
+from stethoscope.models.containers.archive import Archive, is_archive, open_archive
 from stethoscope.types import ModelFile
 
 _JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")

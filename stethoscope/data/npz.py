@@ -10,7 +10,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from stethoscope.containers.archive import Archive, open_archive
 from stethoscope.data import bounds
 from stethoscope.data.dataset import MAX_PROBLEMS, DataAbout, DataField, Problem
 from stethoscope.data.streams.numpy_header import MAGIC
@@ -19,6 +18,7 @@ from stethoscope.data.survey import survey
 from stethoscope.data.tables.field_guess import channels_first, kind_of, role_of
 from stethoscope.data.tables.field_rows import Column, FieldRows, one_hot_details
 from stethoscope.errors import BadSetting, TooLarge, UnreadableFile
+from stethoscope.models.containers.archive import Archive, open_archive
 from stethoscope.types import Feed, ModelFile
 
 _PART = re.compile(

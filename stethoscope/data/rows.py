@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from stethoscope.data import open_data
 from stethoscope.data.dataset import Dataset
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import BadInput, TooLarge
-from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed, ModelFile
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from stethoscope.containers.damage import ARCHIVE
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.members import Members, open_members
 from stethoscope.errors import StethoscopeError
+from stethoscope.models.containers.damage import ARCHIVE
 from stethoscope.types import ModelFile
 
 _HEAD_BYTES = 64 << 10

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data_study.numbers import BINS
+from stethoscope.data.study.numbers import BINS
 from stethoscope.drift import smallest_shift
 from stethoscope.drift.category_tests import same_mix
 from stethoscope.drift.effects import decile_counts, in_words, psi, psi_by_chance, wasserstein

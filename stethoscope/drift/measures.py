@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data_study.pictures import grey_of
+from stethoscope.data.study.pictures import grey_of
 
 Numbers = npt.NDArray[np.float64]
 

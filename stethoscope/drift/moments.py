@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data_study.dates import DateReader
+from stethoscope.data.study.dates import DateReader
 
 _NAME = re.compile(r"(?:.*[_ -])?(?:time|timestamp|ts|date|datetime|day|when|at|created|epoch)", re.I)
 _EPOCH_S = (3e8, 4e9)

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from stethoscope.architecture.initialisers import settings_of
+from stethoscope.architecture.losses import snake
 from stethoscope.evidence.heads import activation_of
-from stethoscope.evidence.initialisers import settings_of
-from stethoscope.evidence.losses import snake
 from stethoscope.types import Architecture, Layer
 
 DROPPING = frozenset(

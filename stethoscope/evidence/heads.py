@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stethoscope.evidence.data import DataEvidence, TargetProfile
-from stethoscope.evidence.endings import RANGES, activation_of, ending_of
-from stethoscope.evidence.fit import FitSettings
-from stethoscope.evidence.losses import (
+from stethoscope.architecture.endings import RANGES, activation_of, ending_of
+from stethoscope.architecture.losses import (
     BINARY_LOSSES,
     CLASSIFICATION_LOSSES,
     REGRESSION_LOSSES,
@@ -17,6 +15,8 @@ from stethoscope.evidence.losses import (
     canonical_loss,
     snake,
 )
+from stethoscope.data.profile.profiles import DataEvidence, TargetProfile
+from stethoscope.evidence.fit import FitSettings
 from stethoscope.types import Architecture, Shape
 
 __all__ = [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from stethoscope.evidence.data import ArrayProfile
+from stethoscope.data.profile.profiles import ArrayProfile
 
 LARGE, HUGE = 10.0, 30.0
 """Root mean square of the largest column. Initialisers are made for inputs of variance 1 (Glorot and Bengio, 2010; He et

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from stethoscope.evidence.curves import CurveEvidence
+from stethoscope.logs.evidence.curves import CurveEvidence
 
 
 @dataclass(frozen=True)

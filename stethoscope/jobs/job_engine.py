@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from stethoscope import protocol
 from stethoscope.errors import NotFound, QuotaExceeded
+from stethoscope.jobs import protocol
 from stethoscope.jobs.endings import Ending, tell
 from stethoscope.jobs.followers import Followers
 from stethoscope.jobs.host_memory import HostMemory

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import psutil
 
-from stethoscope import protocol
 from stethoscope.distrusted_json import read_json
+from stethoscope.jobs import protocol
 from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.host_memory import oom_kills
 from stethoscope.jobs.workers import WorkerServer

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from stethoscope import protocol
 from stethoscope.distrusted_json import read_json
+from stethoscope.jobs import protocol
 from stethoscope.types import JobResult, Progress, Status
 
 

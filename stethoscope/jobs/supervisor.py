@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from stethoscope import protocol
+from stethoscope.jobs import protocol
 from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.host_memory import WORTH_ENDING_BYTES, HostMemory
 from stethoscope.jobs.leftovers import clear

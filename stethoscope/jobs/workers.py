@@ -57,7 +57,7 @@ class WorkerServer:
                     sys.executable,
                     "-I",
                     "-m",
-                    "stethoscope.worker.server",
+                    "stethoscope.jobs.worker.server",
                     "--kind",
                     kind,
                     "--socket",

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.evidence.curves import CurveEvidence, Restart, Signal
-from stethoscope.keras.tags import is_instrument
 from stethoscope.logs.as_layers import measures_of
+from stethoscope.logs.evidence.curves import CurveEvidence, Restart, Signal
+from stethoscope.logs.evidence.tags import is_instrument
 from stethoscope.logs.named_columns import Roles, bare, is_signal, roles
 from stethoscope.logs.series import RunLog, Series
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stethoscope.evidence.recorded import LayerMeasure
-from stethoscope.keras.tags import layer_of
+from stethoscope.logs.evidence.recorded import LayerMeasure
+from stethoscope.logs.evidence.tags import layer_of
 from stethoscope.logs.series import RunLog
 
 MAX_MEASURES = 4_000

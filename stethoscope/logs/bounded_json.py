@@ -11,8 +11,8 @@ from typing import IO, Any
 from urllib import error, request
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from stethoscope.containers.damage import JSON
 from stethoscope.errors import BadSetting, NotFound, TooLarge, UnreadableFile
+from stethoscope.models.containers.damage import JSON
 
 MAX_ANSWER_BYTES = 64 << 20
 _CHUNK_BYTES = 64 << 10

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.containers.wire import Malformed
-from stethoscope.logs.crc32c import Bytes, Checksums, checksums, crc32c, mask, masked, share_of
 from stethoscope.logs.event_layout import FIXED_WIDTHS, WORD_BYTES, Layout, layout, shared_layout
 from stethoscope.logs.event_media import media_records
 from stethoscope.logs.event_rows import Decoded, Places, Scalars, note, take_cycles, take_rows
-from stethoscope.logs.record_framing import FOOTER, Positions, Region
+from stethoscope.models.containers.crc32c import Bytes, Checksums, checksums, crc32c, mask, masked, share_of
+from stethoscope.models.containers.record_framing import FOOTER, Positions, Region
+from stethoscope.models.containers.wire import Malformed
 
 _ROW_BYTES = 512
 """Records above this are looked at one by one."""

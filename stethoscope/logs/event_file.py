@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from stethoscope.logs.event_columns import decode
 from stethoscope.logs.event_points import EventPoints
-from stethoscope.logs.record_framing import FOOTER, HEADER, frame, length, next_header
 from stethoscope.logs.series import Health, Place
+from stethoscope.models.containers.record_framing import FOOTER, HEADER, frame, length, next_header
 
 MAX_POINTS = 8_000_000
 """Scalars kept of one file: 192 MB."""

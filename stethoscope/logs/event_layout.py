@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stethoscope.containers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields
-from stethoscope.logs.crc32c import Bytes, crc32c
+from stethoscope.models.containers.crc32c import Bytes, crc32c
+from stethoscope.models.containers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields
 
 FIXED_WIDTHS = {1: ("<f4", 4), 2: ("<f8", 8), 3: ("<i4", 4), 4: ("u1", 1), 5: ("<i2", 2), 6: ("i1", 1), 9: ("<i8", 8)}
 FIXED_WIDTHS |= {10: ("u1", 1), 14: ("bfloat16", 2), 17: ("<u2", 2), 19: ("<f2", 2), 22: ("<u4", 4), 23: ("<u8", 8)}

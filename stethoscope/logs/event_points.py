@@ -11,8 +11,8 @@ import numpy as np
 from stethoscope.logs.event_layout import SCALAR_PLUGINS, Medium, media_kind
 from stethoscope.logs.event_rows import Decoded, Places, Scalars
 from stethoscope.logs.hparams import session_parameters
-from stethoscope.logs.record_framing import Positions
 from stethoscope.logs.series import Media, Series
+from stethoscope.models.containers.record_framing import Positions
 
 MAX_TAGS = 20_000
 MAX_MEDIA = 1_000_000

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.logs.crc32c import Bytes
 from stethoscope.logs.event_layout import Layout, Medium, Number
-from stethoscope.logs.record_framing import Positions
+from stethoscope.models.containers.crc32c import Bytes
+from stethoscope.models.containers.record_framing import Positions
 
 
 class Scalars(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from stethoscope.containers.wire import BYTES, FIXED64, VARINT, Malformed, fields
+from stethoscope.models.containers.wire import BYTES, FIXED64, VARINT, Malformed, fields
 
 _MAX_PARAMETERS = 1_000
 _MAX_TEXT_BYTES = 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, NamedTuple
 
-from stethoscope.containers import damage
+from stethoscope.models.containers import damage
 
 if TYPE_CHECKING:
     from PIL import Image

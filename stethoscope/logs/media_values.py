@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.containers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields
 from stethoscope.logs.event_layout import FIXED_WIDTHS
+from stethoscope.models.containers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields
 
 MAX_ELEMENTS = 1_000_000
 """Numbers of one tensor."""

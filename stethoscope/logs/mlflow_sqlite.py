@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from stethoscope.containers import damage
 from stethoscope.logs.mlflow_run import (
     MAX_RUNS,
     MAX_TAGS,
@@ -29,6 +28,7 @@ from stethoscope.logs.mlflow_run import (
 from stethoscope.logs.series import RunLog
 from stethoscope.logs.tracker import MAX_POINTS
 from stethoscope.logs.walk import listing
+from stethoscope.models.containers import damage
 
 _MAGIC = b"SQLite format 3\0"
 _LEAST_BYTES = 512

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from stethoscope.keras.tags import is_instrument
+from stethoscope.logs.evidence.tags import is_instrument
 
 _VALIDATION = re.compile(r"(^|[/_\-. ])(val|valid|validation|test|eval|evaluation|dev)([/_\-. ]|$)")
 _TEST = re.compile(r"(^|[/_\-. ])test([/_\-. ]|$)")

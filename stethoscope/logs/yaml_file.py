@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stethoscope.containers import damage
+from stethoscope.models.containers import damage
 
 MAX_YAML_BYTES = 4 << 20
 _MAX_DEPTH, _MAX_VISITS, _MAX_NAME = 40, 50_000, 500

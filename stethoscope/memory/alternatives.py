@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from stethoscope.formats import format_of
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import CALLS, RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 Kind = Literal["call", "xla", "batch", "precision", "length", "together"]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
-from stethoscope.capabilities import LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.types import Feed, Refusal, Runner, TensorSpec
 
 Tracing = Literal["relaxed", "every shape", "signature"]

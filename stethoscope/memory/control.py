@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stethoscope.capabilities import LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.types import Refusal, Runner
 
 

@@ -12,21 +12,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from stethoscope.capabilities import Inlined, LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.memory.concrete_graph import CALLS, ConcreteGraph, OpenGraph
 from stethoscope.memory.estimate import Alive, Facts
 from stethoscope.memory.layer_scopes import Scopes, watched
 from stethoscope.memory.liveness import Profile, Step, profile
-from stethoscope.memory.op_buffers import (
-    FREE,
-    Operation,
-    cost,
-    overwritten,
-    renamed,
-    workspace_bytes,
-)
+from stethoscope.memory.op_buffers import FREE, Operation, cost, overwritten, renamed, workspace_bytes
 from stethoscope.memory.run_order import executed
+from stethoscope.models.capabilities import Inlined, LiveModel
 from stethoscope.types import TensorSpec
 
 COMPILED_CALL = 80

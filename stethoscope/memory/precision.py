@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.capabilities import LiveModel
 from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.out_of_memory import explain
 from stethoscope.types import Feed, Refusal, Runner
 

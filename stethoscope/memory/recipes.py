@@ -11,7 +11,7 @@ from stethoscope.errors import CannotRun
 from stethoscope.memory.allocation import MAPPED_FROM_BYTES, POOL_VARIABLE
 from stethoscope.memory.container_recipes import wants_gpu
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.model_format import Format
+from stethoscope.models.model_format import Format
 from stethoscope.types import TensorSpec
 
 _MIB = 1 << 20

@@ -14,11 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from stethoscope.capabilities import LiveModel
 from stethoscope.errors import StethoscopeError
 from stethoscope.memory.call_styles import Tracing, caller
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.signature_code import signature_code
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.types import Feed, Refusal, Runner
 
 Verdict = Literal["retraced", "stable", "recompiled", "not traced", "one shape"]

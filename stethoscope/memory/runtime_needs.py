@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from stethoscope.memory.estimate import Runtime
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.model_format import Format
+from stethoscope.models.model_format import Format
 
 _MIB, _KIB = 1 << 20, 1 << 10
 

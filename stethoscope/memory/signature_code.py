@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stethoscope.capabilities import LiveModel
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.types import Feed, Shape, TensorSpec
 
 

@@ -8,19 +8,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from stethoscope.attributions import all_methods
-from stethoscope.attributions.baselines import baseline
-from stethoscope.attributions.grad_cam_layers import channels_first, default_layer
-from stethoscope.attributions.input_kind import kind_of
-from stethoscope.attributions.method import Attribution, Method, Question, Subject
-from stethoscope.attributions.sample import Explained, as_plain, explained_row
-from stethoscope.attributions.subjects import real_outputs, subject_of
-from stethoscope.attributions.target import Target, choose
-from stethoscope.attributions.whole_subject import WholeSubject, without_rows
+from stethoscope.activations.attributions import all_methods
+from stethoscope.activations.attributions.baselines import baseline
+from stethoscope.activations.attributions.grad_cam_layers import channels_first, default_layer
+from stethoscope.activations.attributions.input_kind import kind_of
+from stethoscope.activations.attributions.method import Attribution, Method, Question, Subject
+from stethoscope.activations.attributions.sample import Explained, as_plain, explained_row
+from stethoscope.activations.attributions.subjects import real_outputs, subject_of
+from stethoscope.activations.attributions.target import Target, choose
+from stethoscope.activations.attributions.whole_subject import WholeSubject, without_rows
+from stethoscope.data.feeds.batching import Batching
 from stethoscope.errors import BadSetting, CannotRun
-from stethoscope.formats import format_of
+from stethoscope.models.formats import format_of
 from stethoscope.task import TaskContext
-from stethoscope.tasks.feeds import Batching
 from stethoscope.types import Architecture, Feed
 
 _MOST_UNITS = 1_000

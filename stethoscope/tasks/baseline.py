@@ -5,7 +5,7 @@ from __future__ import annotations
 from stethoscope.data.binding import bind_all
 from stethoscope.data.rows import data_of
 from stethoscope.evidence.baseline import BaselineEvidence
-from stethoscope.formats import detect
+from stethoscope.models.formats import detect
 from stethoscope.task import TaskContext
 
 TIME_S = 10.0
@@ -19,8 +19,8 @@ class Baseline:
 
     def run(self, context: TaskContext) -> BaselineEvidence:
         """Trains the simple models and scores them on rows held back."""
-        from stethoscope.gathering.baseline import compare_baselines
         from stethoscope.training.from_job import fit_settings
+        from stethoscope.training.gathering.baseline import compare_baselines
 
         model, data = context.files["model"], context.files["data"]
         context.report("read", message=f"reading {data.name}")

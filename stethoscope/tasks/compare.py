@@ -8,32 +8,32 @@ from functools import partial
 from typing import Any
 
 from stethoscope.architecture.matching import is_across, match
-from stethoscope.both import OfBoth
+from stethoscope.compare.both import OfBoth
+from stethoscope.compare.parity.comparison import Comparison, InputCause, OutputPair, Parting
+from stethoscope.compare.parity.comparison_jobs import RECORDED
+from stethoscope.compare.parity.cut_range import first_cut
+from stethoscope.compare.parity.divergence_cause import explain, is_tried, may_be_folded
+from stethoscope.compare.parity.edge_answers import edges
+from stethoscope.compare.parity.first_divergence import Divergence, LayerError, first_divergence, layer_errors, reads
+from stethoscope.compare.parity.inputs import TurnedInputs
+from stethoscope.compare.parity.labels import scored
+from stethoscope.compare.parity.layer_pairs import pair
+from stethoscope.compare.parity.layer_rows import at_the_cut, at_the_input, layer_row
+from stethoscope.compare.parity.layer_tensors import LayerTensors
+from stethoscope.compare.parity.merged_layers import merged
+from stethoscope.compare.parity.opening import described, opened, way_of
+from stethoscope.compare.parity.output_difference import compared, sentence, shapes, summary, verdict_of, worst_rows
+from stethoscope.compare.parity.output_pairs import pair_inputs, pair_outputs
+from stethoscope.compare.parity.precision import Tolerance, tolerance
+from stethoscope.compare.parity.preprocessing import cut_off, tried_inputs
+from stethoscope.compare.parity.recorded import recorded, timed
+from stethoscope.compare.parity.recording import Recording
+from stethoscope.compare.parity.side import Side, SideSeen, layers_or_reason
+from stethoscope.compare.parity.ways import Way, said
+from stethoscope.data.feeds.batching import Batching
 from stethoscope.errors import BadInput
 from stethoscope.memory.allocation import give_back
-from stethoscope.parity.comparison import Comparison, InputCause, OutputPair, Parting
-from stethoscope.parity.comparison_jobs import RECORDED
-from stethoscope.parity.cut_range import first_cut
-from stethoscope.parity.first_divergence import Divergence, LayerError, first_divergence, layer_errors, reads
-from stethoscope.parity.layer_pairs import pair
-from stethoscope.parity.layer_tensors import LayerTensors
-from stethoscope.parity.merged_layers import merged
-from stethoscope.parity.output_pairs import pair_inputs, pair_outputs
-from stethoscope.parity.precision import Tolerance, tolerance
-from stethoscope.parity.recording import Recording
-from stethoscope.parity.ways import Way, said
 from stethoscope.task import TaskContext
-from stethoscope.tasks.feeds import Batching
-from stethoscope.tasks.parity_cause import explain, is_tried, may_be_folded
-from stethoscope.tasks.parity_edges import edges
-from stethoscope.tasks.parity_inputs import TurnedInputs
-from stethoscope.tasks.parity_labels import scored
-from stethoscope.tasks.parity_layer_rows import at_the_cut, at_the_input, layer_row
-from stethoscope.tasks.parity_outputs import compared, sentence, shapes, summary, verdict_of, worst_rows
-from stethoscope.tasks.parity_preprocessing import cut_off, tried_inputs
-from stethoscope.tasks.parity_recorded import recorded, timed
-from stethoscope.tasks.parity_side import Side, SideSeen, layers_or_reason
-from stethoscope.tasks.parity_ways import described, opened, way_of
 from stethoscope.types import Architecture, Feed
 
 _INTEGERS = ("int8", "int16")

@@ -10,14 +10,14 @@ from typing import Literal
 
 from stethoscope.architecture.layer_changes import Change, changes
 from stethoscope.architecture.matching import is_across, match
-from stethoscope.both import OfBoth
+from stethoscope.compare.both import OfBoth
 from stethoscope.errors import StethoscopeError
-from stethoscope.formats import detect
-from stethoscope.model_format import WeightsByLayer
+from stethoscope.models.formats import detect
+from stethoscope.models.model_format import WeightsByLayer
+from stethoscope.models.weights.stored import opened
+from stethoscope.models.weights.weight_difference import LayerDifference, weights_apart
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, ModelFile
-from stethoscope.weights.stored import opened
-from stethoscope.weights.weight_difference import LayerDifference, weights_apart
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stethoscope.consistency.report import ConsistencyReport
-from stethoscope.consistency.study import Study
-from stethoscope.consistency.subject import Subject
+from stethoscope.compare.consistency.report import ConsistencyReport
+from stethoscope.compare.consistency.study import Study
+from stethoscope.compare.consistency.subject import Subject
+from stethoscope.data.feeds.inputs import model_input
 from stethoscope.task import TaskContext
-from stethoscope.tasks.inputs import model_input
 
 
 class Consistency:

@@ -12,28 +12,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stethoscope.activations.model_rows import ModelRows
-from stethoscope.convert import converter_to
-from stethoscope.convert.converter import CannotConvert, Converter, Made, Source, Unsupported
-from stethoscope.convert.correspondence import fed_as, paired
-from stethoscope.convert.made_file import open_made
-from stethoscope.convert.options import Options
-from stethoscope.convert.runtime_refusals import refused
+from stethoscope.compare.conversion_differences import OutputDifference, differences, doubts
+from stethoscope.compare.convert import converter_to
+from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Source, Unsupported
+from stethoscope.compare.convert.correspondence import fed_as, paired
+from stethoscope.compare.convert.made_file import open_made
+from stethoscope.compare.convert.options import Options
+from stethoscope.compare.convert.runtime_refusals import refused
+from stethoscope.compare.parity.array_difference import largest_of
+from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.feeds.row_calls import in_calls
 from stethoscope.errors import CannotRun, StethoscopeError
-from stethoscope.formats import detect, format_of
-from stethoscope.formats.tflite_model.quantised_ends import (
-    dequantised,
-    quantised,
-)
 from stethoscope.memory.allocation import give_back
+from stethoscope.memory.configured import Configured
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.model_format import Ends
-from stethoscope.parity.array_difference import largest_of
+from stethoscope.models.formats import detect, format_of
+from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, quantised
+from stethoscope.models.model_format import Ends
 from stethoscope.task import TaskContext
-from stethoscope.tasks.configured import Configured
-from stethoscope.tasks.conversion_differences import OutputDifference, differences, doubts
 from stethoscope.tasks.estimate import HEADROOM_BYTES, estimates
-from stethoscope.tasks.feeds import Batching
-from stethoscope.tasks.row_calls import in_calls
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 ROWS = 8

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stethoscope.architecture.description import Description
 from stethoscope.errors import StethoscopeError
-from stethoscope.formats import detect
+from stethoscope.models.formats import detect
 from stethoscope.task import TaskContext
 from stethoscope.types import ModelFile
 

@@ -7,21 +7,21 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from stethoscope.capabilities import LiveModel
+from stethoscope.data.feeds.inputs import FedInput, ModelInput, model_input
+from stethoscope.data.feeds.resized import other_shapes
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory import leak
 from stethoscope.memory.allocation import keeping_freed
 from stethoscope.memory.call_styles import Caller, caller
+from stethoscope.memory.configured import Configured, configured
 from stethoscope.memory.control import trivial
 from stethoscope.memory.held import Holdings, card
 from stethoscope.memory.leak import LeakReport, WarmTimes
 from stethoscope.memory.precision import AS_SAVED
 from stethoscope.memory.retracing import Retracing, retracing
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.task import TaskContext
-from stethoscope.tasks.configured import Configured, configured
-from stethoscope.tasks.inputs import FedInput, ModelInput, model_input
-from stethoscope.tasks.resized import other_shapes
 from stethoscope.types import Feed, Refusal, TensorSpec
 
 TESTS = ("latency", "leak", "retracing")

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.capabilities import Inlined, LiveModel
+from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.feeds.dummy import DYNAMIC_SIZES
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
-from stethoscope.formats import format_of
+from stethoscope.memory.configured import Configured, configured
 from stethoscope.memory.estimate import Estimate, Facts, estimate
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.runtime_needs import runtime_of
+from stethoscope.models.capabilities import Inlined, LiveModel
+from stethoscope.models.formats import format_of
 from stethoscope.task import TaskContext
-from stethoscope.tasks.configured import Configured, configured
-from stethoscope.tasks.dummy import DYNAMIC_SIZES
-from stethoscope.tasks.feeds import Batching
 from stethoscope.types import Refusal
 
 BATCH_SIZES = (1, 8, 32, 64)

@@ -11,9 +11,9 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.activations import ActivationEvidence
 from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.framework_errors import gist
-from stethoscope.gathering.activations import gather_activations
-from stethoscope.gathering.weights import gather_weights
 from stethoscope.task import TaskContext
+from stethoscope.training.gathering.activations import gather_activations
+from stethoscope.training.gathering.weights import gather_weights
 
 E = TypeVar("E")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from stethoscope.diagnosis.log_report import LogReport, examine_runs
 from stethoscope.errors import BadInput
-from stethoscope.gathering.runs import gather_runs
+from stethoscope.logs.log_place import log_place
 from stethoscope.logs.points_csv import write_points
 from stethoscope.task import TaskContext
-from stethoscope.tasks.log_place import log_place
+from stethoscope.training.gathering.log_report import LogReport, examine_runs
+from stethoscope.training.gathering.runs import gather_runs
 
 
 class ExamineRuns:

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data import open_data
-from stethoscope.data_fit.fitting import Fitting
-from stethoscope.data_fit.report import DataFit, Fed, RowShown
-from stethoscope.data_fit.sampled_rows import Rows, flat, sampled_rows
-from stethoscope.data_fit.trained_statistics import trained_statistics
-from stethoscope.data_study.numbers import Histogram
-from stethoscope.formats import detect, format_of
-from stethoscope.gathering.array_statistics import profile_array
-from stethoscope.preprocessing.preparation import Preparation
+from stethoscope.data.preprocessing.preparation import Preparation
+from stethoscope.data.profile.array_statistics import profile_array
+from stethoscope.data.study.numbers import Histogram
+from stethoscope.evidence.data_fit.fitting import Fitting
+from stethoscope.evidence.data_fit.report import DataFit, Fed, RowShown
+from stethoscope.evidence.data_fit.sampled_rows import Rows, flat, sampled_rows
+from stethoscope.evidence.data_fit.trained_statistics import trained_statistics
+from stethoscope.models.formats import detect, format_of
 from stethoscope.task import TaskContext
 
 _MOST_PREVIEWED = 4

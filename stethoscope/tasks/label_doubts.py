@@ -16,11 +16,11 @@ import numpy.typing as npt
 from stethoscope.data import open_data
 from stethoscope.data.binding import bind_all
 from stethoscope.data.dataset import Dataset
+from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import BadInput
 from stethoscope.evidence.label_doubts import as_probabilities, label_doubts
-from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext
-from stethoscope.tasks.feeds import Batching
 from stethoscope.types import Architecture, Feed, Runner
 
 ROWS, TIME_S, MOST_DOUBTS = 50_000, 90.0, 500

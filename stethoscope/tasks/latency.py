@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope import runtime_threads
+from stethoscope.compare.latency import runtimes
+from stethoscope.compare.latency.inputs import SharedRows
+from stethoscope.compare.latency.row import Row, TimedModel, about_threads
+from stethoscope.compare.latency.spread import Spread
+from stethoscope.compare.latency.subject import Subject, reason_of
+from stethoscope.compare.latency.turns import Timing, take_turns
 from stethoscope.errors import BadInput, BadSetting, StethoscopeError
-from stethoscope.formats import detect
-from stethoscope.latency import runtimes
-from stethoscope.latency.row import Row, TimedModel, about_threads
-from stethoscope.latency.spread import Spread
-from stethoscope.latency.turns import Timing, take_turns
 from stethoscope.memory.allocation import give_back_at_once, keeping_freed
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import CALLS, RunSettings
+from stethoscope.models.formats import detect
 from stethoscope.task import TaskContext
 from stethoscope.tasks.describe import size_bytes
-from stethoscope.tasks.latency_inputs import SharedRows
-from stethoscope.tasks.latency_subject import Subject, reason_of
 from stethoscope.types import ModelFile
 
 BATCH_SIZES = (1, 8, 32)

@@ -35,8 +35,8 @@ class Overfit:
             CannotRun: the file is no Keras model, or too slow to train in this time.
             BadInput: the model takes no random input, where there is no data.
         """
-        from stethoscope.gathering.overfit import overfit
         from stethoscope.training.from_job import setup_from_job
+        from stethoscope.training.gathering.overfit import overfit
 
         samples = max(2, min(MAX_SAMPLES, int(context.params.get("samples", SAMPLES))))
         steps = max(1, min(MAX_STEPS, int(context.params.get("steps", STEPS))))
@@ -62,7 +62,7 @@ def _missing(context: TaskContext) -> str | None:
     """Why the data cannot be trained on, as far as the files say without running anything; None when it can."""
     from stethoscope.data.binding import bind_all
     from stethoscope.data.rows import data_of
-    from stethoscope.formats import detect
+    from stethoscope.models.formats import detect
 
     if "data" not in context.files:
         return "no data was given."
@@ -76,9 +76,9 @@ def _missing(context: TaskContext) -> str | None:
 def _random(context: TaskContext, samples: int) -> tuple[Any, tuple[str, ...]]:
     """A training on random rows: inputs by the model's own specs, labels that fit each head."""
     from stethoscope.data.binding import Bound
-    from stethoscope.gathering.few_samples import random_targets
-    from stethoscope.tasks.inputs import model_input
+    from stethoscope.data.feeds.inputs import model_input
     from stethoscope.training.from_job import fit_settings, make_setup, model_to_train
+    from stethoscope.training.gathering.few_samples import random_targets
 
     fit = fit_settings(context.params.get("fit"))
     without = dataclasses.replace(context, files={"model": context.files["model"]})

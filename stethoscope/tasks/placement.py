@@ -7,10 +7,10 @@ from typing import Any
 
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.placement.placement_report import Attempt, Clash, PlacementReport, summed_up
-from stethoscope.placement.xla_use import XlaUse, xla_use
 from stethoscope.task import TaskContext
-from stethoscope.tasks.made_training import setup_or_made
+from stethoscope.training.made_training import setup_or_made
+from stethoscope.training.placement.placement_report import Attempt, Clash, PlacementReport, summed_up
+from stethoscope.training.placement.xla_use import XlaUse, xla_use
 
 STEPS, BATCH = 4, 16
 TIME_SHARE = 0.8
@@ -34,8 +34,8 @@ class Placement:
             CannotRun, BadInput: there is no Keras model to train, or the data does not fit it.
         """
         configure(RunSettings(device="cpu", logical_devices=(0, 0)))
-        from stethoscope.placement.clash import PREDICT, TRAIN, Trial
-        from stethoscope.placement.live_program import LiveProgram
+        from stethoscope.training.placement.clash import PREDICT, TRAIN, Trial
+        from stethoscope.training.placement.live_program import LiveProgram
 
         deadline = time.monotonic() + TIME_SHARE * context.budget.timeout_s
         architecture, setup, assumed = setup_or_made(context, STEPS * BATCH)

@@ -13,19 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.codec import plain
+from stethoscope.data.feeds.inputs import FedInput, ModelInput, dtype_of
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
+from stethoscope.memory.configured import configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import BatchInterval
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.shortage_report import ShortageReport, named_by
 from stethoscope.out_of_memory import explain
+from stethoscope.shortage_report import ShortageReport, named_by
 from stethoscope.task import TaskContext
-from stethoscope.tasks.configured import configured
 from stethoscope.tasks.estimate import Estimates, estimates
-from stethoscope.tasks.inputs import FedInput, ModelInput, dtype_of
 from stethoscope.types import Architecture, Feed
 
 PREVIEW_ROWS, PREVIEW_VALUES = 5, 12

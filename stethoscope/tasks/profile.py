@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from stethoscope.data.profile.profiles import DataEvidence
 from stethoscope.data.rows import data_of
-from stethoscope.evidence.data import DataEvidence
-from stethoscope.formats import detect
-from stethoscope.gathering.data import profile_data
+from stethoscope.models.formats import detect
 from stethoscope.task import TaskContext
+from stethoscope.training.gathering.data import profile_data
 
 
 class Profile:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from stethoscope.checks.fixes import Fix, fix_from_json
+from stethoscope.checks.judging.findings import Proof
 from stethoscope.errors import BadSetting
-from stethoscope.findings import Proof
-from stethoscope.fixes import Fix, fix_from_json
 from stethoscope.task import TaskContext
 
 SEEDS, TIME_S = 3, 45.0
@@ -39,8 +39,8 @@ class Prove:
             BadSetting: params["fixes"] is not a list of lists of fixes.
             BadInput, CannotRun: there is nothing to train; see `setup_from_job`.
         """
-        from stethoscope.gathering.proof import Prover
         from stethoscope.training.from_job import setup_from_job
+        from stethoscope.training.gathering.proof import Prover
 
         lists = _fixes(context.params.get("fixes"))
         seeds = max(1, min(MAX_SEEDS, int(context.params.get("seeds", SEEDS))))

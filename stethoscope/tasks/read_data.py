@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from stethoscope.data import open_data
 from stethoscope.data.dataset import DataAbout, DataField, Dataset, Region, Sample
-from stethoscope.data_view.marks import drawn, extent, regions_of
-from stethoscope.data_view.picked import Only, Picked, classes_in, pick
-from stethoscope.data_view.pictures import LARGEST
-from stethoscope.data_view.shown import FieldScale, Shown, ShownPicture, ShownRow, ShownWave
-from stethoscope.data_view.table import RowTable, is_table, table_of
-from stethoscope.data_view.values import MOST_CURVES, Values
+from stethoscope.data.preprocessing.preparation import Preparation
+from stethoscope.data.view.marks import drawn, extent, regions_of
+from stethoscope.data.view.picked import Only, Picked, classes_in, pick
+from stethoscope.data.view.pictures import LARGEST
+from stethoscope.data.view.shown import FieldScale, Shown, ShownPicture, ShownRow, ShownWave
+from stethoscope.data.view.table import RowTable, is_table, table_of
+from stethoscope.data.view.values import MOST_CURVES, Values
 from stethoscope.errors import BadSetting
-from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.task import TaskContext
 
 CARDS, TABLE_ROWS = 24, 100

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stethoscope.evidence.curves import CurveEvidence
-from stethoscope.gathering.logs import gather_logs
+from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.log_place import log_place
 from stethoscope.task import TaskContext
-from stethoscope.tasks.log_place import log_place
+from stethoscope.training.gathering.logs import gather_logs
 
 
 class ReadLogs:

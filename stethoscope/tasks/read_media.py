@@ -10,14 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stethoscope.containers.wire import Malformed
 from stethoscope.errors import BadInput
-from stethoscope.logs.crc32c import masked
 from stethoscope.logs.image_files import drawn
-from stethoscope.logs.media_values import EncodedImages, Graph, Histogram, PrecisionRecall, Texts, Value, media_value
-from stethoscope.logs.record_framing import FOOTER
+from stethoscope.logs.log_place import log_place
+from stethoscope.logs.media_values import (
+    EncodedImages,
+    Graph,
+    Histogram,
+    PrecisionRecall,
+    Texts,
+    Value,
+    media_value,
+)
+from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.record_framing import FOOTER
+from stethoscope.models.containers.wire import Malformed
 from stethoscope.task import TaskContext
-from stethoscope.tasks.log_place import log_place
 
 KINDS = ("histogram", "image", "text", "pr_curve", "graph")
 MAX_STEPS = {"histogram": 2_000, "image": 300, "text": 500, "pr_curve": 1_000, "graph": 20}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.logs import all_trackers
-from stethoscope.runs.columns import write
-from stethoscope.runs.gather import gather
+from stethoscope.logs.log_place import log_place
+from stethoscope.logs.runs.columns import write
+from stethoscope.logs.runs.gather import gather
 from stethoscope.task import TaskContext
-from stethoscope.tasks.log_place import log_place
 
 POSITIONS = "positions.json"
 """Where to go on: handed back as the file "since"."""

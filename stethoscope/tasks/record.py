@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stethoscope.compare.parity.opening import way_of
+from stethoscope.compare.parity.recorded import recorded
 from stethoscope.task import TaskContext
-from stethoscope.tasks.parity_recorded import recorded
-from stethoscope.tasks.parity_ways import way_of
 
 
 @dataclass(frozen=True)

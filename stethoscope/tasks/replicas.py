@@ -11,11 +11,11 @@ from typing import Any
 from stethoscope.errors import BadSetting
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.placement import config_changes
-from stethoscope.placement.replica_code import program as printed_program
-from stethoscope.placement.replica_report import NOISE_FACTOR, ROUNDING, ReplicaReport, distance, told
 from stethoscope.task import TaskContext
-from stethoscope.tasks.made_training import setup_or_made
+from stethoscope.training.made_training import setup_or_made
+from stethoscope.training.placement import config_changes
+from stethoscope.training.placement.replica_code import program as printed_program
+from stethoscope.training.placement.replica_report import NOISE_FACTOR, ROUNDING, ReplicaReport, distance, told
 
 DEVICES, EPOCHS, MAX_ROWS = 2, 6, 1024
 MADE_BATCHES = 8
@@ -44,8 +44,8 @@ class Replicas:
         """
         devices, epochs, most, per_replica = _asked(context.params)
         configure(RunSettings(device="cpu", logical_devices=(0,) * devices))
-        from stethoscope.placement.live_program import LiveProgram
-        from stethoscope.placement.replica_trial import ReplicaTrial
+        from stethoscope.training.placement.live_program import LiveProgram
+        from stethoscope.training.placement.replica_trial import ReplicaTrial
 
         deadline = time.monotonic() + TIME_SHARE * context.budget.timeout_s
         _, setup, assumed = setup_or_made(context, MADE_BATCHES * 32)

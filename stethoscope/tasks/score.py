@@ -19,8 +19,8 @@ class ScoreNetwork:
 
     def run(self, context: TaskContext) -> NetworkScore:
         """Scores the network, after training it where it is not."""
-        from stethoscope.gathering.network_score import score_network
         from stethoscope.training.from_job import fit_settings, setup_from_job
+        from stethoscope.training.gathering.network_score import score_network
 
         index = context.params.get("test_index") or ()
         if not isinstance(index, list | tuple) or not all(isinstance(row, int) for row in index):

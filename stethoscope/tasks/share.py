@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import OutOfMemory
-from stethoscope.memory.shortage_report import named_by
+from stethoscope.memory.configured import configured
 from stethoscope.out_of_memory import Cause, explain
+from stethoscope.shortage_report import named_by
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
-from stethoscope.tasks.configured import configured
 from stethoscope.types import Feed
 
 SECONDS = 5.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.data import open_data
-from stethoscope.data_study.study import TIME_S, StudiedData, Study
+from stethoscope.data.study.study import TIME_S, StudiedData, Study
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext
 

@@ -8,10 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope.codec import plain
+from stethoscope.data.feeds.dummy import dummy_feed
+from stethoscope.data.feeds.inputs import ModelInput
 from stethoscope.errors import BadSetting
 from stethoscope.memory.allocation import give_back
+from stethoscope.memory.batch_times import take_times
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
+from stethoscope.memory.configured import Configured, configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import (
     BatchInterval,
@@ -28,11 +32,7 @@ from stethoscope.memory.points import (
 from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
-from stethoscope.tasks.batch_times import take_times
-from stethoscope.tasks.configured import Configured, configured
-from stethoscope.tasks.dummy import dummy_feed
 from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimates, estimates, joined
-from stethoscope.tasks.inputs import ModelInput
 from stethoscope.types import Feed, Status
 
 BATCH_SIZES = (1, 8, 32, 64)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stethoscope.evidence.training import TrainingEvidence
-from stethoscope.gathering.training import Gatherer
 from stethoscope.task import TaskContext
 from stethoscope.training.from_job import fit_settings, fitting_rows, setup_from_job
+from stethoscope.training.gathering.training import Gatherer
 
 TIME_S = 12.0
 """Seconds for everything after the model is loaded, unless params say otherwise."""

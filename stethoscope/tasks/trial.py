@@ -9,18 +9,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from stethoscope.data.feeds.dummy import dummy_feed
+from stethoscope.data.feeds.inputs import ModelInput, model_input
+from stethoscope.data.feeds.resized import open_size, resized
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
+from stethoscope.memory.configured import Configured, configured
 from stethoscope.memory.precision import AS_SAVED
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.shortage_report import named_by
 from stethoscope.out_of_memory import explain
+from stethoscope.shortage_report import named_by
 from stethoscope.task import TaskContext
-from stethoscope.tasks.configured import Configured, configured
-from stethoscope.tasks.dummy import dummy_feed
-from stethoscope.tasks.inputs import ModelInput, model_input
-from stethoscope.tasks.resized import open_size, resized
 from stethoscope.types import Feed
 
 COMPARED_ROWS = 8

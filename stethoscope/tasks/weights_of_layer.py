@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope.errors import BadSetting, UnreadableFile
-from stethoscope.formats import detect
-from stethoscope.model_format import StoredWeight, WeightsByLayer
+from stethoscope.models.formats import detect
+from stethoscope.models.model_format import StoredWeight, WeightsByLayer
+from stethoscope.models.weights.stored import opened
+from stethoscope.models.weights.weight_statistics import statistics
 from stethoscope.task import TaskContext
 from stethoscope.types import Layer, ModelFile
-from stethoscope.weights.stored import opened
-from stethoscope.weights.weight_statistics import statistics
 
 
 @dataclass(frozen=True)

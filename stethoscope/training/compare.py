@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stethoscope.checks.judging.findings import Verdict
 from stethoscope.evidence.training import RunCurve
-from stethoscope.findings import Verdict
-from stethoscope.training.setup import Setup
+from stethoscope.program.setup import Setup
 from stethoscope.training.trainer import OnProgress, Trainer, structure_key
 
 MIN_EFFECT = 0.05

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.losses import serialised, snake
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import heads_of
-from stethoscope.evidence.losses import serialised, snake
 from stethoscope.types import Architecture
 
 _OPTIMIZERS = {

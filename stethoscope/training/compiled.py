@@ -10,8 +10,8 @@ from typing import Any
 
 from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
+from stethoscope.program.setup import Setup
 from stethoscope.training.model import package
-from stethoscope.training.setup import Setup
 
 _BASE_SETTINGS = (
     "name", "learning_rate", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from stethoscope.architecture.losses import canonical_loss
 from stethoscope.errors import StethoscopeError
-from stethoscope.evidence.losses import canonical_loss
 from stethoscope.framework_errors import gist
-from stethoscope.training.setup import Setup
+from stethoscope.program.setup import Setup
 
 _TRACING = re.compile(
     r"OperatorNotAllowedInGraph|not allowed in Graph|symbolic|KerasTensor|numpy\(\)|NotImplementedError: Cannot convert|"

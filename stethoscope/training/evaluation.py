@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.evidence.training import Scores
+from stethoscope.program.setup import Setup
 from stethoscope.training.loop import Loop
 from stethoscope.training.model import call
-from stethoscope.training.setup import Setup
 from stethoscope.training.skill import MAX_VALUES, SCORE_ROWS, Score, Scorer
 
 Array = npt.NDArray[Any]

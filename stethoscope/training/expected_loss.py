@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from stethoscope.evidence.losses import canonical_loss
-from stethoscope.training.setup import Setup
+from stethoscope.architecture.losses import canonical_loss
+from stethoscope.program.setup import Setup
 
 
 def expected_loss(setup: Setup) -> float | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.training.setup import Setup
+from stethoscope.program.setup import Setup
 from stethoscope.training.skill import Scorer
 
 PROBE_ROWS = 512

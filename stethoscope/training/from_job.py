@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.capabilities import LiveModel
 from stethoscope.data.binding import Bound, bind_all
 from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, BadSetting, CannotRun
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.models.capabilities import LiveModel
+from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
 from stethoscope.training.compile_assumed import assumed_loss, named_loss, named_optimizer, outputs_in_order
 from stethoscope.training.file_state import looks_trained
-from stethoscope.training.setup import Setup
 from stethoscope.types import Architecture, Feed, Refusal, Runner
 
 AIM_STEPS = 1_000

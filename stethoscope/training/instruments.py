@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.evidence.training import LayerTraining
-from stethoscope.formats.keras_model.keras_activations import hooked, layer_paths
+from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
 from stethoscope.training.model import call, package
 
 MAX_SAMPLES = 60

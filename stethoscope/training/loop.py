@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.program.setup import Setup
 from stethoscope.training.batches import Stretch
 from stethoscope.training.instruments import StepStatistics
 from stethoscope.training.model import call
-from stethoscope.training.setup import Setup
 
 
 class Loop:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
-from stethoscope.training.setup import Setup
+from stethoscope.program.setup import Setup
 
 MAX_KEPT_BYTES = 256 << 20
 """Initial weights of a seed are kept for the next run up to this size; beyond it they are made again."""

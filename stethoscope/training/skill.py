@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.evidence.losses import CLASSIFICATION_LOSSES, canonical_loss
-from stethoscope.training.setup import Setup
+from stethoscope.architecture.losses import CLASSIFICATION_LOSSES, canonical_loss
+from stethoscope.program.setup import Setup
 
 Array = npt.NDArray[Any]
 Kind = Literal["two-values", "class-numbers", "one-hot", "multi-hot", "numbers", "none"]

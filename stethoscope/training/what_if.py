@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from stethoscope.evidence.training import RunCurve
-from stethoscope.training.data_changes import scaled_inputs, scaled_targets
-from stethoscope.training.model_config import (
+from stethoscope.program.data_changes import scaled_inputs, scaled_targets
+from stethoscope.program.model_config import (
     structure,
     unfrozen,
     walk,
@@ -20,8 +20,8 @@ from stethoscope.training.model_config import (
     with_initialisers,
     with_settings,
 )
-from stethoscope.training.model_graph import last_with_weights, with_layer
-from stethoscope.training.setup import Setup
+from stethoscope.program.model_graph import last_with_weights, with_layer
+from stethoscope.program.setup import Setup
 from stethoscope.training.skill import Scorer
 
 MAX_RATE = 10.0

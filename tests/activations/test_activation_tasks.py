@@ -11,12 +11,12 @@ from sample_models import BUILT
 from stethoscope.activations.looking import LayerLooks
 from stethoscope.activations.study import LayerActivations
 from stethoscope.codec import answer_of
-from stethoscope.formats import detect
+from stethoscope.models.formats import detect
 from stethoscope.tasks import all_tasks
 from stethoscope.tasks.projection import Projection
 from stethoscope.tasks.similarity import Similarity
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.models import branching_onnx, signal_onnx, tiny_onnx
+from tests.small_models import branching_onnx, signal_onnx, tiny_onnx
 
 DIGITS = BUILT / "digits_sample.npz"
 

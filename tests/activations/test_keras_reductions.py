@@ -11,7 +11,7 @@ import pytest
 from stethoscope.activations.reach import reachable
 from stethoscope.activations.reduced import reduce_array
 from stethoscope.activations.watching import Watching
-from tests.formats.test_keras_running import opened, random_feed, saved, two_towers
+from tests.models.formats.test_keras_running import opened, random_feed, saved, two_towers
 
 WRITTEN = """
 import keras

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from stethoscope.formats import detect
+from stethoscope.models.formats import detect
 from stethoscope.types import Architecture, ModelFile
 
 

@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.architecture.description import Description
+from stethoscope.architecture.dynamic_sizes import Sizes
 from stethoscope.architecture.layer_costs import costs, total
 from stethoscope.architecture.receptive_field import receptive_fields
 from stethoscope.codec import decode, plain
 from stethoscope.errors import BadSetting
-from stethoscope.formats import detect
-from stethoscope.planner.dynamic_sizes import Sizes
+from stethoscope.models.formats import detect
 from stethoscope.types import Architecture, Layer, ModelFile, Operand, TensorSpec
 from tests.architecture.keras_files import described, work_of
 from tests.exploring import examples
 from tests.frameworks import keras
 from tests.frameworks import layers as L
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 from tests.tables import each
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from stethoscope.jobs.store import SAMPLES_OWNER, Store
 from stethoscope.settings import Settings
-from stethoscope.store import SAMPLES_OWNER, Store
 from tests.live import LiveServer
 
 

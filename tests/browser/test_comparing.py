@@ -9,7 +9,7 @@ from urllib.parse import quote
 from playwright.sync_api import Page, expect
 
 from benchmarks.many_runs import session_start
-from stethoscope.containers.wire import encode_bytes
+from stethoscope.models.containers.wire import encode_bytes
 from tests.browser.drawing import choose
 from tests.browser.graphs import GRAPH
 from tests.browser.steps import step

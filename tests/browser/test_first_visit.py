@@ -20,7 +20,7 @@ from tests.browser.graphs import graph_of
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
 from tests.browser.stored import everything, path_of
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 from tests.waiting import until
 
 SAMPLES = {

@@ -16,7 +16,7 @@ from tests.browser.graphs import GRAPH, graph_of, inside, rows_of, selected_row,
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
 from tests.browser.stored import put
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 from tests.waiting import until
 
 DARKNET = (

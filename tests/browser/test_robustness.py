@@ -29,8 +29,8 @@ from tests.browser.conftest import Visitor, somebody_new, without_charts
 from tests.browser.steps import step
 from tests.browser.stored import partial_files, put
 from tests.live import LiveServer, free_port, live_server
-from tests.models import endless_onnx, hungry_onnx, tiny_onnx
 from tests.processes import ended_within, gone
+from tests.small_models import endless_onnx, hungry_onnx, tiny_onnx
 from tests.waiting import until
 
 MIB = 1 << 20
@@ -50,7 +50,7 @@ def fresh_model(app: LiveServer, folder: Path) -> str:
 def _is_server(process: psutil.Process) -> bool:
     """One that was just killed and is not reaped yet is none."""
     with contextlib.suppress(psutil.NoSuchProcess):  # ZombieProcess is one
-        return "stethoscope.worker.server" in process.cmdline()
+        return "stethoscope.jobs.worker.server" in process.cmdline()
     return False
 
 

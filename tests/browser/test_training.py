@@ -7,7 +7,7 @@ import zipfile
 
 from playwright.sync_api import Page, expect
 
-from stethoscope.keras.event_writer import EventWriter
+from stethoscope.training.recording.event_writer import EventWriter
 from tests.browser.small_screens import assert_nothing_is_cut_off
 from tests.browser.steps import step
 

@@ -9,7 +9,18 @@ import pytest
 
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Layer
-from tests.checks.contract_evidence import BINARY, CLASSES, NUMBERS, ONE_HOT, SHARES, TAGS, X, evidence, found, named
+from tests.checks.contract_evidence import (
+    BINARY,
+    CLASSES,
+    NUMBERS,
+    ONE_HOT,
+    SHARES,
+    TAGS,
+    X,
+    evidence,
+    found,
+    named,
+)
 from tests.tables import each
 
 CCE, SCCE, BCE, MSE = "categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy", "mse"

@@ -6,13 +6,13 @@ import dataclasses
 import math
 
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.causes import ranked
-from stethoscope.diagnosis.examination import examine
-from stethoscope.evidence.data import ArrayProfile, DataEvidence
+from stethoscope.checks.judging.causes import ranked
+from stethoscope.checks.judging.examination import examine
+from stethoscope.checks.judging.findings import Fault, Severity
+from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.overfit import BlockedLayer, OverfitEvidence
 from stethoscope.evidence.training import GradientError, Scores
-from stethoscope.findings import Fault, Severity
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, FLAT, SETTLED, layer, log, run, training, trial
 from tests.tables import each

@@ -8,10 +8,10 @@ import random
 import pytest
 
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.examination import examine
-from stethoscope.evidence.curves import CurveEvidence, Restart, Signal
+from stethoscope.checks.judging.examination import examine
+from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.findings import Fault, Severity
+from stethoscope.logs.evidence.curves import CurveEvidence, Restart, Signal
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, FLAT, SETTLED, log
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.examination import examine
+from stethoscope.checks.judging.examination import examine
+from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.findings import Fault, Severity
 from tests.checks.architectures import points, tensor, weights
 from tests.checks.test_log_checks import batches, found, noisy
 from tests.checks.training_evidence import log

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.examination import examine
+from stethoscope.checks.judging.examination import examine
+from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.runs import LoggedRun, RunsEvidence, SharedPoints
-from stethoscope.findings import Fault, Severity
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, SETTLED, log
 

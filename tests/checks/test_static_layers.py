@@ -7,11 +7,11 @@ import dataclasses
 import pytest
 
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.examination import examine
-from stethoscope.evidence.data import ArrayProfile, DataEvidence, TargetProfile
+from stethoscope.checks.judging.examination import examine
+from stethoscope.checks.judging.findings import Fault, Severity
+from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence, TargetProfile
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.findings import Fault, Severity
 from stethoscope.types import Status
 from tests.checks.architectures import architecture, bias, layer, points, tensor, weights
 from tests.checks.training_evidence import run, training, trial

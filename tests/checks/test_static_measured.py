@@ -5,13 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.examination import examine
+from stethoscope.checks.judging.examination import examine
+from stethoscope.checks.judging.findings import Fault, Severity
+from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence, TargetProfile
 from stethoscope.evidence.behaviour import BehaviourEvidence, BehaviourTest
-from stethoscope.evidence.data import ArrayProfile, DataEvidence, TargetProfile
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.findings import Fault, Severity
 from stethoscope.types import Status
-from tests.checks.architectures import activation, architecture, bias, layer, output, points, seen, tensor, weights
+from tests.checks.architectures import (
+    activation,
+    architecture,
+    bias,
+    layer,
+    output,
+    points,
+    seen,
+    tensor,
+    weights,
+)
 from tests.checks.training_evidence import layer as trained_layer
 from tests.checks.training_evidence import run, training, trial
 from tests.tables import each

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from stethoscope import formats
 from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
-from stethoscope.formats.tflite import TFLite
-from stethoscope.formats.tflite_model.tflite_runner import LiteRTRunner
-from stethoscope.model_format import Ends, WeightsByLayer
+from stethoscope.jobs.worker.opening import open_model
+from stethoscope.models import formats
+from stethoscope.models.formats.tflite import TFLite
+from stethoscope.models.formats.tflite_model.tflite_runner import LiteRTRunner
+from stethoscope.models.model_format import Ends, WeightsByLayer
 from stethoscope.task import TaskContext
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Architecture, Budget, Job, ModelFile, Runner
-from stethoscope.worker.opening import open_model
 from tests.answers import BUILT
 
 PLAIN = BUILT / "digits_cnn_int8.tflite"

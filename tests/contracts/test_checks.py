@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from stethoscope.checks import all_checks
-from stethoscope.diagnosis.report import Report
-from stethoscope.findings import Severity
+from stethoscope.checks.judging.findings import Severity
+from stethoscope.studies.diagnosis.report import Report
 from stethoscope.types import Status
 from tests.conftest import ALL, UNTIL_S
 from tests.specimen_programs import LIVE, RECORD, SpecimenPrograms, all_programs, all_specimens

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stethoscope.cli_convert import TARGETS
-from stethoscope.convert import all_converters, converter_to
-from stethoscope.convert.options import Options
+from stethoscope.cli.convert import TARGETS
+from stethoscope.compare.convert import all_converters, converter_to
+from stethoscope.compare.convert.options import Options
 from stethoscope.errors import BadSetting
-from stethoscope.formats import detect
+from stethoscope.models.formats import detect
 from stethoscope.types import ModelFile
-from tests.convert.sources import answers, converted, opened
+from tests.compare.convert.sources import answers, converted, opened
 
 CONVERTERS = all_converters()
 FORMATS = ("keras", "keras_2", "saved_model", "frozen_graph", "tflite", "onnx")

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from sample_models import BUILT
-from stethoscope import attributions
+from stethoscope.activations import attributions
 from stethoscope.data import all_readers, recognise
+from stethoscope.data.preprocessing import all_steps
 from stethoscope.discover import discover
 from stethoscope.errors import StethoscopeError
-from stethoscope.preprocessing import all_steps
 from stethoscope.types import ModelFile
 from tests.exploring import examples
 

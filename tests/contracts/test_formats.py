@@ -12,7 +12,7 @@ from sample_models import BUILT
 from stethoscope.architecture.description import Description
 from stethoscope.codec import decode, plain
 from stethoscope.errors import StethoscopeError
-from stethoscope.formats import all_formats, detect
+from stethoscope.models.formats import all_formats, detect
 from stethoscope.types import Architecture, ModelFile
 
 MANIFEST = [row for row in json.loads((BUILT / "manifest.json").read_text()) if row.get("kind") != "data"]

@@ -79,7 +79,7 @@ def test_only_workers_open_models():
 
 
 def test_the_command_line_starts_without_what_only_its_answers_need():
-    code = "import sys, stethoscope.cli; print(sorted({'numpy', 'pydantic', 'alembic', 'h5py'} & set(sys.modules)))"
+    code = "import sys, stethoscope.cli.app; print(sorted({'numpy', 'pydantic', 'alembic', 'h5py'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -90,7 +90,7 @@ def test_the_engine_and_the_dashboard_start_without_any_framework():
         "for package in ('stethoscope', 'dashboard'):\n"
         "    root = importlib.import_module(package)\n"
         "    for m in pkgutil.walk_packages(root.__path__, package + '.'):\n"
-        "        if not m.name.endswith('_runner') and m.name not in ('dashboard.Home', 'stethoscope.worker.server'):\n"
+        "        if not m.name.endswith('_runner') and m.name not in ('dashboard.Home', 'stethoscope.jobs.worker.server'):\n"
         "            importlib.import_module(m.name)\n"
         "    if package == 'stethoscope': engine = sorted(sys.modules)\n"
         "print(json.dumps([engine, sorted(sys.modules)]))"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from stethoscope.cli import app
+from stethoscope.cli.app import app
 from stethoscope.codec import decode, plain
 from stethoscope.tasks import all_tasks
 from tests import answers

@@ -21,10 +21,10 @@ from streamlit.testing.v1 import AppTest
 from dashboard import identity
 from dashboard.routes import owner_cookie
 from dashboard.training import followed
-from stethoscope.drift import kept_monitors
-from stethoscope.lab.studies import studies
+from stethoscope.jobs.store import store
 from stethoscope.settings import settings
-from stethoscope.store import store
+from stethoscope.studies.lab.studies import studies
+from stethoscope.studies.monitors import kept_monitors
 from tests.conftest import PROJECT
 from tests.dashboard.visiting import ME
 
@@ -53,7 +53,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.F
     # Ids are among the parameters of jobs: with the same ones each time, recorded answers fit. Other tests have others, as all
     # share one engine.
     mark, numbers = hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:12], itertools.count(1)
-    for module in (importlib.import_module("stethoscope.store.store"), kept_monitors):
+    for module in (importlib.import_module("stethoscope.jobs.store.store"), kept_monitors):
         monkeypatch.setattr(module, "new_id", lambda: f"{mark}-{next(numbers):04d}")
     _forget()
     yield folder

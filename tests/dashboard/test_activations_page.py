@@ -21,13 +21,13 @@ from dashboard.activations import (
 from dashboard.activations.attribution_parts import as_picture, fed_in_bgr
 from stethoscope.activations.layer_totals import LayerStatistics
 from stethoscope.codec import decode
-from stethoscope.preprocessing.preparation import Preparation
-from stethoscope.store import store
+from stethoscope.data.preprocessing.preparation import Preparation
+from stethoscope.jobs.store import store
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.answers import row_of
 from tests.dashboard.visiting import ME, add, address, badges, open_page, settle, text
 from tests.exploring import examples
-from tests.models import signal_onnx, tiny_onnx
+from tests.small_models import signal_onnx, tiny_onnx
 
 
 def data(tmp_path):

@@ -10,9 +10,9 @@ from onnx import helper, numpy_helper
 
 from dashboard.architecture import graph_view
 from dashboard.routes import netron_assets
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 from tests.dashboard.visiting import ME, add, keys, open_page, settle, text
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 
 def doubled(path: Path) -> Path:

@@ -14,11 +14,11 @@ from streamlit.testing.v1 import AppTest
 from dashboard.training import compare_figures, compare_parts, curves_link, followed, tracker_parts, version_parts
 from dashboard.training.compare_inputs import usual
 from dashboard.training.parallel_view import Column
+from stethoscope.logs.runs.axes import axis_of
+from stethoscope.logs.runs.compare import Comparison, metric_of
 from stethoscope.logs.series import RunLog, Series
-from stethoscope.runs.axes import axis_of
-from stethoscope.runs.compare import Comparison, metric_of
 from tests.dashboard.visiting import HOSTILE, text
-from tests.runs.made_table import table_of
+from tests.logs.runs.made_table import table_of
 
 ID = "log-log-log"
 

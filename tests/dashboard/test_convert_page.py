@@ -10,14 +10,25 @@ import pytest
 from dashboard import analysis
 from dashboard.routes import conversions, downloads
 from sample_models import BUILT
-from stethoscope.convert import all_converters
-from stethoscope.formats import detect
-from stethoscope.store import store
+from stethoscope.compare.convert import all_converters
+from stethoscope.jobs.store import store
+from stethoscope.models.formats import detect
 from stethoscope.types import Status
-from tests.convert.deaths import end_the_converter
-from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, reopened, said, settle
-from tests.formats.tf_graphs import FLOAT, dense, node
-from tests.models import tiny_onnx
+from tests.compare.convert.deaths import end_the_converter
+from tests.dashboard.visiting import (
+    ME,
+    OTHER,
+    add,
+    badges,
+    cancel,
+    keys,
+    open_page,
+    reopened,
+    said,
+    settle,
+)
+from tests.models.formats.tf_graphs import FLOAT, dense, node
+from tests.small_models import tiny_onnx
 
 
 @pytest.fixture

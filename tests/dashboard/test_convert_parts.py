@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.deployment import convert_figures, convert_parts, convert_table, convert_targets
 from stethoscope.codec import decode
-from stethoscope.convert import all_converters
+from stethoscope.compare.convert import all_converters
 from stethoscope.jobs.state import JobState
 from stethoscope.tasks.convert import Conversion
 from stethoscope.types import Architecture, Layer, Status
@@ -115,7 +115,7 @@ def page(kind, job, shape) -> None:
 
     from dashboard.deployment import convert_failure, convert_parts
     from dashboard.session import View
-    from stethoscope.store import store
+    from stethoscope.jobs.store import store
 
     view = View("me-me-me-me", next(iter(store().list("me-me-me-me"))))
     if kind == "answer":
@@ -126,7 +126,7 @@ def page(kind, job, shape) -> None:
 
 @pytest.fixture
 def shown(workspace, tmp_path):
-    from stethoscope.store import store
+    from stethoscope.jobs.store import store
 
     path = tmp_path / "m.keras"
     path.write_bytes(b"model")

@@ -9,13 +9,13 @@ import numpy as np
 
 from dashboard import progress
 from dashboard.data import data_fit_preview, data_fit_steps
-from stethoscope.preprocessing import all_steps
-from stethoscope.preprocessing.preparation import Preparation
+from stethoscope.data.preprocessing import all_steps
+from stethoscope.data.preprocessing.preparation import Preparation
+from stethoscope.jobs.store import store
 from stethoscope.settings import settings
-from stethoscope.store import store
 from tests.dashboard import visiting
 from tests.dashboard.visiting import HOSTILE, ME, PAGES, add, address, drawn, keys, open_page, settle
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 COUNT_UP = np.arange(24, dtype=np.float64).reshape(3, 2, 4)
 

@@ -13,11 +13,11 @@ from PIL import Image
 
 from dashboard import session
 from dashboard.data import chosen_data, data_doubts, fiftyone_process
-from stethoscope.store import register_samples, store
+from stethoscope.jobs.store import register_samples, store
 from stethoscope.tasks.label_doubts import Doubt
 from stethoscope.types import UploadKind
 from tests.dashboard.visiting import HOSTILE, ME, add, drawn, keys, open_page, settle, text
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 
 def picture(size=(20, 10)) -> bytes:
@@ -166,7 +166,9 @@ def test_label_doubts_ask_for_a_model_and_run_with_one(app, tmp_path, table):
 def test_fiftyone_is_told_as_code_for_pictures_only(app, images, table):
     open_page(app, "data", data=stored(images).id, tab="fiftyone")
     code = "\n".join(str(block.value) for block in app.code)
-    assert "python -m stethoscope.in_fiftyone animals.zip --rows 4" in code and "load('animals.zip', rows=4)" in code
+    assert (
+        "python -m stethoscope.cli.in_fiftyone animals.zip --rows 4" in code and "load('animals.zip', rows=4)" in code
+    )
     assert "data has none" in text(open_page(app, "data", data=stored(table).id, tab="fiftyone"))
 
 

@@ -15,10 +15,10 @@ from streamlit.testing.v1 import AppTest
 from dashboard import session
 from dashboard.deployment import drift_features, drift_figures, drift_monitors, drift_parts, drift_time, drift_whole
 from stethoscope.codec import plain
-from stethoscope.drift.kept_monitor import KeptMonitor
-from stethoscope.drift.monitor import Monitor, MonitorRun
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.jobs.state import JobState
+from stethoscope.studies.monitors.kept_monitor import KeptMonitor
+from stethoscope.studies.monitors.monitor import Monitor, MonitorRun
 from stethoscope.types import JobResult, Status
 from tests.dashboard.visiting import HOSTILE, badges, text
 from tests.drift.sides import compared, side

@@ -6,7 +6,7 @@ from dashboard.cost import estimate_figures
 from stethoscope.memory.estimate import Estimate, Moment
 from stethoscope.memory.points import Point
 from tests.dashboard.visiting import add, open_page, settle, text
-from tests.models import hungry_onnx
+from tests.small_models import hungry_onnx
 
 MIB = 1 << 20
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from dashboard import figures
-from stethoscope.consistency.report import ConsistencyTest, TwoRuns
+from stethoscope.compare.consistency.report import ConsistencyTest, TwoRuns
 from stethoscope.types import Layer
 
 

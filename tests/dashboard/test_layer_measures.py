@@ -10,8 +10,8 @@ import pytest
 
 from dashboard.architecture import layer_colours, layer_columns, layer_measures
 from dashboard.architecture.layer_measures import Measure
-from stethoscope.planner.dynamic_sizes import Sizes
-from stethoscope.store import Entry
+from stethoscope.architecture.dynamic_sizes import Sizes
+from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.answers import answer, row_of, state_of
 
@@ -42,7 +42,7 @@ MODEL = Architecture(
 @pytest.fixture
 def entry(app, tmp_path) -> Entry:
     from tests.dashboard.visiting import add
-    from tests.models import tiny_onnx
+    from tests.small_models import tiny_onnx
 
     return add(tmp_path, tiny_onnx)
 

@@ -6,7 +6,7 @@ import re
 
 from dashboard.cost import memory_inputs
 from tests.dashboard.visiting import add, badges, cancel, keys, open_page, reopened, said, settle, text
-from tests.models import endless_onnx, hungry_onnx, tiny_onnx
+from tests.small_models import endless_onnx, hungry_onnx, tiny_onnx
 
 
 def test_a_sweep_says_the_largest_batch_and_its_link_reopens_it(app, tmp_path):

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.training import mlflow_import
 from stethoscope.errors import NotFound, QuotaExceeded
+from stethoscope.jobs.store import store
 from stethoscope.logs.mlflow_server import Experiment
 from stethoscope.logs.mlflow_sqlite import TRACKER
 from stethoscope.settings import settings
-from stethoscope.store import store
 from stethoscope.types import UploadKind
 from tests.dashboard.visiting import ME, OTHER, text
 from tests.logs.test_mlflow_server import API, RUN, Answers, serve  # noqa: F401 - a fixture

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard import analysis
 from dashboard.routes import netron_assets
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 
 
 def _add(owner: str, content: bytes, name: str):

@@ -14,7 +14,7 @@ import pytest
 from dashboard import analysis, progress
 from dashboard.architecture import layer_columns
 from dashboard.behaviour import prediction_parts
-from stethoscope.store import register_samples, store
+from stethoscope.jobs.store import register_samples, store
 from stethoscope.types import Status
 from tests.dashboard.visiting import (
     HOSTILE,
@@ -31,7 +31,7 @@ from tests.dashboard.visiting import (
     text,
     visitor,
 )
-from tests.models import endless_onnx, hungry_onnx, tiny_onnx
+from tests.small_models import endless_onnx, hungry_onnx, tiny_onnx
 
 
 def test_every_page_renders_with_nothing_chosen_and_says_what_to_do(app):

@@ -7,14 +7,14 @@ import threading
 from dataclasses import replace
 
 from dashboard import identity
-from stethoscope.diagnosis.report import Report, StageReport, report_to_json
-from stethoscope.diagnosis.service import DIAGNOSIS
-from stethoscope.lab.lowering import LOWERING
-from stethoscope.lab.studies import studies
+from stethoscope.jobs.store import Entry
 from stethoscope.memory.alternatives import Alternative
 from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.store import Entry
+from stethoscope.studies.diagnosis.report import Report, StageReport, report_to_json
+from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.lab.lowering import LOWERING
+from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Status
 from tests.dashboard.visiting import (
     ME,
@@ -29,7 +29,7 @@ from tests.dashboard.visiting import (
     settle,
     visitor,
 )
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 from tests.waiting import until
 
 PRESENT = Trial(Alternative("present", "together", "as it is", RunSettings()), Status.OK, peak_bytes=64 << 20)

@@ -6,9 +6,20 @@ import pytest
 
 from dashboard import analysis
 from sample_models import BUILT
-from stethoscope.store import store
-from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, visitor
-from tests.models import endless_onnx
+from stethoscope.jobs.store import store
+from tests.dashboard.visiting import (
+    ME,
+    OTHER,
+    add,
+    badges,
+    cancel,
+    keys,
+    open_page,
+    said,
+    settle,
+    visitor,
+)
+from tests.small_models import endless_onnx
 from tests.waiting import until
 
 

@@ -24,14 +24,14 @@ from dashboard.deployment import (
     parity_ways,
 )
 from dashboard.deployment.parity_parts import Compared
+from stethoscope.architecture.dynamic_sizes import Sizes
 from stethoscope.codec import decode
+from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.state import JobState
-from stethoscope.parity.comparison import Comparison
-from stethoscope.planner.dynamic_sizes import Sizes
 from stethoscope.types import Architecture, Layer, Status
 from tests.answers import answer, change, row_of, state_of
 from tests.dashboard.visiting import HOSTILE, add, text
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 OUTPUT = row_of(
     "compare", "outputs", a="label", b="label", shape=[32, 5], max_abs_diff=0.00164, mean_abs_diff=0.00083, nrmse=0.0044,

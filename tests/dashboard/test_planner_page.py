@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.cost import sharing_inputs
 from tests.dashboard.visiting import OTHER, add, badges, open_page, reopened, settle, text
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 TOGETHER = "Several models on one card"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.behaviour.prediction_parts import what_ran_out
-from stethoscope.memory.shortage_report import ShortageReport
+from stethoscope.shortage_report import ShortageReport
 
 MIB = 1 << 20
 

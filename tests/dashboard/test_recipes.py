@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dashboard import recipe_inputs, recipes
-from stethoscope.tasks.dummy import dummy_feed
+from stethoscope.data.feeds.dummy import dummy_feed
 from stethoscope.types import Architecture, TensorSpec
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 SETTINGS = {"samples": 5, "batch_size": 2, "seed": 7}
 HOSTILE = "a'); import os; os.system('x') #\n.keras"

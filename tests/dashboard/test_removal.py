@@ -9,13 +9,13 @@ import sqlalchemy as sa
 
 from dashboard import removal
 from dashboard.deployment import drift_kept
-from stethoscope.drift.kept_monitor import KeptMonitor
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import NotFound
-from stethoscope.store import Entry, store
-from stethoscope.store.schema import entries, writing
+from stethoscope.jobs.store import Entry, store
+from stethoscope.jobs.store.schema import entries, writing
+from stethoscope.studies.monitors.kept_monitor import KeptMonitor
 from tests.dashboard.visiting import ME, OTHER, add, open_page, settle, text
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 
 def watched(tmp_path, name: str = "model.onnx") -> tuple[Entry, KeptMonitor]:

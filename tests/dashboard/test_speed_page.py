@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sample_models import BUILT
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 from tests.dashboard.visiting import ME, badges, keys, open_page, said, settle, visitor
 
 QUICK = {"look": "speed", "speed-sizes": "1,4", "speed-seconds": "0.1"}

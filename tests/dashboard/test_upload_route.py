@@ -7,10 +7,10 @@ import socket
 import pytest
 
 from dashboard import analysis
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 from stethoscope.types import UploadKind
 from tests.dashboard.conftest import Browser
-from tests.store.conftest import files_in
+from tests.jobs.store.conftest import files_in
 from tests.waiting import until
 
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import progress, upload_view
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 from tests.dashboard.visiting import ME, settle, text
 from tests.logs.test_dvc import repository
 
@@ -19,7 +19,7 @@ def page(what: str, entry_id: str, folder: str = "") -> None:
     from types import SimpleNamespace
 
     from dashboard.training import version_parts
-    from stethoscope.store import store
+    from stethoscope.jobs.store import store
 
     file = store().get(entry_id).file if entry_id else None
     log = SimpleNamespace(

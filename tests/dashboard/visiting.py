@@ -9,7 +9,7 @@ from pathlib import Path
 from streamlit.testing.v1 import AppTest
 
 from dashboard import navigation
-from stethoscope.store import Entry, store
+from stethoscope.jobs.store import Entry, store
 from tests.conftest import PROJECT
 from tests.waiting import until
 

@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.data.rows import read_rows
 from stethoscope.errors import BadInput, TooLarge
-from stethoscope.preprocessing.preparation import Preparation
 from stethoscope.types import ModelFile
 from tests.data.opened import BUDGET, put
 

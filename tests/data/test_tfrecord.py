@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stethoscope.containers.wire import encode_bytes, encode_varint
 from stethoscope.data import recognise
 from stethoscope.data.dataset import Box
 from stethoscope.data.records.tf_example import read_example
 from stethoscope.errors import StethoscopeError
-from stethoscope.logs.crc32c import masked
+from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.wire import encode_bytes, encode_varint
 from tests.data.opened import opened, put
 from tests.exploring import examples
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from stethoscope.architecture.losses import canonical_loss, snake
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
-from stethoscope.evidence.losses import canonical_loss, snake
-from stethoscope.gathering.data import profile_data
+from stethoscope.training.gathering.data import profile_data
 from stethoscope.types import Architecture, CompileSettings, Layer, Shape, TensorSpec
 from tests.tables import each
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stethoscope.types import Budget, Job, ModelFile
-from tests.models import endless_onnx, tiny_onnx
+from tests.small_models import endless_onnx, tiny_onnx
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import signal
 
 from stethoscope.codec import plain
 from stethoscope.jobs.endings import Ending, Verdict, tell
-from stethoscope.memory.shortage_report import HostAccount
+from stethoscope.shortage_report import HostAccount
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Budget, Job, Progress, Status
 from tests.answers import recorded

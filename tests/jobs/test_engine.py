@@ -14,12 +14,12 @@ import pytest
 from stethoscope.codec import answer_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.memory.shortage_report import shortage_of
+from stethoscope.shortage_report import shortage_of
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Status
 from tests.jobs.conftest import job
-from tests.models import hungry_onnx
 from tests.processes import ended_within
+from tests.small_models import hungry_onnx
 from tests.waiting import until
 
 pytestmark = pytest.mark.usefixtures("live_engine")

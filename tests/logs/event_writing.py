@@ -6,8 +6,8 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-from stethoscope.containers.wire import encode_bytes, encode_varint
-from stethoscope.logs.crc32c import masked
+from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.wire import encode_bytes, encode_varint
 
 
 def record(content: bytes) -> bytes:

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stethoscope.containers.wire import encode_bytes, encode_varint
 from stethoscope.logs import event_file
-from stethoscope.logs.crc32c import masked
 from stethoscope.logs.event_file import EventReader, is_event_file
 from stethoscope.logs.series import Place
+from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.wire import encode_bytes, encode_varint
 from tests.exploring import examples
 from tests.logs.event_writing import event, first_record, record, simple, tensor, write_events
 from tests.tables import each

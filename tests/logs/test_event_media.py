@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stethoscope.containers.wire import encode_bytes, encode_varint
 from stethoscope.logs.event_columns import decode
 from stethoscope.logs.event_file import EventReader
 from stethoscope.logs.event_layout import layout
 from stethoscope.logs.event_media import media_records
-from stethoscope.logs.record_framing import frame
+from stethoscope.models.containers.record_framing import frame
+from stethoscope.models.containers.wire import encode_bytes, encode_varint
 from tests.exploring import examples
 from tests.logs.event_writing import event, first_record, record, simple, tensor, write_events
 

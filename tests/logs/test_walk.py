@@ -8,13 +8,13 @@ import zipfile
 import numpy as np
 import pytest
 
-from stethoscope.containers import limits
 from stethoscope.errors import TooLarge
 from stethoscope.logs import walk
 from stethoscope.logs.data_fingerprint import fingerprint_of
+from stethoscope.logs.log_place import log_place
+from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.walk import files_in, listing, walked_once
-from stethoscope.runs.gather import gather
-from stethoscope.tasks.log_place import log_place
+from stethoscope.models.containers import limits
 from stethoscope.types import ModelFile
 from tests.logs.made_mlflow import write_store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stethoscope.formats import detect
+from stethoscope.models.formats import detect
 from stethoscope.types import ModelFile, Runner
 
 

@@ -8,7 +8,7 @@ import pytest
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.memory.call_styles import caller
 from stethoscope.memory.run_settings import CALLS, RunSettings
-from tests.consistency.numpy_model import FLOATS, NumpyRunner
+from tests.compare.consistency.numpy_model import FLOATS, NumpyRunner
 from tests.memory.models import branches, opened, sequences
 
 

@@ -6,12 +6,12 @@ import dataclasses
 
 import pytest
 
-from stethoscope.formats import all_formats
 from stethoscope.memory.estimate import Alive, Facts, Runtime, estimate
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.liveness import Step, profile
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.runtime_needs import runtime_of
+from stethoscope.models.formats import all_formats
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.memory.models import opened
 

@@ -13,11 +13,11 @@ import pytest
 
 from sample_models import BUILT
 from stethoscope.errors import CannotRun
-from stethoscope.formats import all_formats
 from stethoscope.memory import recipes
 from stethoscope.memory.container_recipes import environment
 from stethoscope.memory.recipes import before_the_first_operation
 from stethoscope.memory.run_settings import CALLS, PRECISIONS, RunSettings
+from stethoscope.models.formats import all_formats
 from stethoscope.types import TensorSpec
 
 IMAGE = (TensorSpec("image", (None, 8, 8, 1), "float32"),)
@@ -108,7 +108,7 @@ def test_a_program_for_keras_2_runs():
 
 
 def specs_of(name: str) -> tuple[TensorSpec, ...]:
-    from stethoscope.formats import detect
+    from stethoscope.models.formats import detect
     from stethoscope.types import ModelFile
 
     file = ModelFile.at(BUILT / name)

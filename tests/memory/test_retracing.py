@@ -7,10 +7,10 @@ import importlib
 import numpy as np
 import pytest
 
+from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.feeds.resized import other_shapes, resized
 from stethoscope.memory.retracing import retracing
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.tasks.feeds import Batching
-from stethoscope.tasks.resized import other_shapes, resized
 from tests.memory.models import branches, opened, sequences
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from sample_models.build import BUILT, all_recipes, refresh_texts
 from sample_models.catalogue import write_readme
 from sample_models.training_runs import FILE as LOG
-from stethoscope.formats import all_formats, detect
+from stethoscope.models.formats import all_formats, detect
 from stethoscope.types import ModelFile
 from tests.tables import each
 

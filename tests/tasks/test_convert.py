@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stethoscope.codec import answer_of, partial_of
-from stethoscope.convert.converter import NotConverted, Unsupported
+from stethoscope.compare.convert.converter import NotConverted, Unsupported
 from stethoscope.tasks.convert import Conversion
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests.tasks.test_samples import BUILT, submit
@@ -65,7 +65,7 @@ def test_ranges_come_from_the_data_or_it_says_that_they_do_not(engine, images):
 
 def test_integer_ends_are_integers(engine, images):
     result = with_data(engine, "tflite-int8", images, options={"integer_ends": True, "calibration_rows": 30})
-    from stethoscope.formats import detect
+    from stethoscope.models.formats import detect
 
     described = detect(ModelFile.at(result.files["model.tflite"])).describe(ModelFile.at(result.files["model.tflite"]))
     assert {spec.dtype for spec in (*described.inputs, *described.outputs)} == {"int8"}

@@ -8,7 +8,7 @@ import pytest
 from stethoscope.codec import answer_of
 from stethoscope.drift.report import DriftReport
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 LIMITS = Budget(memory_bytes=2 << 30, timeout_s=300)
 

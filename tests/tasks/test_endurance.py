@@ -10,11 +10,11 @@ import pytest
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.shortage_report import shortage_of
+from stethoscope.shortage_report import shortage_of
 from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests.deterministic import begin, save
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from sample_models import BUILT
 from stethoscope.codec import answer_of, decode
 from stethoscope.tasks.examine import Examination
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 SAMPLES = {
     entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
@@ -65,7 +65,7 @@ def test_a_format_whose_weights_cannot_be_read_says_so_and_shows_its_outputs(eng
 
 
 def test_the_first_half_is_kept_when_the_second_breaks(engine, tmp_path, monkeypatch):
-    from stethoscope.formats import detect
+    from stethoscope.models.formats import detect
     from stethoscope.task import TaskContext
     from stethoscope.tasks import examine
 
@@ -92,7 +92,7 @@ def test_the_first_half_is_kept_when_the_second_breaks(engine, tmp_path, monkeyp
     "name", [name for name, entry in SAMPLES.items() if not entry["expectations"].get("needs_trust")][:6]
 )
 def test_samples_can_be_examined(engine, name):
-    from stethoscope.formats import all_formats
+    from stethoscope.models.formats import all_formats
 
     entry = SAMPLES[name]
     result = examined(engine, BUILT / entry["file"], worker=all_formats()[entry["format_id"]].worker)

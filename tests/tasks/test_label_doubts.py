@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, save
 
 from stethoscope.codec import answer_of
-from stethoscope.formats import all_formats
+from stethoscope.models.formats import all_formats
 from stethoscope.tasks.label_doubts import JudgedLabels
 from stethoscope.types import Budget, Job, ModelFile, Status
 

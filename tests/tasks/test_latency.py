@@ -11,7 +11,7 @@ from sample_models import BUILT
 from stethoscope.codec import answer_of
 from stethoscope.tasks.latency import Latencies
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 SECONDS = 0.03
 

@@ -7,7 +7,7 @@ import numpy as np
 from stethoscope.codec import decode
 from stethoscope.tasks.overfit import OverfitTest
 from stethoscope.types import Job, ModelFile, Status
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 from tests.tasks.trained import answer, blobs, saved
 
 X, Y = blobs()

@@ -6,16 +6,16 @@ import math
 
 import numpy as np
 
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.early_stopping import EarlyStopping
+from stethoscope.checks.fixes.encode_labels import EncodeLabels
+from stethoscope.checks.fixes.remove_layer import RemoveLayer
+from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.fixes.replace_loss import ReplaceLoss
+from stethoscope.checks.fixes.scale_targets import ScaleTargets
+from stethoscope.checks.fixes.set_initialiser import SetInitialiser
+from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
 from stethoscope.codec import decode
-from stethoscope.fixes.advice import Advice
-from stethoscope.fixes.early_stopping import EarlyStopping
-from stethoscope.fixes.encode_labels import EncodeLabels
-from stethoscope.fixes.remove_layer import RemoveLayer
-from stethoscope.fixes.replace_activation import ReplaceActivation
-from stethoscope.fixes.replace_loss import ReplaceLoss
-from stethoscope.fixes.scale_targets import ScaleTargets
-from stethoscope.fixes.set_initialiser import SetInitialiser
-from stethoscope.fixes.set_learning_rate import SetLearningRate
 from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Job, Status
 from tests.tasks.trained import answer, blobs, saved

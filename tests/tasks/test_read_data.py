@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from stethoscope.codec import decode, plain
-from stethoscope.data_view.shown import ShownArray, ShownCurve, ShownPicture, ShownSound
+from stethoscope.data.view.shown import ShownArray, ShownCurve, ShownPicture, ShownSound
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.task import TaskContext
 from stethoscope.tasks.read_data import TASK, RowsRead

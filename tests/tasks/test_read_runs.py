@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from stethoscope.codec import answer_of
-from stethoscope.runs.table import RunTable
+from stethoscope.logs.runs.table import RunTable
 from stethoscope.tasks.read_runs import RunsRead
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.logs.event_writing import event, simple, write_events

@@ -9,7 +9,7 @@ from stethoscope.codec import answer_of
 from stethoscope.tasks.compare_architectures import ArchitectureDifference
 from stethoscope.tasks.weights_of_layer import LayerWeights
 from stethoscope.types import Budget, Job, ModelFile, Status
-from tests.models import tiny_onnx
+from tests.small_models import tiny_onnx
 
 BUDGET = Budget(1 << 30, 60)
 

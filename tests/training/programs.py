@@ -8,8 +8,8 @@ import numpy as np
 
 from stethoscope.data.binding import Bound
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.program.setup import Setup
 from stethoscope.training.from_job import make_setup
-from stethoscope.training.setup import Setup
 from stethoscope.types import Architecture, CompileSettings, TensorSpec
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from stethoscope.training.setup import Setup
+from stethoscope.program.setup import Setup
 from stethoscope.training.skill import Scorer
 from tests.tables import each
 

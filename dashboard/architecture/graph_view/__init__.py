@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from dashboard.components import SCRIPT, as_it_is, component, nothing
 from dashboard.routes.netron_assets import drawable
 from dashboard.routes.replies import base_path
-from stethoscope.store import store
+from stethoscope.jobs.store import store
 
 FOLDER = Path(__file__).parent
 TOLD = "clicked"

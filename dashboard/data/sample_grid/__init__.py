@@ -13,7 +13,7 @@ from dashboard.components import SCRIPT, component, nothing
 from dashboard.data import class_colours
 from dashboard.routes.job_media import address
 from stethoscope.codec import plain
-from stethoscope.data_view.shown import (
+from stethoscope.data.view.shown import (
     Shown,
     ShownNumber,
     ShownPicture,

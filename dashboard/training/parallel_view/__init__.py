@@ -14,7 +14,7 @@ import numpy as np
 
 from dashboard import escape
 from dashboard.components import SCRIPT, component
-from stethoscope.runs.axes import Axis
+from stethoscope.logs.runs.axes import Axis
 
 FOLDER = Path(__file__).parent
 MAX_LINES = 3_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from stethoscope.containers.damage import JSON
 from stethoscope.data.images.image_opening import Opening
 from stethoscope.errors import UnreadableFile
+from stethoscope.models.containers.damage import JSON
 
 _COPIES = 10
 """Memory that parsed JSON takes, in multiples of the file."""

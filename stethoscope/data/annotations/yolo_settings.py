@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from stethoscope.containers import damage
 from stethoscope.data import bounds
+from stethoscope.models.containers import damage
 
 _YAML_BYTES = 1 << 20
 _NAMES_FILES = (

@@ -15,9 +15,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from stethoscope.containers import damage
 from stethoscope.data import bounds
 from stethoscope.errors import TooLarge, UnreadableFile
+from stethoscope.models.containers import damage
 
 if TYPE_CHECKING:
     import numpy.typing as npt

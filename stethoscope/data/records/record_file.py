@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO
 
-from stethoscope.containers.limits import MAX_RATIO, RATIO_FLOOR_BYTES
 from stethoscope.data import bounds
 from stethoscope.data.streams.text_source import DAMAGE, open_stream
 from stethoscope.errors import TooLarge
-from stethoscope.logs.crc32c import masked
-from stethoscope.logs.record_framing import FOOTER, HEADER, length
+from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.limits import MAX_RATIO, RATIO_FLOOR_BYTES
+from stethoscope.models.containers.record_framing import FOOTER, HEADER, length
 from stethoscope.types import ModelFile
 
 _ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")

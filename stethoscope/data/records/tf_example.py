@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.containers.wire import BYTES, FIXED32, VARINT, Malformed, fields
+from stethoscope.models.containers.wire import BYTES, FIXED32, VARINT, Malformed, fields
 
 Feature: TypeAlias = "list[bytes] | npt.NDArray[Any]"
 """What one feature of one record holds: byte strings, float32 or int64; steps of a feature list as one array or list."""

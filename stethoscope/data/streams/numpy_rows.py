@@ -9,9 +9,9 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.containers.damage import ARCHIVE
 from stethoscope.data.streams.numpy_header import MAX_HEADER_BYTES, read_header
 from stethoscope.errors import TooLarge, UnreadableFile
+from stethoscope.models.containers.damage import ARCHIVE
 
 Array = npt.NDArray[Any]
 _NEAR_ROWS = 64

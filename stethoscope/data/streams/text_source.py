@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any, cast
 
-from stethoscope.containers.damage import ARCHIVE
 from stethoscope.data.members import open_members
 from stethoscope.data.survey import survey
 from stethoscope.errors import StethoscopeError, UnreadableFile
+from stethoscope.models.containers.damage import ARCHIVE
 from stethoscope.types import ModelFile
 
 GZIP = b"\x1f\x8b"

@@ -1,0 +1,113 @@
+"""Sudden changes of a curve: a level that jumps and stays for a while, and a saw that rises at once and falls slowly."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stethoscope.checks.curves.shapes import noise
+
+_NOISE = 8.0
+"""A jump is this many times the noise from point to point …"""
+_RELATIVE_NOISE = 6.0
+"""… and its ratio this many times the noise of the logarithms: where the loss is high, it scatters more …"""
+_DEPTH = 0.25
+"""… this share of all the curve had fallen …"""
+_FOLD = 1.5
+"""… and leads to this many times the level before."""
+_ALONE = 3.0
+"""… and this many times any other rise nearby: where many points rise and fall, none is a jump."""
+_NEARBY = 8
+_BEFORE, _AFTER = 3, 3
+"""Points whose median is the level before and after it."""
+_WINDOW = 41
+_LEAST_POINTS = 100
+_LEAST_TEETH = 6
+_RISING = 0.4
+"""Share of the steps of a saw that lead upwards: one rise, then a long fall. Shuffled batches have one half."""
+_HEIGHT = 0.2
+"""Height of a tooth over the size of the loss."""
+
+
+@dataclass(frozen=True)
+class Jump:
+    """A sudden rise."""
+
+    index: int
+    """Of the first point after it."""
+    step: float
+    before: float
+    """Level just before."""
+    after: float
+    """The first value after it."""
+    back: float | None
+    """Step at which the level before was reached again; None when it never was."""
+
+
+@dataclass(frozen=True)
+class Saw:
+    """Rises that come again and again, each followed by a slow fall."""
+
+    count: int
+    period: float
+    """Points from rise to rise."""
+    height: float
+    """Median height of a rise."""
+    steps: tuple[float, ...]
+    """Where it rises, the first 50."""
+
+
+def jumps(steps: Sequence[float], values: Sequence[float]) -> tuple[Jump, ...]:
+    """Sudden rises that last longer than one point, in order. All values must be finite."""
+    if len(values) < 6:
+        return ()
+    jitter, found = noise(values), list[Jump]()
+    scatter = math.exp(_RELATIVE_NOISE * noise([math.log(value) for value in values])) if min(values) > 0 else 1.0
+    for at in range(_BEFORE, len(values)):
+        before = statistics.median(values[at - _BEFORE : at])
+        rise = values[at] - values[at - 1]
+        depth = max(values[:at]) - before
+        level = statistics.median(values[at : at + _AFTER])
+        sudden = (
+            rise > _NOISE * jitter and rise > _DEPTH * depth and values[at] > max(_FOLD, scatter) * abs(values[at - 1])
+        )
+        lasts = level > before + max(0.3 * rise if rise < 2 * depth else 0.05 * depth, 2 * jitter)
+        others = [
+            values[near] - values[near - 1]
+            for near in range(max(1, at - _NEARBY), min(len(values), at + _NEARBY + 1))
+            if near not in (at, at + 1)
+        ]
+        alone = rise > _ALONE * max(others, default=0.0)
+        if sudden and lasts and alone and (not found or at - found[-1].index > _AFTER):
+            back = next((step for step, value in zip(steps[at:], values[at:], strict=True) if value <= before), None)
+            found.append(Jump(at, steps[at], before, values[at], back))
+    return tuple(found)
+
+
+def saw(steps: Sequence[float], values: Sequence[float]) -> Saw | None:
+    """The saw in a curve of single batches; None where its points scatter as those of shuffled batches do."""
+    import numpy as np
+
+    known = np.asarray(values, np.float64)
+    kept = np.isfinite(known)
+    known, at = known[kept], np.asarray(steps, np.float64)[kept]
+    if len(known) < _LEAST_POINTS:
+        return None
+    trend = np.convolve(np.pad(known, _WINDOW // 2, mode="edge"), np.ones(_WINDOW) / _WINDOW, mode="valid")
+    rest = known - trend
+    spread = float(rest.std())
+    size = float(np.median(np.abs(trend)))
+    if spread == 0 or size == 0:
+        return None
+    change = np.diff(known)
+    rising = float((change > 0).mean())
+    rises = np.flatnonzero(change > 2 * np.median(np.abs(change)) + 0.5 * spread) + 1
+    if len(rises) and rising <= _RISING:
+        rises = rises[np.append(True, np.diff(rises) > 2)]
+        height = float(np.median(known[np.minimum(rises + 1, len(known) - 1)] - known[rises - 1]))
+        if len(rises) >= _LEAST_TEETH and height >= _HEIGHT * size:
+            gaps = np.diff(rises)
+            return Saw(len(rises), float(np.median(gaps)), height, tuple(at[rises[:50]].tolist()))
+    return None

@@ -1,0 +1,78 @@
+"""Several changes that only work together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.errors import StethoscopeError
+
+if TYPE_CHECKING:
+    from stethoscope.program.setup import Setup
+
+_DEEPEST = 8
+_MOST_SAID = 3
+
+
+@dataclass(frozen=True)
+class Combined(Fix):
+    """Makes `fixes` one after the other."""
+
+    kind: ClassVar[str] = "combined"
+    fixes: tuple[Fix, ...] = ()
+
+    @property
+    def summary(self) -> str:
+        """One line; changes beyond the third are only counted."""
+        listed = [fix.summary for fix in self.fixes]
+        more = len(listed) - _MOST_SAID
+        return "; ".join(listed[:_MOST_SAID]) + (f"; and {more} more like these" if more > 0 else "")
+
+    def code(self) -> str:
+        """The lines of each, in order."""
+        return "\n\n".join(dict.fromkeys(fix.code() for fix in self.fixes))
+
+    def apply(self, setup: Setup) -> Setup:
+        """A copy with every change that training can show; advice in between changes nothing.
+
+        Raises:
+            CannotRun: one of them cannot be applied.
+        """
+        for fix in self.fixes:
+            if fix.provable:
+                setup = fix.apply(setup)
+        return setup
+
+    def params(self) -> dict[str, Any]:
+        """The fixes as JSON."""
+        return {"fixes": [fix.to_json() for fix in self.fixes]}
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Combined:
+        """The inverse of `params`.
+
+        Raises:
+            StethoscopeError: not a list of fixes, or nested beyond sense.
+        """
+        from stethoscope.checks.fixes import fix_from_json
+
+        items = params.get("fixes", ())
+        if not isinstance(items, list | tuple) or not all(isinstance(item, Mapping) for item in items):
+            raise StethoscopeError(f"Fix combined: expected a list of fixes, got {type(items).__name__}.")
+        if _depth(params) > _DEEPEST:
+            raise StethoscopeError(f"Fix combined: expected at most {_DEEPEST} levels, got more.")
+        return cls(tuple(fix_from_json(item) for item in items))
+
+
+def _depth(params: Any) -> int:
+    if not isinstance(params, Mapping):
+        return 0
+    inner = params.get("fixes")
+    if not isinstance(inner, list | tuple):
+        return 0
+    return 1 + max((_depth(item.get("params")) for item in inner if isinstance(item, Mapping)), default=0)
+
+
+FIX = Combined

@@ -1,0 +1,1 @@
+"""From evidence to findings in order: which checks run, causes before symptoms, findings as JSON."""

@@ -1,0 +1,1 @@
+"""The command line: one module for a command, and how each prints for people."""

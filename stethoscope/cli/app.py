@@ -1,0 +1,305 @@
+"""The command line: every page's job as a command. `--json` prints one object and nothing else."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from stethoscope.architecture.description import Description
+from stethoscope.cli import (
+    activations as cli_activations,
+)
+from stethoscope.cli import (
+    compare as cli_compare,
+)
+from stethoscope.cli import (
+    convert as cli_convert,
+)
+from stethoscope.cli import (
+    curves as cli_curves,
+)
+from stethoscope.cli import (
+    drift as cli_drift,
+)
+from stethoscope.cli import (
+    endurance as cli_endurance,
+)
+from stethoscope.cli import (
+    latency as cli_latency,
+)
+from stethoscope.cli import (
+    predict as cli_predict,
+)
+from stethoscope.cli import (
+    run as cli_run,
+)
+from stethoscope.cli import (
+    sweep as cli_sweep,
+)
+from stethoscope.cli import (
+    versions as cli_versions,
+)
+from stethoscope.cli.answers import answer_or_exit, exit_for, failing_well, known, print_json, summary
+from stethoscope.cli.options import (
+    DataOption,
+    JsonOption,
+    MemoryOption,
+    ModelArgument,
+    PrepareOption,
+    TargetOption,
+    TimeoutOption,
+    TrustOption,
+)
+from stethoscope.codec import plain
+from stethoscope.types import JobResult
+
+app = typer.Typer(
+    name="stethoscope",
+    help="Find out what is wrong with a TensorFlow model, why, and what fixes it.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def serve(
+    address: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for the whole network.")] = "localhost",
+    port: Annotated[int, typer.Option(help="Port.")] = 8501,
+    base_path: Annotated[str, typer.Option(help="URL path to serve under, for example /team/models.")] = "",
+    workspace: Annotated[Path | None, typer.Option(help="Folder for files and results.")] = None,
+) -> None:
+    """Start the dashboard, ready for a team."""
+    root = Path(__file__).resolve().parents[1]
+    home = root / "dashboard" / "Home.py"
+    if workspace is not None:
+        os.environ["STETHOSCOPE_WORKSPACE"] = str(workspace.resolve())
+    prefix = base_path.strip("/")
+    os.environ["STETHOSCOPE_BASE_PATH"] = prefix
+    options = {"server.address": address, "server.port": port, "server.baseUrlPath": prefix, "server.headless": "true"}
+    if address not in ("localhost", "127.0.0.1", "::1"):
+        os.environ.setdefault("STETHOSCOPE_REQUIRE_CONTAINMENT", "true")
+    shown = "localhost" if address in ("0.0.0.0", "::", "localhost") else address
+    options["browser.serverAddress"] = shown
+    command = [sys.executable, "-m", "streamlit", "run", str(home)]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    sys.stderr.write(f"Stethoscope on http://{shown}:{port}/{prefix}\n")
+    sys.stderr.flush()
+    os.chdir(root)
+    os.execv(sys.executable, command)
+
+
+@app.command()
+def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
+    """Read a model's architecture without loading it."""
+    with failing_well():
+        result = cli_run.describe(model)
+        description = answer_or_exit(result, Description, as_json)
+        if as_json:
+            print_json(plain(description))
+        else:
+            from stethoscope.cli import text as cli_text
+
+            cli_text.description(description)
+
+
+app.command()(cli_predict.predict)
+app.command()(cli_activations.activations)
+app.command()(cli_sweep.sweep)
+app.command()(cli_endurance.endurance)
+app.command()(cli_curves.curves)
+app.command()(cli_versions.versions)
+app.command()(cli_convert.convert)
+app.command()(cli_compare.compare)
+app.command()(cli_latency.latency)
+app.command()(cli_drift.drift)
+
+
+@app.command()
+def consistency(
+    model: ModelArgument,
+    data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
+    runs: Annotated[int, typer.Option(min=2, help="How often the same input is run.")] = 5,
+    batch_size: Annotated[int, typer.Option(min=1, help="Rows in the input.")] = 8,
+    seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance.")] = 1e-5,
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 300.0,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Does the same input always give the same output?"""
+    with failing_well():
+        params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
+        params |= cli_run.data_params(prepare, target)
+        result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
+        from stethoscope.cli import text_consistency as cli_text_consistency
+        from stethoscope.compare.consistency.report import ConsistencyReport
+
+        if as_json:
+            empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
+            print_json({**summary(result), **empty, **known(result, ConsistencyReport)})
+        else:
+            cli_text_consistency.consistency(result)
+        exit_for(result)
+
+
+@app.command()
+def check(
+    model: ModelArgument,
+    data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
+    logs: Annotated[
+        Path | None, typer.Option(help="Training logs: a folder of event files, or a .csv or .json.")
+    ] = None,
+    fit: Annotated[
+        str | None,
+        typer.Option(
+            help="How it was trained: epochs=50,batch_size=32,validation_split=0.2,shuffle=false; also loss, from_logits, "
+            "optimizer, learning_rate, metrics. With it (and data) a copy is trained for a few seconds."
+        ),
+    ] = None,
+    second: Annotated[Path | None, typer.Option(help="Another model to score on the same rows.")] = None,
+    only: Annotated[str, typer.Option(help="Ids of the checks to run, separated by commas.")] = "",
+    prove: Annotated[bool, typer.Option("--prove", help="Try each fix side by side with the original.")] = False,
+    fail_on: Annotated[
+        str, typer.Option(help="Exit with 1 from this severity: info, low, medium, high, critical.")
+    ] = "high",
+    train_time: Annotated[float, typer.Option(help="Seconds for the short training run.")] = 10.0,
+    memory_limit: MemoryOption = "",
+    trust: TrustOption = False,
+    html: Annotated[Path | None, typer.Option(help="Write the report as one HTML file.")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Write the findings as SARIF 2.1.0.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Find out what is wrong, why, and what fixes it."""
+    with failing_well():
+        from stethoscope.cli import check as cli_check
+
+        level = cli_check.severity(fail_on)
+        request = cli_check.request(
+            model,
+            data,
+            logs,
+            second,
+            fit,
+            only,
+            prove=prove,
+            trusted=trust,
+            memory_limit=memory_limit,
+            train_s=train_time,
+            data_params=cli_run.data_params(prepare, target),
+        )
+        report = cli_check.run(request)
+        cli_check.write_files(report, html, sarif)
+        if as_json:
+            sys.stdout.write(json.dumps(cli_check.to_json(report), allow_nan=False) + "\n")
+        else:
+            from stethoscope.cli.text_check import diagnosis
+
+            diagnosis(report)
+        cli_check.exit_for(report, level)
+
+
+@app.command()
+def plan(
+    models: Annotated[list[Path], typer.Argument(help="One model, or several that are to share a device.")],
+    device: Annotated[
+        str, typer.Option(help="Memory of one device (16GB), or its name: t4, a100-80, h100-80, tpu-v5e …")
+    ],
+    devices: Annotated[int, typer.Option(min=1, help="How many of them there are.")] = 1,
+    train: Annotated[bool, typer.Option("--train/--inference", help="What the devices are for.")] = True,
+    optimizer: Annotated[
+        str, typer.Option(help="adam, sgd, momentum, adafactor …; auto for the model's own.")
+    ] = "auto",
+    precision: Annotated[
+        str,
+        typer.Option(help="float32, mixed_float16, mixed_bfloat16, bfloat16, float16; auto for the model's own."),
+    ] = "auto",
+    batch_size: Annotated[int, typer.Option(min=1, help="Samples in one step, over all devices together.")] = 32,
+    sequence_length: Annotated[
+        int | None, typer.Option(min=1, help="Positions per sample, where the model leaves it open.")
+    ] = None,
+    image_size: Annotated[str, typer.Option(help="224 or 480x640, where the model leaves it open.")] = "",
+    cached_tokens: Annotated[
+        int, typer.Option(min=0, help="For text generation: positions whose keys and values are kept.")
+    ] = 0,
+    recompute: Annotated[
+        bool, typer.Option("--recompute/--no-recompute", help="Show what computing activations twice would need.")
+    ] = True,
+    really_run: Annotated[
+        bool,
+        typer.Option(
+            "--run", help="Also predict with all models at once, each within its share of one device's memory."
+        ),
+    ] = False,
+    exceed: Annotated[
+        str, typer.Option(help="With --run, the model (file name) that is given more work than its share holds.")
+    ] = "",
+    run_time: Annotated[float, typer.Option(min=0.1, help="With --run, seconds they run beside each other.")] = 3.0,
+    timeout: TimeoutOption = 300.0,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which ways of using the devices fit the model, cheapest first, with the code."""
+    with failing_well():
+        from stethoscope.cli import plan as cli_plan
+
+        asked = cli_plan.settings(
+            device,
+            devices,
+            train,
+            optimizer,
+            precision,
+            batch_size,
+            cached_tokens,
+            recompute=recompute,
+        )
+        value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
+        if isinstance(value, JobResult):
+            answer_or_exit(value, Description, as_json)
+            return
+        if not really_run:
+            cli_plan.write(value, as_json)
+            return
+        from stethoscope.cli import plan_run as cli_plan_run
+
+        card = asked.device.usable_bytes
+        report = cli_plan_run.run(
+            models, card, batch_size, exceed=exceed, seconds=run_time, trusted=trust, timeout_s=timeout
+        )
+        cli_plan.write({**value, "run": report.to_json()}, as_json)
+        cli_plan_run.exit_for(report)
+
+
+@app.command()
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what is installed and which containment layers hold: tried, not guessed."""
+    with failing_well():
+        from stethoscope.studies.doctor import examine
+
+        examined = examine()
+        if as_json:
+            print_json(plain(examined))
+        else:
+            from stethoscope.cli import text as cli_text
+
+            cli_text.examination(examined)
+
+
+def main() -> NoReturn:
+    """Entry point of the `stethoscope` command."""
+    app()
+    raise SystemExit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""`stethoscope check`: from options to a request, and from the report to files and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from stethoscope.checks.judging.findings import Severity
+from stethoscope.cli.run import beside_files, budget, input_files, short_engine
+from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile, UnsafeFile
+from stethoscope.evidence.fit import FitSettings
+from stethoscope.studies.diagnosis.report import Report, report_to_json
+from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.run import Diagnosis
+from stethoscope.types import ModelFile, Status
+
+FOUND = 1
+"""Exit code when there is a finding at or above `--fail-on`."""
+
+
+def severity(label: str) -> Severity:
+    """Reads `--fail-on`.
+
+    Raises:
+        BadSetting: no such severity.
+    """
+    try:
+        return Severity.named(label)
+    except KeyError:
+        known = ", ".join(item.label for item in Severity)
+        raise BadSetting(f"--fail-on {label!r}: expected one of {known}. Correct it.") from None
+
+
+def request(
+    model: Path,
+    data: Path | None,
+    logs: Path | None,
+    second: Path | None,
+    fit: str | None,
+    only: str,
+    *,
+    prove: bool,
+    trusted: bool,
+    memory_limit: str,
+    train_s: float,
+    data_params: Mapping[str, Any] | None = None,
+) -> Request:
+    """The request behind the options.
+
+    Raises:
+        StethoscopeError: a file that is not there, or a setting that makes no sense.
+    """
+    if train_s <= 0:
+        raise BadSetting(f"--train-time {train_s:g}: expected more than 0 seconds.")
+    files = input_files(model, data)
+    return Request(
+        model=files["model"],
+        data=files.get("data"),
+        preparation=tuple((data_params or {}).get("preparation", ())),
+        data_options=dict((data_params or {}).get("data_options", {})),
+        logs=_given(logs, "logs"),
+        second=_given(second, "second model"),
+        fit=None if fit is None else FitSettings.parse(fit),
+        prove=prove,
+        only=frozenset(part.strip() for part in only.split(",") if part.strip()),
+        trusted=trusted,
+        memory_bytes=budget(memory_limit, 1).memory_bytes,
+        train_s=train_s,
+        beside=beside_files(files),
+    )
+
+
+def _given(path: Path | None, what: str) -> ModelFile | None:
+    if path is None:
+        return None
+    if not path.exists():
+        raise UnreadableFile(f"{path.name}: no such file. Check the path given for the {what}.")
+    return ModelFile(path.resolve(), path.name)
+
+
+def run(asked: Request) -> Report:
+    """Runs the diagnosis; progress goes to standard error when that is a terminal."""
+    with short_engine(2) as engine:
+        if not sys.stderr.isatty():
+            return Diagnosis(engine, asked).run()
+        from rich.console import Console
+
+        with Console(stderr=True).status("starting") as status:
+            return Diagnosis(engine, asked, _showing(status.update)).run()
+
+
+def _showing(update: Callable[[str], None]) -> Callable[[Report], None]:
+    def show(report: Report) -> None:
+        running = [f"{stage.title}: {stage.progress}" for stage in report.stages if stage.status == "running"]
+        update(f"{len(report.findings)} findings so far   " + " · ".join(running))
+
+    return show
+
+
+def to_json(report: Report) -> dict[str, Any]:
+    """The answer of `--json`."""
+    return report_to_json(report)
+
+
+def write_files(report: Report, html: Path | None, sarif: Path | None) -> None:
+    """Writes the reports that were asked for.
+
+    Raises:
+        StethoscopeError: a file cannot be written.
+    """
+    from stethoscope.studies.report import html_report, sarif_report
+
+    for path, render in ((html, html_report.render), (sarif, sarif_report.render)):
+        if path is None:
+            continue
+        try:
+            path.write_text(render(report), encoding="utf-8")
+        except OSError as error:
+            raise StethoscopeError(f"{path}: cannot be written ({error.strerror}). Choose another place.") from error
+
+
+def exit_for(report: Report, level: Severity) -> None:
+    """Ends with 1 for a finding at or above `level`, 2 when it could not run, 3 for a refusal."""
+    if report.status is not Status.OK:
+        sys.stderr.write(f"{report.reason}\n")
+        raise typer.Exit(UnsafeFile.exit_code if report.status is Status.REFUSED else StethoscopeError.exit_code)
+    if report.at_or_above(level):
+        raise typer.Exit(FOUND)

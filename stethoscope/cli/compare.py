@@ -1,0 +1,150 @@
+"""`stethoscope compare`: whether models say the same, and where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stethoscope.architecture.description import FormatNamed
+from stethoscope.cli import run as cli_run
+from stethoscope.cli.answers import exit_for_status, failing_well, known, print_json, summary
+from stethoscope.cli.options import (
+    DataOption,
+    JsonOption,
+    MemoryOption,
+    PrepareOption,
+    TargetOption,
+    TimeoutOption,
+    TrustOption,
+)
+from stethoscope.codec import answer_of, partial_of
+from stethoscope.errors import BadSetting
+from stethoscope.memory.run_settings import RunSettings
+from stethoscope.types import Budget, JobResult, Status
+
+_EMPTY: dict[str, Any] = {"verdict": None, "outputs": [], "top1_agreement": None, "first_divergence": None}
+_LIGHT = (".onnx", ".tflite")
+_FROM_BAD = (None, "different", "within_tolerance", "equal")
+
+
+def compare(
+    models: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="MODEL_A MODEL_B…", help="The model that is right, then the ones that should say the same."
+        ),
+    ],
+    way: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Compare the first model also with itself, run in another way: call=predict, precision=mixed_bfloat16, "
+            "device=gpu, threads=1, xla=true, several joined by commas. May be given several times."
+        ),
+    ] = None,
+    data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
+    rows: Annotated[int, typer.Option(min=1, help="Rows on which outputs are compared.")] = 32,
+    layers: Annotated[bool, typer.Option("--layers/--no-layers", help="Look for the first layer that parts.")] = True,
+    edges: Annotated[
+        bool, typer.Option("--edges/--no-edges", help="Also give both zeros, very large values, NaN and infinities.")
+    ] = True,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Rows in a call; all at once if not given.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the random input, without data.")] = 0,
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 600.0,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Do models say the same, and if not, where do they part and why? Exits with 1 where they differ."""
+    with failing_well():
+        from stethoscope.compare.parity.ways import parse_way, said
+
+        ways = [parse_way(one) for one in way or ()]
+        others = [_Other(path, path.name) for path in models[1:]]
+        others += [_Other(models[0], f"{models[0].name}, {said(one)}", one) for one in ways]
+        if not others:
+            raise BadSetting("Expected two models or more, got one. To compare it with itself, give a --way.")
+        params: dict[str, Any] = {
+            "rows": rows,
+            "layers": layers,
+            "edges": edges,
+            "seed": seed,
+            "trusted": trust,
+            "trusted_other": trust,
+        }
+        if batch_size is not None:
+            params["batch_size"] = batch_size
+        params |= cli_run.data_params(prepare, target)
+        results = _run(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
+        from stethoscope.cli import text_compare as cli_text_compare
+        from stethoscope.compare.parity.comparison import Comparison
+
+        compared = [partial_of(result, Comparison) for result in results]
+        verdicts = [None if one is None else one.verdict for one in compared]
+        worst = min(range(len(results)), key=lambda place: _FROM_BAD.index(verdicts[place]))
+        if as_json:
+            answers = [_answer(one, other) for one, other in zip(results, others, strict=True)]
+            print_json(answers[worst] | ({"comparisons": answers} if len(answers) > 1 else {}))
+        else:
+            cli_text_compare.comparisons([other.title for other in others], results, compared)
+        bad = next((one for one in results if one.status is not Status.OK), results[0])
+        exit_for_status(bad.status, bad.reason)
+        if verdicts[worst] == "different":
+            raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Other:
+    """What the first model is compared with."""
+
+    path: Path
+    title: str
+    settings: RunSettings | None = None
+
+
+def _run(
+    first: Path, others: Sequence[_Other], data: Path | None, params: Mapping[str, Any], limits: Budget
+) -> list[JobResult]:
+    """The comparisons, in order; one whose model cannot be described ends as that did."""
+    from stethoscope.compare.parity.comparison_jobs import Compared, comparison_job
+
+    files = cli_run.input_files(first, data)
+    rows = files.pop("data", None)
+    given = [cli_run.input_files(one.path, None) for one in others]
+    with cli_run.short_engine() as engine:
+        if not all(one.suffix.lower() in _LIGHT for one in (first, *(other.path for other in others))):
+            engine.warm(["tensorflow"])  # takes seconds, which are those of reading what the files are
+        described, worker = cli_run.describe_kind(engine, files)
+        if described.status is not Status.OK:
+            return [described] * len(others)
+        left, ends = Compared(files, worker), dict[int, JobResult]()
+        right = dict[int, Compared]()
+        for place, (one, own) in enumerate(zip(others, given, strict=True)):
+            described, worker = cli_run.describe_kind(engine, own)
+            if described.status is not Status.OK:
+                ends[place] = described
+                continue
+            right[place] = Compared(own, worker, one.settings, answer_of(described, FormatNamed).format_id)
+        jobs = {
+            place: comparison_job(left, one, rows, params, limits, list(right.values())) for place, one in right.items()
+        }
+        ends |= dict(zip(jobs, cli_run.run_jobs(engine, list(jobs.values())), strict=True))
+    return [ends[place] for place in range(len(others))]
+
+
+def _answer(result: JobResult, other: _Other) -> dict[str, Any]:
+    from stethoscope.compare.parity.comparison import Comparison
+
+    return {
+        **summary(result),
+        "with": other.title,
+        "peak_rss_bytes": result.peak_rss_bytes,
+        "wall_s": result.wall_s,
+        **_EMPTY,
+        **known(result, Comparison),
+    }

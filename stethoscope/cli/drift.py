@@ -1,0 +1,165 @@
+"""`stethoscope drift`: whether data of today is still like the data of then; once, or as a monitor that is run again."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stethoscope.cli import run as cli_run
+from stethoscope.cli.answers import exit_for, failing_well, known, print_json, summary
+from stethoscope.cli.options import (
+    JsonOption,
+    MemoryOption,
+    PrepareOption,
+    TargetOption,
+    TimeoutOption,
+    TrustOption,
+)
+from stethoscope.codec import partial_of
+from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
+
+DRIFTED = 1
+"""Exit code where there is drift."""
+_EMPTY: dict[str, Any] = {"verdict": None, "sentence": "", "features": [], "smallest_detectable": None, "settings": {}}
+
+
+def drift(
+    places: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="REFERENCE CURRENT",
+            help="Data of then and data of today, of any kind that --data of other commands reads. One file: a log that is divided "
+            "in two by its column of moments. With --monitor: the data of today only.",
+        ),
+    ],
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Also compare what this model makes of both: a layer's output and its predictions."),
+    ] = None,
+    layer: Annotated[
+        str, typer.Option(help="With --model, the layer (path of `describe`); the last before the output.")
+    ] = "",
+    alpha: Annotated[float, typer.Option(help="How often the verdict may be drift where there is none.")] = 0.05,
+    min_effect: Annotated[
+        str, typer.Option(help="A smaller drift counts as none: small, large, or a PSI above chance like 0.1.")
+    ] = "",
+    columns: Annotated[str, typer.Option(help="Only these columns, separated by commas.")] = "",
+    ignore: Annotated[str, typer.Option(help="Columns left out, separated by commas.")] = "",
+    time: Annotated[str, typer.Option(help="The column of moments of a log of predictions; none for none.")] = "",
+    prediction: Annotated[str, typer.Option(help="The column of predictions in a log.")] = "",
+    confidence: Annotated[str, typer.Option(help="The column of how sure they are.")] = "",
+    label: Annotated[str, typer.Option(help="The column of labels that came later.")] = "",
+    rows: Annotated[int, typer.Option(min=10, help="Rows of each side that are read at most, at random.")] = 50_000,
+    seed: Annotated[int, typer.Option(help="Seed of whatever is random.")] = 0,
+    subgroups: Annotated[
+        bool, typer.Option("--subgroups/--no-subgroups", help="Look for groups that drift most.")
+    ] = True,
+    monitor: Annotated[Path | None, typer.Option(help="Run this saved monitor; its runs are kept beside it.")] = None,
+    save_monitor: Annotated[Path | None, typer.Option(help="Save these settings as a monitor.")] = None,
+    webhook: Annotated[str, typer.Option(help="An http(s) address to which drift is posted as JSON.")] = "",
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 600.0,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Has the data drifted: in which columns, by how much, and could so few rows have shown it? Exits with 1 where it has."""
+    with failing_well():
+        from stethoscope.drift.report import DriftReport
+        from stethoscope.drift.settings import DriftSettings
+        from stethoscope.studies.monitors.monitor import Monitor, history_path, remember
+        from stethoscope.studies.monitors.webhook import checked_url, post
+
+        if monitor is not None:
+            asked = Monitor.load(monitor)
+            _only_current(places, monitor)
+            asked = replace(asked, webhook=checked_url(webhook) or asked.webhook)
+            current: Path | None = places[0]
+        else:
+            if len(places) > 2:
+                raise BadSetting(
+                    f"Expected two files, reference and current, got {len(places)}. Compare two at a time."
+                )
+            current = places[1] if len(places) == 2 else None
+            job = cli_run.data_params(prepare, target) | ({"trusted": True} if trust else {})
+            settings = DriftSettings.from_json(
+                {
+                    "alpha": alpha, "min_effect": min_effect, "rows": rows, "seed": seed, "layer": layer, "time": time,
+                    "prediction": prediction, "confidence": confidence, "label": label, "subgroups": subgroups,
+                    "columns": _names(columns), "ignore": _names(ignore),
+                }
+            )  # fmt: skip
+            asked = Monitor(places[0].resolve(), settings, model and model.resolve(), checked_url(webhook), job)
+        try:
+            result = _run(asked, current, cli_run.budget(memory_limit, timeout))
+        except StethoscopeError as error:
+            if monitor is not None:
+                # A run that could not begin is a gap in the history, which is to be seen.
+                remember(monitor, places[-1].name, Status.FAILED, None, str(error))
+            raise
+        value = {
+            **summary(result),
+            "peak_rss_bytes": result.peak_rss_bytes,
+            "wall_s": result.wall_s,
+            **_EMPTY,
+            **known(result, DriftReport),
+        }
+        report, done = partial_of(result, DriftReport), dict[str, Any]()
+        if save_monitor is not None and result.status is Status.OK:
+            asked.save(save_monitor)
+            done["monitor"] = str(save_monitor.resolve())
+        if monitor is not None:
+            remember(monitor, places[-1].name, result.status, report, result.reason)
+            done["history"] = str(history_path(monitor).resolve())
+        if asked.webhook and report is not None and report.drifted:
+            problem = post(asked.webhook, value)
+            done["webhook"] = {"sent": not problem, "reason": problem}
+            if problem:
+                sys.stderr.write(f"{problem}\n")
+        if as_json:
+            print_json(value | done)
+        elif result.status is Status.OK and report is not None:
+            from stethoscope.cli.text_drift import drift as for_people
+
+            for_people(report, done.get("monitor", ""), done.get("history", ""))
+        exit_for(result)
+        if report is not None and report.drifted:
+            raise typer.Exit(DRIFTED)
+
+
+def _run(asked: Any, current: Path | None, limits: Budget) -> JobResult:
+    """Runs the job: in a light worker without a model, in the model's kind of worker with one."""
+    files = {"reference": _file(asked.reference, "reference")}
+    if current is not None:
+        files["current"] = _file(current, "current data")
+    params = asked.settings.to_json() | dict(asked.job)
+    worker: WorkerKind = "light"
+    with cli_run.short_engine() as engine:
+        if asked.model is not None:
+            files |= cli_run.input_files(asked.model, None)
+            described, worker = cli_run.describe_kind(engine, files, limits)
+            if described.status is not Status.OK:
+                return described
+        return cli_run.run_job(engine, Job("drift", files, params, limits, worker))
+
+
+def _only_current(places: list[Path], monitor: Path) -> None:
+    if len(places) != 1:
+        raise BadSetting(f"With --monitor {monitor.name}: expected one file, the current data, got {len(places)}.")
+
+
+def _file(place: Path, role: str) -> ModelFile:
+    whole = place.resolve()
+    if not whole.exists():
+        raise UnreadableFile(f"{place.name}: no such file. Check the path given for the {role}.")
+    return ModelFile.at(whole)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,129 @@
+"""What the commands print for people: short, with units; `--json` is for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from stethoscope.architecture.description import Description
+from stethoscope.codec import partial_of
+from stethoscope.shortage_report import shortage_of
+from stethoscope.sizes import human_bytes
+from stethoscope.types import JobResult, Status
+
+if TYPE_CHECKING:
+    from stethoscope.studies.doctor import Examination
+
+_SHOWN_LAYERS = 200
+
+
+def description(described: Description) -> None:
+    """Prints the answer of `describe`."""
+    console = Console(highlight=False)
+    parameters = described.parameters
+    trainable = "" if parameters.trainable is None else f" ({parameters.trainable:,} trainable)"
+    console.print(
+        f"[bold]{escape(described.format)}[/]  {escape(described.framework_version)}  {human_bytes(described.size_bytes)}"
+    )
+    console.print(f"{parameters.total:,} parameters{trainable}")
+    for title, specs in (("input", described.inputs), ("output", described.outputs)):
+        for spec in specs:
+            console.print(f"{title:>6}  {escape(spec.name)}  {shape(spec.shape)}  {spec.dtype}")
+    if described.compile:
+        settings = (f"{key} {value}" for key, value in vars(described.compile).items() if value)
+        console.print("compiled  " + escape(", ".join(settings)))
+    table = Table("layer", "type", "output shape", "parameters", box=None, pad_edge=False)
+    for layer in described.layers[:_SHOWN_LAYERS]:
+        table.add_row(escape(layer.path), escape(layer.type), shape(layer.output_shape), f"{layer.parameters:,}")
+    console.print(table)
+    if len(described.layers) > _SHOWN_LAYERS:
+        console.print(f"… and {len(described.layers) - _SHOWN_LAYERS:,} more (--json has all)")
+    for warning in described.warnings:
+        console.print(f"[yellow]note[/]  {escape(warning)}")
+    for hazard in described.hazards:
+        console.print(f"[red]code[/]  {escape(hazard.message)}")
+    if described.runnable:
+        console.print(f"[yellow]cannot run here[/]  {escape(described.runnable)}")
+
+
+def prediction(result: JobResult, folder: Path) -> None:
+    """Prints the answer of `predict`, whose outputs lie in `folder`."""
+    from stethoscope.tasks.predict import Prediction
+
+    console, known = Console(highlight=False), partial_of(result, Prediction)
+    if result.status is not Status.OK or known is None:
+        console.print(f"[red]{result.status.value.replace('_', ' ')}[/] in phase {escape(result.phase)}")
+        _print_shortage(console, result)
+        return
+    settings, predicted = known.settings, known.predicted_peak_bytes
+    foretold = f", predicted {human_bytes(predicted)}" if predicted is not None else ""
+    limit = human_bytes(settings.memory_limit_bytes or 0)
+    console.print(f"{settings.samples:,} rows in batches of {settings.batch_size:,}: {result.wall_s:.3g} s")
+    console.print(f"peak memory {human_bytes(result.peak_rss_bytes)}{foretold}, limit {limit}")
+    for sentence in known.configured:
+        console.print(escape(sentence))
+    for name, change in known.precision_difference.items():
+        moved = "to values that are not finite" if change is None else f"by at most {change:.2g}"
+        console.print(f"{settings.precision} moved {escape(name)} {moved} (first row)")
+    for name, output in known.outputs.items():
+        path = folder / Path(output.path).name
+        console.print(f"{escape(name)}  {shape(output.shape)}  {output.dtype}  {escape(str(path))}")
+
+
+def examination(examined: Examination) -> None:
+    """Prints the answer of `doctor`."""
+    console = Console(highlight=False)
+    for name, layer in examined.layers.items():
+        state = "[green]active[/]" if layer.active else "[yellow]not active[/]"
+        console.print(f"{name}  {state}  {escape(layer.what)}")
+        for attempt in layer.tried:
+            mark = "[green]✓[/]" if attempt.as_expected else "[red]✗[/]"
+            console.print(f"    {mark} {escape(attempt.attempt)}: {escape(attempt.how)}")
+    for name, version in examined.packages.items():
+        console.print(f"{name} {version or '[red]missing[/]'}")
+    for device in examined.devices:
+        free = "" if device.free_bytes is None else f", {human_bytes(device.free_bytes)} free"
+        total = "" if device.total_bytes is None else f", {human_bytes(device.total_bytes)}{free}"
+        unusable = "" if device.usable else f" [yellow]not usable[/]: {escape(device.reason)}"
+        console.print(f"device {escape(device.name)}  {escape(device.title)}{total}{unusable}")
+    if examined.machine.gpus_reason:
+        console.print(f"no GPU: {escape(examined.machine.gpus_reason)}")
+    workspace = examined.workspace
+    console.print(f"workspace {escape(workspace.path)}, {human_bytes(workspace.free_bytes)} free")
+
+
+def shape(sizes: Sequence[int | None] | None) -> str:
+    """Returns (?, 28, 28, 1): a question mark for a dynamic dimension."""
+    if sizes is None:
+        return "unknown"
+    inner = ", ".join("?" if size is None else str(size) for size in sizes)
+    return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+
+
+def _print_shortage(console: Console, result: JobResult) -> None:
+    report = shortage_of(result)
+    if report is None or result.status not in (Status.OUT_OF_MEMORY, Status.CRASHED):
+        return
+    limit = f" of {human_bytes(report.limit_bytes)}" if report.limit_bytes else ""
+    console.print(f"peak {human_bytes(result.peak_rss_bytes)}{limit}")
+    if report.tensor_shape or report.operator:
+        what = "tensor" if report.tensor_from == "error" else "largest tensor expected"
+        dimensions = shape(report.tensor_shape) if report.tensor_shape else ""
+        console.print(f"{what} {dimensions} {escape(report.operator)}".rstrip())
+    host = report.host
+    if host:
+        console.print(
+            f"memory of the machine: this job {human_bytes(host.this_job_bytes)}, {host.other_jobs} other jobs "
+            f"{human_bytes(host.other_jobs_bytes)}, other programs {human_bytes(host.rest_bytes)}, "
+            f"available {human_bytes(host.available_bytes)}"
+        )
+    fits = report.largest_batch_estimate
+    if fits:
+        console.print(f"what would fit: a batch of {fits.low:,} to {fits.high:,} (estimated)")
+    if report.advice:
+        console.print(f"what to do: {escape(report.advice)}", soft_wrap=True)

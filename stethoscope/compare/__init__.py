@@ -1,0 +1,1 @@
+"""Two models, or one model twice: conversion, parity, consistency, latency."""

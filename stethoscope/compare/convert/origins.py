@@ -1,0 +1,57 @@
+"""Which layer of the source an operator of a traced graph came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from stethoscope.models.formats import format_of
+from stethoscope.types import Architecture
+
+_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?/")
+_NUMBER = re.compile(r"_\d+$")
+
+
+class Origins:
+    """Layers by what is left of their names in the names of operators."""
+
+    def __init__(self, architecture: Architecture) -> None:
+        self._paths: Mapping[str, str] = {layer.path: layer.path for layer in architecture.layers}
+        self._types: Mapping[str, str] = {layer.path: layer.type for layer in architecture.layers}
+        self._keras = format_of(architecture).live
+        self._numbered = architecture.framework_version.startswith("Keras 3")
+        self._lasts: dict[str, str | None] = {}
+        self._bare: dict[str, str | None] = {}
+        """Operations that are layers by themselves (keras.ops), by their type in small letters; None where it is not one alone."""
+        for layer in architecture.layers:
+            if self._keras and layer.parameters == 0:
+                self._bare[layer.type.lower()] = None if layer.type.lower() in self._bare else layer.path
+            last = layer.path.rsplit("/", 1)[-1]
+            self._lasts[last] = None if last in self._lasts else layer.path
+
+    def layer(self, operator: str) -> str:
+        """The path of the layer behind an operator's name ("model/encoder/dense_1/MatMul:0"); "" where none is named in it.
+
+        Keras 3 opens the scope of a layer under its name and a number: "model_1/dense_1" is the layer "dense".
+        """
+        parts = _CALL.sub("", operator).partition(":")[0].partition("@")[0].replace(";", "/").split("/")
+        bare = [_NUMBER.sub("", part) for part in parts]
+        first, second = (bare, parts) if self._numbered else (parts, bare)
+        if self._keras:  # the last part is the operator's own name: "lstm/lstm_cell/add" is not the layer "add"
+            found = next((path for one in (first[:-1], second[:-1], first, second) if (path := self._found(one))), "")
+            return found or self._bare.get(bare[-1].lower()) or ""
+        return self._found(first) or self._found(second)
+
+    def type(self, path: str) -> str:
+        """The type of the layer at a path; "" for a Keras layer, of whose operators it does not tell, or for none."""
+        return "" if self._keras else self._types.get(path, "")
+
+    def _found(self, parts: Sequence[str]) -> str:
+        for end in range(len(parts), 0, -1):
+            for start in range(end):
+                if found := self._paths.get("/".join(parts[start:end])):
+                    return found
+        for part in reversed(parts):
+            if found := self._lasts.get(part):
+                return found
+        return ""

@@ -1,0 +1,138 @@
+"""What convolutions, poolings and their kin of Keras compute, in plain numpy, whatever their rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stethoscope.compare.parity.layer_rule import Array, Rule, Settings, Weights, ended, sizes
+
+
+def pads(size: int, kernel: int, stride: int, dilation: int) -> tuple[int, int]:
+    """As TensorFlow pads "same": the odd one at the end."""
+    out = -(-size // stride)
+    total = max(0, (out - 1) * stride + (kernel - 1) * dilation + 1 - size)
+    return total // 2, total - total // 2
+
+
+def _windows(x: Array, kernel: Sequence[int], settings: Settings, fill: float = 0.0) -> Array:
+    """(rows, *out, channels, *kernel) views of the padded input."""
+    rank = len(kernel)
+    strides = sizes(settings.get("strides") or 1, rank)
+    dilation = sizes(settings.get("dilation_rate") or 1, rank)
+    padding = str(settings.get("padding", "valid")).lower()
+    padded = settings.get("pads")
+    if padded is None and padding == "causal":
+        padded = [((kernel[0] - 1) * dilation[0], 0)]
+    if padded is None:
+        same = padding == "same"
+        padded = [
+            pads(x.shape[1 + at], kernel[at], strides[at], dilation[at]) if same else (0, 0) for at in range(rank)
+        ]
+    x = np.pad(x, ((0, 0), *padded, (0, 0)), constant_values=fill)
+    spans = [(size - 1) * dilation[at] + 1 for at, size in enumerate(kernel)]
+    views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=tuple(range(1, rank + 1)))
+    picked = tuple(slice(None, None, strides[at]) for at in range(rank))
+    taps = tuple(slice(None, None, dilation[at]) for at in range(rank))
+    found: Array = views[(slice(None), *picked, slice(None), *taps)]
+    return found
+
+
+def convolution(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
+    """Kernel (*size, inputs of a group, outputs)."""
+    kernel, x = weights["kernel"], inputs[0]
+    rank, groups = kernel.ndim - 2, int(settings.get("groups") or 1)
+    if groups * kernel.shape[-2] != x.shape[-1]:
+        raise KeyError("groups")
+    views = _windows(x, kernel.shape[:rank], settings)
+    moved = np.moveaxis(views, rank + 1, -1)  # (rows, *out, *kernel, channels)
+    parts = []
+    for part, own in zip(np.split(moved, groups, axis=-1), np.split(kernel, groups, axis=-1), strict=True):
+        parts.append(part.reshape(*moved.shape[: rank + 1], -1) @ own.reshape(-1, own.shape[-1]))
+    return ended(np.concatenate(parts, axis=-1), weights, settings)
+
+
+def depthwise(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
+    """Kernel (*size, channels, multiplier); "multiplier_first": the answers of one multiplier lie together."""
+    kernel = next(weights[name] for name in ("depthwise_kernel", "kernel") if name in weights)
+    rank = kernel.ndim - 2
+    views = _windows(inputs[0], kernel.shape[:rank], settings)  # (rows, *out, channels, *kernel)
+    flat = views.reshape(*views.shape[: rank + 2], -1)
+    found = np.einsum("...ck,kcm->...cm", flat, kernel.reshape(-1, *kernel.shape[rank:]), optimize=True)
+    if settings.get("multiplier_first"):
+        found = found.swapaxes(-1, -2)
+    return ended(found.reshape(*found.shape[: rank + 1], -1), weights, settings)
+
+
+def separable(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
+    """A depthwise convolution, then a kernel of size 1."""
+    plain = {**settings, "activation": None, "use_bias": False}
+    middle = depthwise(inputs, {"depthwise_kernel": weights["depthwise_kernel"]}, plain)
+    return ended(middle @ weights["pointwise_kernel"].reshape(middle.shape[-1], -1), weights, settings)
+
+
+def transposed(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Array:
+    """Kernel (*size, outputs, inputs); "same" takes off what a convolution from the larger picture would have padded.
+
+    "crop": how many places are taken off at the start, for each axis, in place of that.
+    """
+    x, kernel = inputs[0], weights["kernel"]
+    rank, size = kernel.ndim - 2, kernel.shape[:-2]
+    strides, dilation = sizes(settings.get("strides") or 1, rank), sizes(settings.get("dilation_rate") or 1, rank)
+    same = str(settings.get("padding", "valid")).lower() == "same"
+    more = settings.get("output_padding")
+    extra = (None,) * rank if more is None else sizes(more, rank)
+    spans = [(size[at] - 1) * dilation[at] + 1 for at in range(rank)]
+    outs, starts = [], []
+    for at in range(rank):
+        steps, added = x.shape[1 + at], extra[at]
+        if added is None:
+            out = steps * strides[at] if same else (steps - 1) * strides[at] + max(spans[at], strides[at])
+        else:
+            out = (steps - 1) * strides[at] + spans[at] - (2 * (spans[at] // 2) if same else 0) + added
+        outs.append(out)
+        starts.append(pads(out, size[at], strides[at], dilation[at])[0] if same else 0)
+    crop = settings.get("crop")
+    starts = starts if crop is None else [int(crop)] * rank
+    room = [starts[at] + outs[at] + spans[at] + strides[at] + x.shape[1 + at] * strides[at] for at in range(rank)]
+    found = np.zeros((len(x), *room, kernel.shape[-2]))
+    for tap in np.ndindex(*size):
+        begins = [tap[at] * dilation[at] for at in range(rank)]
+        placed = tuple(
+            slice(begins[at], begins[at] + (x.shape[1 + at] - 1) * strides[at] + 1, strides[at]) for at in range(rank)
+        )
+        found[(slice(None), *placed)] += x @ kernel[tap].T
+    cut = tuple(slice(starts[at], starts[at] + outs[at]) for at in range(rank))
+    return ended(found[(slice(None), *cut)], weights, settings)
+
+
+def pooling(kind: str) -> Rule:
+    """Of "max" or "average"; "count_include_pad" counts padded places in a mean."""
+
+    def apply(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
+        x = inputs[0]
+        size = sizes(settings.get("pool_size") or 2, x.ndim - 2)
+        asked = {**settings, "strides": settings.get("strides") or size, "dilation_rate": 1}
+        axes = tuple(range(-len(size), 0))
+        if kind == "max":
+            found: Array = _windows(x, size, asked, -np.inf).max(axis=axes)
+            return found
+        total = _windows(x, size, asked).sum(axis=axes)
+        if settings.get("count_include_pad"):
+            return np.asarray(total / float(np.prod(size)))
+        return np.asarray(total / _windows(np.ones_like(x[:1]), size, asked).sum(axis=axes))
+
+    return apply
+
+
+def global_pooling(kind: str) -> Rule:
+    """Of "max" or "average", over all places."""
+    function: Any = {"max": np.max, "average": np.mean}[kind]
+
+    def apply(inputs: Sequence[Array], _weights: Weights, settings: Settings) -> Array:
+        axes, keep = tuple(range(1, inputs[0].ndim - 1)), bool(settings.get("keepdims"))
+        return np.asarray(function(inputs[0], axis=axes, keepdims=keep))
+
+    return apply

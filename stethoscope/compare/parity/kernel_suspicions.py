@@ -1,0 +1,165 @@
+"""What may be wrong with a layer that has a kernel or a window, as changes that can be tried.
+
+Source: ArtemBoyarintsev/MachineLearningTools (kernels of Keras are (w, h, i, o), of PyTorch (o, i, w, h), dense ones transposed),
+keras.utils.convert_all_kernels_in_model (Theano flips kernels), keras.applications preprocess_input (BGR for RGB), Blaizzy/mlx-vlm#986
+(a factor of merged weights), fastmachinelearning/qonnx#25 and onnx/keras-onnx#98 (a bias lost, or added twice), taehoonlee/tensornets#25
+(padding), ARM-software/armnn#486 (dilation), keras-team/keras#22876 (transposed convolution), onnx/onnx-tensorflow#306 (multiplier),
+pytorch/pytorch#13934 (count_include_pad).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from stethoscope.compare.parity.layer_rule import Weights
+from stethoscope.compare.parity.suspicion import Estimate, Suspicion
+from stethoscope.types import Layer
+
+AGAIN = "Export again from the model whose weights are right."
+_COLOURS = (3, 4)
+"""Channels of a picture: red, green, blue, and how opaque it is."""
+
+
+def window_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion | Estimate]:
+    """Everything that is tried for dense layers, convolutions and poolings; nothing for other layers.
+
+    Args:
+        layer: of the group.
+        weights: by short names.
+    """
+    kernels = [name for name in ("kernel", "depthwise_kernel", "pointwise_kernel") if name in weights]
+    kernel, kind = next(iter(kernels), ""), layer.type
+    for name in kernels:
+        yield from _turned(weights, name)
+    if kernels:
+        yield from scaled_bias(weights, "bias")
+        yield from (_scaled(weights, name) for name in kernels)
+    if kind.startswith(("Conv", "Depthwise", "Separable", "MaxPool", "AveragePool")) and "Transpose" not in kind:
+        yield from _paddings(layer, weights, kernel)
+    if "Transpose" in kind and kernel:
+        for crop in range(max(weights[kernel].shape[:-2])):
+            yield Suspicion(
+                "padding",
+                "Another padding",
+                f"takes {crop} places off at the start",
+                'Give both the same padding: with "same", frameworks take the odd place off at different ends.',
+                {"crop": crop},
+            )
+    if "Depthwise" in kind or "Separable" in kind:
+        yield Suspicion(
+            "swapped-channels",
+            "Channels are in another order",
+            "puts the answers of one multiplier together, not those of one channel",
+            "Order the answers by channel, then by multiplier.",
+            {"multiplier_first": True},
+        )
+    if kind.startswith("AveragePooling"):
+        yield Suspicion(
+            "padding",
+            "Padding counted in the mean",
+            "counts padded places in the mean",
+            "Set count_include_pad to 0 in ONNX.",
+            {"count_include_pad": True},
+        )
+
+
+def scaled_bias(weights: Weights, name: str, said: str = "") -> Iterator[Suspicion | Estimate]:
+    """A bias that is lost, and one that is added more than once or in part; nothing where there is none.
+
+    Args:
+        weights: by short names.
+        name: of the bias.
+        said: whose it is, to follow "bias".
+    """
+    bias = weights.get(name)
+    if bias is None or not bias.any():
+        return
+    yield Suspicion("bias", "The bias is missing", f"adds no bias{said}", AGAIN, weights={name: np.zeros_like(bias)})
+    yield Estimate(
+        lambda factor: Suspicion(
+            "bias", "Another bias", f"adds its bias{said} times {factor:.4g}", AGAIN, weights={name: factor * bias}
+        ),
+        (1.0,),
+    )
+
+
+def scaled(weights: Weights, name: str, told: str, advice: str = AGAIN) -> Estimate:
+    """Weights times a factor; `told` holds {} for it."""
+    return Estimate(
+        lambda factor: Suspicion(
+            "scaled-weights",
+            "The weights are scaled",
+            told.format(f"{factor:.4g}"),
+            advice,
+            weights={name: factor * weights[name]},
+        ),
+        (1.0,),
+    )
+
+
+def _scaled(weights: Weights, name: str) -> Estimate:
+    return scaled(weights, name, "has its kernel times {}")
+
+
+def _turned(weights: Weights, name: str) -> Iterator[Suspicion]:
+    values = weights[name]
+    if values.ndim >= 4 and values.shape[0] == values.shape[1]:
+        yield Suspicion(
+            "transposed-kernel",
+            "The kernel is transposed",
+            "has its kernel with height and width swapped",
+            AGAIN,
+            weights={name: values.swapaxes(0, 1)},
+        )
+    if values.ndim >= 2 and values.shape[-1] == values.shape[-2] and name == "kernel":
+        yield Suspicion(
+            "transposed-kernel",
+            "The kernel is transposed",
+            "has its kernel with inputs and outputs swapped",
+            AGAIN,
+            weights={name: values.swapaxes(-1, -2)},
+        )
+    if values.ndim >= 3:
+        yield Suspicion(
+            "flipped-kernel",
+            "The kernel is flipped",
+            "has its kernel read backwards (a true convolution)",
+            AGAIN,
+            weights={name: np.flip(values, tuple(range(values.ndim - 2)))},
+        )
+    if values.ndim >= 2 and values.shape[-2] in _COLOURS:
+        order = [2, 1, 0, *range(3, values.shape[-2])]
+        yield Suspicion(
+            "swapped-channels",
+            "Channels are swapped",
+            "reads its input channels in reverse order (RGB against BGR)",
+            "Reorder the channels of the input.",
+            weights={name: values[..., order, :]},
+        )
+
+
+def _paddings(layer: Layer, weights: Weights, kernel: str) -> Iterator[Suspicion]:
+    rank = weights[kernel].ndim - 2 if kernel else int(layer.type[-2])
+    if not 1 <= rank <= 3:
+        return
+    advice = 'Give both the same padding: frameworks place the odd pixel of "same" at the end, PyTorch and ONNX pad as they are told.'
+    size = weights[kernel].shape[0] if kernel else int(np.ravel(layer.config.get("pool_size") or 2)[0])
+    for before in range(size):
+        for after in range(size):
+            yield Suspicion(
+                "padding",
+                "Another padding",
+                f"pads {before} before and {after} after",
+                advice,
+                {"pads": [(before, after)] * rank},
+            )
+    if kernel and any(one > 1 for one in np.ravel(layer.config.get("dilation_rate") or 1)):
+        yield Suspicion(
+            "dilation",
+            "The dilation is lost",
+            "has no dilation",
+            "Set the same dilation in both.",
+            {"dilation_rate": 1},
+        )

@@ -1,0 +1,88 @@
+"""Which of two models is right more often, where rows have labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.compare.parity.comparison import OutputPair, Scores
+from stethoscope.types import Feed
+
+_Z = 1.959964
+
+
+def scored(
+    left: Feed, right: Feed, outputs: Sequence[OutputPair], labels: Sequence[str | float] | None
+) -> Scores | None:
+    """How often each is right; None without labels that fit.
+
+    The interval is that of a difference of paired shares (Newcombe, Interval estimation for the difference between independent
+    proportions, 1998, simplest paired form): 95 %. For numbers, the metric is the mean absolute error.
+    """
+    if labels is None or not outputs:
+        return None
+    a, b = left[outputs[0].a], right[outputs[0].b]
+    if a.shape != b.shape or a.dtype.kind != "f" or a.ndim != 2 or len(a) != len(labels):
+        return None
+    truth = _numbers(labels)
+    if truth is None:
+        return None
+    if a.shape[1] == 1 and not _are_classes(truth, 2):
+        return _errors(a[:, 0], b[:, 0], truth)
+    classes = max(2, a.shape[1])
+    if not _are_classes(truth, classes):
+        return None
+    found = [_chosen(one) == truth for one in (a, b)]
+    only_a, only_b = int((found[0] & ~found[1]).sum()), int((found[1] & ~found[0]).sum())
+    rows = len(truth)
+    change = (only_b - only_a) / rows
+    half = _Z * math.sqrt(max(1.0, only_a + only_b - (only_b - only_a) ** 2 / rows)) / rows
+    return Scores(
+        metric="accuracy",
+        a=float(found[0].mean()),
+        b=float(found[1].mean()),
+        change=change,
+        low=max(-1.0, change - half),
+        high=min(1.0, change + half),
+        rows=rows,
+        only_a_right=only_a,
+        only_b_right=only_b,
+    )
+
+
+def _errors(a: npt.NDArray[Any], b: npt.NDArray[Any], truth: npt.NDArray[np.float64]) -> Scores:
+    left, right = np.abs(a - truth), np.abs(b - truth)
+    gap = (right - left).astype(np.float64)
+    half = _Z * float(gap.std(ddof=1)) / math.sqrt(len(gap)) if len(gap) > 1 else math.inf
+    change = float(gap.mean())
+    return Scores(
+        metric="mean absolute error",
+        a=float(left.mean()),
+        b=float(right.mean()),
+        change=change,
+        low=change - half,
+        high=change + half,
+        rows=len(truth),
+    )
+
+
+def _chosen(answers: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    if answers.shape[1] > 1:
+        return np.asarray(answers.argmax(axis=1), np.float64)
+    bound = 0.5 if float(answers.min()) >= 0 and float(answers.max()) <= 1 else 0.0
+    return np.asarray(answers[:, 0] > bound, np.float64)
+
+
+def _numbers(labels: Sequence[str | float]) -> npt.NDArray[np.float64] | None:
+    try:
+        return np.array([float(label) for label in labels])
+    except ValueError:
+        return None
+
+
+def _are_classes(truth: npt.NDArray[np.float64], count: int) -> bool:
+    return bool(np.all(truth == np.round(truth)) and truth.min(initial=0) >= 0 and truth.max(initial=0) < count)

@@ -1,0 +1,144 @@
+"""One of two models that are compared: opened, fed with real numbers, its answers and layers as real numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from stethoscope.activations.reach import base, fed_by, known_layers, reachable
+from stethoscope.activations.real_values import real_values
+from stethoscope.compare.parity.layer_tensors import LayerTensors
+from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.feeds.row_calls import in_calls
+from stethoscope.errors import StethoscopeError
+from stethoscope.models.formats import format_of
+from stethoscope.models.formats.tflite_model.input_ranges import held_range
+from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, quantised
+from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
+
+HELD_BYTES = 512 << 20
+"""Of layers' answers at once: what does not fit costs the model another run."""
+_OPEN = 64
+
+
+class SideSeen:
+    """A model that has been described and need not be open."""
+
+    def __init__(self, file: ModelFile, architecture: Architecture) -> None:
+        self.file, self.architecture = file, architecture
+        self._known: dict[str, Layer] = {layer.path: layer for layer in architecture.layers}
+        self.channels_first = format_of(architecture).channels_first
+
+    def layer(self, path: str) -> Layer:
+        """A layer by its path."""
+        return self._known.get(path) or Layer(path, "", None, 0, 0, "")
+
+
+class Side(SideSeen):
+    """An opened model."""
+
+    def __init__(
+        self, file: ModelFile, architecture: Architecture, runner: Runner, call: Callable[[Feed], Feed] | None = None
+    ) -> None:
+        """Wraps an opened model.
+
+        Args:
+            file: of the model.
+            architecture: of the model.
+            runner: the opened model.
+            call: how it is called for its outputs; the runner's own way for None.
+        """
+        super().__init__(file, architecture)
+        self.runner = runner
+        self._call = call or runner.predict
+        self.batching = Batching.of(runner.inputs)
+        self._ends = format_of(architecture).ends(file)
+        self._known = known_layers(architecture, runner)
+
+    def fed(self, feed: Feed) -> Feed:
+        """Real numbers as this model takes them: its dtypes, its integers."""
+        cast = {}
+        for spec in self.runner.inputs:
+            array = feed[spec.name]
+            integers = spec.dtype in ("int8", "uint8", "int16", "uint16") and array.dtype.kind == "f"
+            text = array.dtype.kind in "OSU" or spec.dtype in ("", "string", "bfloat16")
+            cast[spec.name] = array if text or integers or array.dtype == spec.dtype else array.astype(spec.dtype)
+        return quantised(cast, self.runner.inputs, self._ends.inputs)
+
+    def clipped(self, feed: Feed) -> dict[str, tuple[float, float, float]]:
+        """(lowest, highest value that it holds, share of the feed beyond) of each quantised input that cuts values off."""
+        found = {}
+        for name, (low, high) in self._ends.ranges.items():
+            array = feed.get(name)
+            if array is None or array.dtype.kind != "f":
+                continue
+            step = (high - low) / 255
+            share = float(np.mean((array < low - step) | (array > high + step)))
+            if share > 0:
+                found[name] = (low, high, share)
+        return found
+
+    def outputs(self, feed: Feed, batch_size: int | None = None) -> Feed:
+        """Its answers to all rows, as real numbers."""
+        return dequantised(in_calls(self._call, self.fed(feed), self.batching, batch_size), self._ends.outputs)
+
+    def layers(self, feed: Feed, folder: Path) -> LayerTensors:
+        """What every layer that can be seen answers to the rows, kept in `folder`."""
+        kept = LayerTensors(folder)
+        expected = reachable(self.architecture, self.runner)
+        wanted = [path for path, reason in expected.items() if not reason and path in self._known]
+        rows = self.batching.rows(feed)
+        for part in self._parts(wanted, rows):
+            for key, array in self.seen(feed, part).items():
+                layer = base(key, self._known)
+                kept.add(key, layer, array)
+                self._note_range(kept, key, self._known.get(layer))
+        return kept
+
+    def seen(self, feed: Feed, layers: Sequence[str]) -> Feed:
+        """The layers' answers as real numbers.
+
+        Raises:
+            CannotRun, BadInput: as `Runner.activations`.
+        """
+        fed = self.fed(feed)
+        ends = {path: name for path in layers if (name := fed_by(self.layer(path), feed))}
+        inside = [path for path in layers if path not in ends]
+        found = in_calls(lambda one: self.runner.activations(one, inside), fed, self.batching) if inside else {}
+        shown = {path: feed[name] for path, name in ends.items()}
+        return shown | {
+            key: real_values(array, self._known.get(base(key, self._known))) for key, array in found.items()
+        }
+
+    def _parts(self, wanted: Sequence[str], rows: int) -> list[list[str]]:
+        """Layers in groups that are held together; one group where the model would run anew for each at too much cost."""
+        parts: list[list[str]] = [[]]
+        held = 0
+        for path in wanted:
+            shape = self._known[path].output_shape or (None, _OPEN, _OPEN)
+            size = 4 * rows * math.prod(one or _OPEN for one in shape[1:])
+            if held + size > HELD_BYTES and parts[-1]:
+                parts.append([])
+                held = 0
+            parts[-1].append(path)
+            held += size
+        return [part for part in parts if part]
+
+    def _note_range(self, kept: LayerTensors, key: str, layer: Layer | None) -> None:
+        said = None if layer is None else layer.config.get("output_quantization")
+        if layer is None or key not in kept or not isinstance(said, dict):
+            return
+        held = held_range(layer.dtype, said)
+        if held is not None:
+            kept.quantised[key], kept.steps[key] = held, float(said["scale"])
+
+
+def layers_or_reason(side: Side, feed: Feed, folder: Path) -> tuple[LayerTensors, str]:
+    """The layers' answers, or none and why."""
+    try:
+        return side.layers(feed, folder), ""
+    except StethoscopeError as error:
+        return LayerTensors(folder), str(error)

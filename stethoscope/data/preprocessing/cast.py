@@ -1,0 +1,56 @@
+"""Another dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stethoscope.data.preprocessing import require
+from stethoscope.data.preprocessing.parameter import Parameter
+from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+DTYPES = (
+    "float32", "float64", "float16", "int32", "int64", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool",
+)  # fmt: skip
+
+
+class Cast(StepKind):
+    """numpy's astype; a fraction loses what is behind the point, and a value outside the new dtype is an error."""
+
+    id = "cast"
+    title = "Cast"
+    parameters = (Parameter("dtype", "To", "choice", "float32", choices=DTYPES),)
+
+    def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
+        """Returns the same values in another dtype.
+
+        Raises:
+            BadInput: text, or a value that the dtype cannot hold.
+        """
+        import numpy as np
+
+        require.numbers(rows)
+        dtype = np.dtype(params["dtype"])
+        if dtype.kind in "iu" and rows.size and rows.dtype.kind in "iuf":
+            bounds = np.iinfo(dtype)
+            low, high = rows.min(), rows.max()
+            if not (np.isfinite(low) and np.isfinite(high) and int(low) >= bounds.min and int(high) <= bounds.max):
+                raise BadInput(
+                    f"expected values from {bounds.min} to {bounds.max} for {dtype}, got {low} to {high}. Scale or fill them first."
+                )
+        return rows.astype(dtype)
+
+    def code(self, name: str, params: Mapping[str, Any]) -> str:
+        """numpy's astype."""
+        return f"{name} = np.asarray({name}).astype({params['dtype']!r})"
+
+    def words(self, params: Mapping[str, Any]) -> str:
+        """ "to float32"."""
+        return f"to {params['dtype']}"
+
+
+STEP = Cast()

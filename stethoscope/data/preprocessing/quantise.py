@@ -1,0 +1,53 @@
+"""Real numbers to the whole numbers a quantised model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stethoscope.data.preprocessing import require
+from stethoscope.data.preprocessing.parameter import Parameter
+from stethoscope.data.preprocessing.step import StepKind
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+class Quantise(StepKind):
+    """round(value / scale) + zero point, held within the dtype.
+
+    Source: ai.google.dev/edge/litert/models/quantization_spec (real = (q − zero_point) · scale).
+    """
+
+    id = "quantise"
+    title = "Quantise"
+    parameters = (
+        Parameter("scale", "Scale", "number", least=1e-30),
+        Parameter("zero_point", "Zero point", "count", 0, least=-32768, most=32767),
+        Parameter("dtype", "To", "choice", "int8", choices=("int8", "uint8", "int16")),
+    )
+
+    def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
+        """Returns whole numbers of the dtype."""
+        import numpy as np
+
+        require.numbers(rows)
+        bounds = np.iinfo(params["dtype"])
+        made = np.round(rows.astype("float32") / params["scale"]) + params["zero_point"]
+        quantised: npt.NDArray[Any] = made.clip(bounds.min, bounds.max).astype(params["dtype"])
+        return quantised
+
+    def code(self, name: str, params: Mapping[str, Any]) -> str:
+        """numpy, in two lines."""
+        dtype = params["dtype"]
+        return (
+            f'{name} = np.round(np.asarray({name}, "float32") / {params["scale"]!r}) + {params["zero_point"]}\n'
+            f'{name} = {name}.clip(np.iinfo("{dtype}").min, np.iinfo("{dtype}").max).astype("{dtype}")'
+        )
+
+    def words(self, params: Mapping[str, Any]) -> str:
+        """ "quantise to int8"."""
+        return f"quantise to {params['dtype']}"
+
+
+STEP = Quantise()

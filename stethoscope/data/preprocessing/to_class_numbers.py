@@ -1,0 +1,72 @@
+"""Labels in words (or any numbers) to numbers from 0."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stethoscope.data.preprocessing.parameter import Parameter
+from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.errors import BadInput, BadSetting
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+_SHOWN = 60
+
+
+class ToClassNumbers(StepKind):
+    """A label's place in the list of classes; int64. Whole numbers are compared as written: 3 and 3.0 are "3"."""
+
+    id = "to_class_numbers"
+    title = "To class numbers"
+    parameters = (Parameter("classes", "Classes in order", "texts", help="One per line; the first becomes 0"),)
+
+    def checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Also: no class twice."""
+        found = super().checked(params)
+        if len(set(found["classes"])) != len(found["classes"]):
+            raise BadSetting("Step to_class_numbers: expected each class once, got one twice. Remove it.")
+        return found
+
+    def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
+        """Returns int64 of the same shape.
+
+        Raises:
+            BadInput: a label that is not among the classes.
+        """
+        import numpy as np
+
+        places = {name: place for place, name in enumerate(params["classes"])}
+        distinct, inverse = np.unique(rows, return_inverse=True)
+        numbers = np.empty(len(distinct), "int64")
+        for at, label in enumerate(distinct.tolist()):
+            place = places.get(_text(label))
+            if place is None:
+                raise BadInput(
+                    f"expected one of the {len(places)} classes given, got {_text(label)[:_SHOWN]!r}. Add it to the classes."
+                )
+            numbers[at] = place
+        return numbers[inverse].reshape(rows.shape)
+
+    def code(self, name: str, params: Mapping[str, Any]) -> str:
+        """A dictionary and a look-up."""
+        return (
+            f"classes = {{label: number for number, label in enumerate({list(params['classes'])!r})}}\n"
+            f"{name} = np.asarray({name})\n"
+            f'text = lambda value: f"{{value:.0f}}" if isinstance(value, float) and value.is_integer() else str(value)\n'
+            f"{name} = np.array([classes[text(value)] for value in {name}.ravel().tolist()]).reshape({name}.shape)"
+        )
+
+    def words(self, params: Mapping[str, Any]) -> str:
+        """ "3 classes to 0 … 2"."""
+        return f"{len(params['classes'])} classes to 0 … {len(params['classes']) - 1}"
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+
+
+STEP = ToClassNumbers()

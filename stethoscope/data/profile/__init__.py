@@ -1,0 +1,1 @@
+"""What rows are like: statistics of arrays and targets."""

@@ -1,0 +1,139 @@
+"""The profile of one output's labels: kind, counts, order, conflicts, and what a single column already tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.data.profile.array_statistics import profile_array, sample_rows
+from stethoscope.data.profile.profiles import TargetProfile
+from stethoscope.data.profile.row_hashes import conflicting, row_hashes
+from stethoscope.data.profile.single_column import best_column
+from stethoscope.data.profile.target_kind import MAX_CLASSES, has_unit_axis, kind_of, row_sums
+from stethoscope.types import Feed, TensorSpec
+
+Array = npt.NDArray[Any]
+HASHED_ROWS = 1_000_000
+
+
+def profile_target(name: str, array: Array, spec: TensorSpec | None, inputs: Feed) -> TargetProfile:
+    """Returns the profile of `array`, labels of the output `spec`; `inputs` are the model's inputs, row by row."""
+    profile = profile_array(name, array, duplicates=False)
+    target = TargetProfile(array=profile, kind=kind_of(array, profile, spec))
+    if target.kind == "empty":
+        return target
+    if has_unit_axis(array, spec) and array.dtype.kind in "iufb":
+        low, high = row_sums(array)
+        target = replace(target, row_sum_minimum=low, row_sum_maximum=high)
+    labels = class_index(array, target)
+    if target.kind in ("one-hot", "multi-hot") and array.shape[-1] <= MAX_CLASSES:
+        target = replace(target, class_values=tuple(float(index) for index in range(array.shape[-1])))
+        target = _counted_columns(target, array)
+    elif labels is not None:
+        target = _counted(target, array, labels)
+    target = _ordered(target, array, labels)
+    return _against_inputs(target, array, labels, inputs)
+
+
+def class_index(array: Array, target: TargetProfile) -> Array | None:
+    """The class of each row, 0 … K−1, shape (rows,); None when a row has several labels or none that is a class."""
+    if target.kind == "one-hot" and array.ndim == 2:
+        found: Array = array.argmax(axis=1)
+        return found
+    if target.kind in ("binary", "classes", "text") and array.size == len(array):
+        flat = array.reshape(-1)
+        if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+            return None
+        values, index = np.unique(flat, return_inverse=True)
+        return index if len(values) <= 4 * MAX_CLASSES or target.kind == "classes" else None
+    return None
+
+
+def _counted(target: TargetProfile, array: Array, labels: Array) -> TargetProfile:
+    count = int(labels.max()) + 1
+    if target.kind != "text":
+        values = tuple(float(value) for value in np.unique(array.reshape(-1)))
+    else:
+        values = tuple(float(index) for index in range(count))
+    first = np.full(count, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    last = np.zeros(count, np.int64)
+    np.maximum.at(last, labels, np.arange(len(labels)))
+    return replace(
+        target,
+        class_values=values,
+        class_counts=_integers(np.bincount(labels, minlength=count)),
+        first_row=_integers(first),
+        last_row=_integers(last),
+    )
+
+
+def _counted_columns(target: TargetProfile, array: Array) -> TargetProfile:
+    table = array.reshape(-1, array.shape[-1]) > 0
+    target = replace(target, class_counts=_integers(table.sum(axis=0)))
+    if array.ndim != 2:
+        return target
+    seen = table.any(axis=0)
+    first = np.where(seen, table.argmax(axis=0), -1)
+    last = np.where(seen, len(table) - 1 - table[::-1].argmax(axis=0), -1)
+    return replace(target, first_row=_integers(first), last_row=_integers(last))
+
+
+def _ordered(target: TargetProfile, array: Array, labels: Array | None) -> TargetProfile:
+    """How far row order and label go together."""
+    if len(array) < 3:
+        return target
+    if labels is not None:
+        counts = np.bincount(labels)
+        total = len(labels)
+        target = replace(
+            target,
+            neighbour_equality=float((labels[1:] == labels[:-1]).mean()),
+            expected_equality=float((counts * (counts - 1.0)).sum() / (total * (total - 1.0))),
+        )
+    values = labels if labels is not None else _first_column(array)
+    if values is None:
+        return target
+    return replace(target, order_correlation=spearman(np.arange(len(values)), values))
+
+
+def _first_column(array: Array) -> Array | None:
+    if array.dtype.kind not in "iufb":
+        return None
+    values = array.reshape(len(array), -1)[:, 0].astype(np.float64)
+    return values if np.isfinite(values).all() else None
+
+
+def spearman(one: Array, other: Array) -> float | None:
+    """Spearman's rank correlation, ties at their mean rank, over at most 200,000 evenly spaced rows; None if constant."""
+    first, second = _ranks(sample_rows(one, 200_000)), _ranks(sample_rows(other, 200_000))
+    first -= first.mean()
+    second -= second.mean()
+    scale = float(np.sqrt((first @ first) * (second @ second)))
+    return float(first @ second) / scale if scale > 0 else None
+
+
+def _ranks(values: Array) -> npt.NDArray[np.float64]:
+    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    ranks: npt.NDArray[np.float64] = (ends - (counts - 1) / 2.0)[index]
+    return ranks
+
+
+def _against_inputs(target: TargetProfile, array: Array, labels: Array | None, inputs: Feed) -> TargetProfile:
+    rows = {len(part) for part in inputs.values() if part.ndim}
+    if not inputs or rows != {len(array)}:
+        return target
+    hashes = np.zeros(len(sample_rows(array, HASHED_ROWS)), np.uint64)
+    for part in inputs.values():
+        hashes = hashes * np.uint64(31) + row_hashes(sample_rows(part, HASHED_ROWS))
+    conflicts = conflicting(hashes, row_hashes(sample_rows(array, HASHED_ROWS)))
+    best, perfect = best_column(inputs, array if labels is None else labels, labels is not None)
+    return replace(target, conflicting_duplicates=conflicts, best_single_feature=best, perfect_features=perfect)
+
+
+def _integers(values: Array) -> tuple[int, ...]:
+    return tuple(int(value) for value in values)

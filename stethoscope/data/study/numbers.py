@@ -1,0 +1,137 @@
+"""Statistics of a field of numbers: exact sums and bounds of all values, histogram and quantiles from a sample of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.data.study.reservoir import Reservoir
+
+BINS = 40
+MAX_DISTINCT = 50
+_QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Counts between edges, one more edge than counts; both empty where the range is beyond a float."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers are distributed; what finite values alone tell is None where there are none."""
+
+    count: int = 0
+    """Finite values."""
+    nan: int = 0
+    infinite: int = 0
+    zeros: int = 0
+    whole: bool = True
+    """Whether all are whole numbers."""
+    mean: float | None = None
+    std: float | None = None
+    min: float | None = None
+    max: float | None = None
+    quantiles: Mapping[str, float] = field(default_factory=dict)
+    """By their part: "0.5" is the median."""
+    histogram: Histogram | None = None
+    sampled: bool = False
+    """Whether quantiles and histogram are of a part of the values."""
+    distinct: int | None = None
+    """None where there are more than `MAX_DISTINCT`."""
+    study: Literal["number"] = "number"
+
+
+class NumberStudy:
+    """One field of numbers, or all values of an array."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._sample = Reservoir(seed=seed)
+        self._count, self._mean, self._squares = 0, 0.0, 0.0
+        self._low, self._high = np.inf, -np.inf
+        self._nan = self._infinite = self._zeros = 0
+        self._whole = True
+        self._distinct: set[float] | None = set()
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        """More values, of any shape; NaN and infinities are counted apart.
+
+        Source: Chan, Golub and LeVeque (1979), combination of means and squared deviations.
+        """
+        flat = np.asarray(values).ravel()
+        if flat.dtype.kind not in "fiub" or not flat.size:
+            return
+        flat = flat.astype(np.float64, copy=False)
+        finite = np.isfinite(flat)
+        if not finite.all():
+            nan = int(np.isnan(flat).sum())
+            self._nan += nan
+            self._infinite += int(flat.size - finite.sum()) - nan
+            flat = flat[finite]
+            if not flat.size:
+                return
+        self._zeros += int(flat.size - np.count_nonzero(flat))
+        self._low, self._high = min(self._low, float(flat.min())), max(self._high, float(flat.max()))
+        mean = float(flat.mean())
+        shift, total = mean - self._mean, self._count + flat.size
+        self._squares += float(((flat - mean) ** 2).sum()) + shift**2 * self._count * flat.size / total
+        self._mean += shift * flat.size / total
+        self._count = total
+        self._whole = self._whole and bool((flat == np.rint(flat)).all())
+        if self._distinct is not None:
+            self._distinct.update(np.unique(flat[:: max(1, flat.size // 4096)])[: MAX_DISTINCT + 1].tolist())
+            if len(self._distinct) > MAX_DISTINCT:
+                self._distinct = None
+        self._sample.add(flat if flat.size <= 1 << 20 else flat[:: flat.size >> 20])
+
+    @property
+    def constant(self) -> bool:
+        """Whether every value is the same."""
+        return self._count > 0 and self._low == self._high and not self._nan
+
+    @property
+    def nan(self) -> int:
+        """How many values are NaN."""
+        return self._nan
+
+    def result(self) -> Numbers:
+        """What was found."""
+        if not self._count:
+            return Numbers(nan=self._nan, infinite=self._infinite, whole=self._whole)
+        sample = np.sort(self._sample.values)
+        return Numbers(
+            count=self._count,
+            nan=self._nan,
+            infinite=self._infinite,
+            zeros=self._zeros,
+            whole=self._whole,
+            mean=self._mean,
+            std=float(np.sqrt(self._squares / self._count)),
+            min=self._low,
+            max=self._high,
+            quantiles={f"{part:g}": float(np.quantile(sample, part)) for part in _QUANTILES},
+            histogram=histogram(sample, self._low, self._high, whole=self._whole),
+            sampled=not self._sample.complete,
+            distinct=None if self._distinct is None else len(self._distinct),
+        )
+
+
+def histogram(values: npt.NDArray[Any], low: float, high: float, *, whole: bool) -> Histogram:
+    """At most `BINS` bins; one bin per number where whole numbers are few."""
+    if low == high:
+        edges = np.array([low - 0.5, high + 0.5])
+    elif whole and high - low < BINS:
+        edges = np.arange(low - 0.5, high + 1)
+    elif not np.isfinite(high - low):
+        return Histogram((), ())
+    else:
+        edges = np.linspace(low, high, BINS + 1)
+    counts, edges = np.histogram(values, edges)
+    return Histogram(tuple(edges.tolist()), tuple(counts.tolist()))

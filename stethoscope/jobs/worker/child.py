@@ -1,0 +1,128 @@
+"""One job, start to end, in a process that exists for it alone."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stethoscope import out_of_memory
+from stethoscope.codec import plain
+from stethoscope.errors import OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
+from stethoscope.framework_errors import gist
+from stethoscope.jobs import protocol
+from stethoscope.jobs.worker.containment import contain, limit, settle
+from stethoscope.jobs.worker.memory import Meter
+from stethoscope.jobs.worker.opening import open_model
+from stethoscope.shortage_report import named_by
+from stethoscope.task import TaskContext
+from stethoscope.tasks import all_tasks
+from stethoscope.types import Job, Status
+
+
+class _Reporter:
+    """Progress as JSON lines on a pipe, at most a few each second unless the phase changes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._phase = ""
+        self._last_s = 0.0
+
+    def __call__(self, phase: str, fraction: float | None = None, message: str = "") -> None:
+        now = time.monotonic()
+        if phase == self._phase and now - self._last_s < 0.1:
+            return
+        self._phase, self._last_s = phase, now
+        line = json.dumps({"phase": phase[:200], "fraction": fraction, "message": message[:1000]}) + "\n"
+        with contextlib.suppress(OSError):
+            os.write(self._descriptor, line.encode()[: protocol.MAX_PROGRESS_LINE_BYTES])
+
+
+def run(folder: Path, log: int, progress: int) -> None:
+    """Runs the job in `folder` and ends the process; never returns.
+
+    Args:
+        folder: the job's folder, holding job.json.
+        log: descriptor that becomes standard output and error.
+        progress: descriptor for progress lines.
+    """
+    code = 1
+    try:
+        for descriptor in (1, 2):
+            os.dup2(log, descriptor)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        settle(folder)
+        job, strict = protocol.read_job(folder)
+        limit(job.budget)
+        meter = Meter(job.budget.memory_bytes)
+        layers = contain(folder, [file.path for file in job.files.values()])
+        meter.guard()
+        loose = strict and not all(layers.values())
+        answer = _work(job, folder, meter, _Reporter(progress), may_run_programs=not loose)
+        answer |= {"peak_rss_bytes": meter.highest_bytes(), "containment": layers}
+        _write(folder, answer)
+        code = 0
+    except BaseException:  # noqa: BLE001 - the last frame of a process: whatever it was must reach the log
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_programs: bool) -> dict[str, Any]:
+    context = TaskContext(
+        files=job.files,
+        params=job.params,
+        folder=folder,
+        budget=job.budget,
+        report=report,
+        memory=meter,
+        open_model=lambda role="model": open_model(job, folder, report, role, may_run_programs=may_run_programs),
+    )
+    report("starting")
+    try:
+        return _answer(Status.OK, all_tasks()[job.kind].run(context))
+    except OutOfMemory as error:
+        return _answer(Status.OUT_OF_MEMORY, error.details, error)
+    except UnsafeFile as error:
+        return _answer(Status.REFUSED, error.details, error)
+    except StethoscopeError as error:
+        return _answer(Status.FAILED, error.details, error)
+    except Exception as error:  # noqa: BLE001 - a bug or a framework's own error: reported, with its traceback in the log
+        traceback.print_exc()
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return _answer(Status.FAILED, {}, QuotaExceeded(protocol.DISK_FULL))
+        cause = out_of_memory.explain(error)
+        if cause is not None:
+            return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(cause.sentence))
+        incident = hashlib.sha256(traceback.format_exc().encode()).hexdigest()[:8]
+        subject = job.files["model"].name if "model" in job.files else job.kind
+        sentence = f"{subject}: unexpected {type(error).__name__} in the {job.kind} job: {gist(error)}."
+        return _answer(Status.FAILED, {}, StethoscopeError(sentence)) | {"incident": incident}
+
+
+def _answer(status: Status, value: object, error: StethoscopeError | None = None) -> dict[str, Any]:
+    return {
+        "status": status.value,
+        "value": plain(value),
+        "reason": "" if error is None else str(error),
+        "error": "" if error is None else type(error).__name__,
+    }
+
+
+def _write(folder: Path, answer: Mapping[str, Any]) -> None:
+    temporary = folder / "result.tmp"
+    temporary.write_text(json.dumps(answer))
+    temporary.replace(folder / "result.json")

@@ -1,0 +1,22 @@
+"""For training programs: `Recorder`, a Keras callback that records what is needed to find out how a training went wrong.
+
+Importing this module imports no framework; taking `Recorder` from it imports Keras.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stethoscope.training.recording.recorder import Recorder
+
+__all__ = ["Recorder"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Recorder":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from stethoscope.training.recording.recorder import callback_class
+
+    globals()["Recorder"] = made = callback_class()
+    return made

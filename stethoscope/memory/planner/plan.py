@@ -1,0 +1,233 @@
+"""Which ways of using the devices fit, cheapest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from stethoscope.architecture.model_shape import ModelShape, model_shape
+from stethoscope.architecture.transformers import Recompute
+from stethoscope.errors import BadSetting
+from stethoscope.memory.planner.cost import Cost, cost
+from stethoscope.memory.planner.elsewhere import NOT_AVAILABLE, Elsewhere, elsewhere
+from stethoscope.memory.planner.layout import Layout
+from stethoscope.memory.planner.parallelism import BytesPerDevice, Division, Estimate, Workload, estimate
+from stethoscope.memory.planner.presets import Device
+from stethoscope.memory.planner.states import Optimizer, Precision, optimizer, precision
+from stethoscope.types import Architecture
+
+_DEGREES = (*range(2, 17), 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
+_POWERS = (2, 4, 8, 16, 32, 64, 128)
+_MOST_DEVICES = 65_536
+NO_PROGRAM = (
+    "Not available in TensorFlow: what it computes again draws other dropout masks than the first time, and Keras computes "
+    "again layer by layer, which keeps the input of each."
+)
+_MOST_TENSOR = 64
+"""Beyond a few dozen devices tensor parallelism is never used: every layer would wait for all of them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One way of using the devices."""
+
+    kind: str
+    """"single", "data", "tensor", "tensor+data", with "+recompute" where it applies; "zero1" … "zero3", "pipeline"."""
+    devices: int
+    """In use."""
+    fits: bool
+    available: bool
+    """Whether TensorFlow or Keras can run it; the bytes of other frameworks' ways are arithmetic to compare with."""
+    bytes_per_device: BytesPerDevice
+    """Of the fullest device."""
+    headroom_bytes: int
+    """Left on it; negative when it does not fit."""
+    cost: Cost
+    layout: Layout
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is planned for."""
+
+    device: Device
+    devices: int = 1
+    training: bool = True
+    optimizer: str | Optimizer = "adam"
+    precision: str | Precision = "float32"
+    batch_size: int = 32
+    """Samples in one step over all devices together."""
+    recompute: bool = True
+    """Whether what computing activations again would need is shown."""
+    cached_tokens: int = 0
+    """For text generation: positions per sample whose keys and values are kept."""
+
+
+def plan(
+    architecture: Architecture | ModelShape,
+    settings: Settings,
+    *,
+    sequence_length: int | None = None,
+    image_size: tuple[int, int] | None = None,
+) -> tuple[Plan, ...]:
+    """Returns one plan per kind of parallelism: those that fit, cheapest first, then those that do not, smallest first.
+
+    Among those that fit, what TensorFlow or Keras cannot run comes last.
+
+    Within a kind it is the cheapest that fits, else the one that needs least; recomputation is a line of its own where the
+    kind fits with it only. Bytes are those of the fullest device.
+
+    Args:
+        architecture: what `describe` gives, or what `model_shape` made of it.
+        settings: devices, optimizer, precision, batch.
+        sequence_length: for models that leave it open.
+        image_size: (height, width), likewise.
+
+    Raises:
+        BadSetting: a setting that makes no sense.
+    """
+    shape = (
+        architecture
+        if isinstance(architecture, ModelShape)
+        else model_shape(architecture, sequence_length=sequence_length, image_size=image_size)
+    )
+    work = workload(shape, settings)
+    families: dict[tuple[str, bool], list[tuple[Estimate, Cost]]] = {}
+    divisions = {1: Division(work, 1)}
+    for layout in _layouts(work, settings):
+        known = families.setdefault((layout.family, not layout.available), [])
+        whole = families.get((layout.family, False), []) + known
+        if any(_fits(needs, settings) for needs, _ in whole if _same(needs.layout, layout)):
+            continue
+        if layout.tensor not in divisions:
+            divisions[layout.tensor] = Division(work, layout.tensor)
+        if layout.tensor > 1 and not divisions[layout.tensor].split.how:
+            continue
+        needs = estimate(work, layout, divisions[layout.tensor])
+        known.append((needs, cost(work, needs)))
+    plans = [_chosen(work, settings, candidates) for candidates in families.values() if candidates]
+    wanting = {item.layout.family for item in plans if item.available and not item.fits}
+    plans = [item for item in plans if item.available or (item.fits and item.layout.family in wanting)]
+    plans += [_arithmetic(settings, row) for row in elsewhere(work, settings.devices, divisions[1])]
+    return tuple(sorted(plans, key=_order))
+
+
+def workload(shape: ModelShape, settings: Settings) -> Workload:
+    """The model with its precision, optimizer and batch.
+
+    Raises:
+        BadSetting: a setting that makes no sense.
+    """
+    if settings.batch_size < 1 or settings.batch_size > 1 << 30:
+        raise BadSetting(f"Batch size {settings.batch_size}: expected 1 or more samples. Correct it.")
+    if not 1 <= settings.devices <= _MOST_DEVICES:
+        raise BadSetting(f"Devices {settings.devices}: expected 1 to {_MOST_DEVICES:,}. Correct it.")
+    if settings.cached_tokens < 0:
+        raise BadSetting(f"Cached tokens {settings.cached_tokens}: expected 0 or more. Correct it.")
+    chosen = optimizer(settings.optimizer) if isinstance(settings.optimizer, str) else settings.optimizer
+    numbers = precision(settings.precision) if isinstance(settings.precision, str) else settings.precision
+    return Workload(shape, numbers, chosen if settings.training else None, settings.batch_size, settings.cached_tokens)
+
+
+def _layouts(work: Workload, settings: Settings) -> Iterator[Layout]:
+    kinds: tuple[Recompute, ...] = ("none",)
+    if work.training and settings.recompute:
+        kinds = ("none", "selective", "full") if work.shape.transformer else ("none", "full")
+    count = settings.devices
+    degrees = [(1, 1)] + ([(count, 1)] if count > 1 else [])
+    degrees += [(1, tensor) for tensor in _DEGREES if tensor <= min(count, _MOST_TENSOR)]
+    degrees += [(count // tensor, tensor) for tensor in _POWERS if count // tensor > 1 and tensor <= _MOST_TENSOR]
+    for data, tensor in degrees:
+        for kind in kinds:
+            yield Layout(data, tensor, recompute=kind)
+
+
+def _same(a: Layout, b: Layout) -> bool:
+    return (a.data, a.tensor) == (b.data, b.tensor)
+
+
+def _fits(needs: Estimate, settings: Settings) -> bool:
+    return needs.bytes.total <= settings.device.usable_bytes
+
+
+def _chosen(work: Workload, settings: Settings, candidates: list[tuple[Estimate, Cost]]) -> Plan:
+    fitting = [candidate for candidate in candidates if _fits(candidate[0], settings)]
+    if fitting:
+        needs, price = min(fitting, key=lambda pair: (pair[1].relative, pair[0].layout.devices))
+    else:
+        needs, price = min(candidates, key=lambda pair: (pair[0].bytes.total, pair[1].relative))
+    return _plan(settings, needs.layout, needs.bytes, price, _notes(work, settings, needs))
+
+
+def _arithmetic(settings: Settings, row: Elsewhere) -> Plan:
+    return _plan(settings, row.layout, row.bytes, row.cost, [NOT_AVAILABLE])
+
+
+def _plan(settings: Settings, layout: Layout, size: BytesPerDevice, price: Cost, notes: Iterable[str]) -> Plan:
+    left = settings.device.usable_bytes - size.total
+    return Plan(layout.kind, layout.devices, left >= 0, layout.available, size, left, price, layout, tuple(notes))
+
+
+def _order(plan: Plan) -> tuple[bool, bool, float, int, str]:
+    rank = round(plan.cost.relative, 6) if plan.fits else float(plan.bytes_per_device.total)
+    return not plan.fits, not plan.available, rank, plan.devices, plan.kind
+
+
+def _notes(work: Workload, settings: Settings, needs: Estimate) -> Iterator[str]:
+    layout = needs.layout
+    if not layout.available:
+        yield NO_PROGRAM
+    if layout.devices < settings.devices:
+        yield f"Uses {layout.devices} of {settings.devices} devices."
+    if layout.data > work.batch_size:
+        yield f"A batch of {work.batch_size} leaves {layout.data - work.batch_size} of {layout.data} replicas without samples."
+    elif layout.data > 1 and work.batch_size % layout.data:
+        yield f"{work.batch_size} samples do not divide by {layout.data}: some replicas get one more."
+    yield from needs.division.split.notes
+    if layout.recompute == "full":
+        kept = len(needs.division.segments.cuts)
+        yield f"Activations are kept at {kept} places and computed again between them."
+    if layout.recompute == "selective":
+        yield "The attention scores are computed again in the backward pass."
+    if work.training and work.precision.cast_bytes:
+        yield "Mixed precision keeps float32 variables; the 16-bit copies of the kernels are among the buffers."
+    if work.optimizer is not None and work.optimizer.note:
+        yield work.optimizer.note
+    if work.training and not work.shape.trainable:
+        yield "A file of this format cannot be trained: this is for a Keras model of the same shape."
+    if work.training and not work.shape.trainable_known:
+        yield "The format does not say what is trained: all parameters are taken as trainable."
+    yield from work.shape.assumptions
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several models on one device."""
+
+    fits: bool
+    shares_bytes: Mapping[str, int]
+    """What to give each model: its need and its part of the headroom."""
+    total_bytes: int
+    left_bytes: int
+    """Negative when they do not fit."""
+
+
+def together(needs_bytes: Mapping[str, int], device: Device, headroom_fraction: float = 0.1) -> Together:
+    """Shares a device between models, each with its need and `headroom_fraction` of it on top.
+
+    Args:
+        needs_bytes: what each model needs by name, for example `plan.bytes_per_device.total`.
+        device: where they are to live.
+        headroom_fraction: for fragmentation and for what no estimate sees, 0.1 is a tenth.
+
+    Raises:
+        BadSetting: no model, or a headroom below 0.
+    """
+    if not needs_bytes:
+        raise BadSetting("Models together: expected at least one model, got none. Choose the models.")
+    if not 0 <= headroom_fraction <= 10:
+        raise BadSetting(f"Headroom {headroom_fraction:g}: expected a fraction from 0 to 10. Correct it.")
+    shares = {name: need + int(need * headroom_fraction) for name, need in needs_bytes.items()}
+    total = sum(shares.values())
+    return Together(total <= device.usable_bytes, shares, total, device.usable_bytes - total)

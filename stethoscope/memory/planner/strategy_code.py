@@ -1,0 +1,192 @@
+"""The program for a plan, to copy: tf.distribute or keras.distribution."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from stethoscope.architecture.model_shape import ModelShape
+from stethoscope.memory.planner.layout_map import layout_rules
+from stethoscope.memory.planner.plan import Plan, Settings
+from stethoscope.memory.planner.states import Optimizer, Precision
+from stethoscope.memory.planner.tensor_parallel import tensor_split
+
+DEVICES_PER_HOST = 8
+"""More than this are taken to be in several machines."""
+
+_CLASSES = {
+    "sgd": "SGD()",
+    "momentum": "SGD(momentum=0.9)",
+    "adam": "Adam()",
+    "adamw": "AdamW()",
+    "amsgrad": "Adam(amsgrad=True)",
+    "nadam": "Nadam()",
+    "adamax": "Adamax()",
+    "rmsprop": "RMSprop()",
+    "adagrad": "Adagrad()",
+    "adadelta": "Adadelta()",
+    "adafactor": "Adafactor()",
+    "ftrl": "Ftrl()",
+    "lamb": "Lamb()",
+    "lion": "Lion()",
+    "muon": "Muon()",
+    "schedulefreeadamw": "ScheduleFreeAdamW()",
+}
+_POLICIES = ("mixed_float16", "mixed_bfloat16", "bfloat16", "float16")
+_TPU = """resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu="local")  # or the name of the TPU
+tf.config.experimental_connect_to_cluster(resolver)
+tf.tpu.experimental.initialize_tpu_system(resolver)
+"""
+
+
+@dataclass(frozen=True)
+class StrategyCode:
+    """A program, and what it runs on."""
+
+    title: str
+    code: str
+    """Valid Python."""
+    runs_on: str
+    """What must be installed: "TensorFlow" or "Keras with the JAX backend"."""
+    note: str = ""
+
+
+def strategy_codes(
+    plan: Plan, settings: Settings, shape: ModelShape, model_file: str = "model.keras", loss: str = ""
+) -> tuple[StrategyCode, ...]:
+    """Returns programs for a plan, the one to prefer first; none for what neither TensorFlow nor Keras can run.
+
+    Args:
+        plan: one of `plan(…)`.
+        settings: what it was made with.
+        shape: the model it was made for.
+        model_file: the name of the file to load.
+        loss: the name of the loss to compile with; a placeholder when not given.
+    """
+    layout = plan.layout
+    if not plan.available:
+        return ()
+    body = _Body(settings, model_file, loss, live=shape.live)
+    if layout.tensor > 1:
+        return (_model_parallel(plan, settings, shape, body),)
+    if layout.data > 1:
+        jax = _data_parallel(layout.data, body)
+        if settings.device.is_tpu:
+            return _tpu(body), jax
+        if settings.training and layout.data > DEVICES_PER_HOST:
+            return (jax,)
+        return _mirrored(layout.data, body), jax
+    return (_one_device(settings, body),)
+
+
+class _Body:
+    """What is done with the model, whatever the strategy."""
+
+    def __init__(self, settings: Settings, model_file: str, loss: str, *, live: bool) -> None:
+        self.settings = settings
+        self.loss = json.dumps(loss or "YOUR_LOSS")
+        self.policy = _policy(settings.precision)
+        if not live:
+            self.make = "build_model()  # your own function: strategies and layouts take a Keras model, not this file"
+        elif self.policy:
+            self.make = "build_model()  # your own function: a loaded file keeps the policy it was saved with"
+        else:
+            self.make = f"keras.models.load_model({json.dumps(model_file)})"
+        self.before = f'keras.config.set_dtype_policy("{self.policy}")\n' if self.policy else ""
+
+    def make_lines(self, indent: str) -> str:
+        """The model made (and compiled), as lines indented by `indent`."""
+        lines = [f"model = {self.make}"]
+        if self.settings.training:
+            name = _optimizer_class(self.settings.optimizer)
+            lines.append(f"model.compile(optimizer=keras.optimizers.{name}, loss={self.loss})")
+        return "".join(f"{indent}{line}\n" for line in lines)
+
+    @property
+    def run(self) -> str:
+        """The call that does the work; `batch_size` is that of all replicas together."""
+        size = self.settings.batch_size
+        if self.settings.training:
+            return f"model.fit(x, y, batch_size={size}, epochs=1)\n"
+        return f"outputs = model.predict(x, batch_size={size})\n"
+
+
+def _policy(chosen: str | Precision) -> str:
+    name = chosen if isinstance(chosen, str) else chosen.id
+    return name if name in _POLICIES else ""
+
+
+def _optimizer_class(chosen: str | Optimizer) -> str:
+    name = chosen if isinstance(chosen, str) else chosen.id
+    return _CLASSES.get(name.lower().replace("_", "").replace("-", ""), "Adam()")
+
+
+def _scoped(body: _Body, strategy: str, before: str = "") -> str:
+    return (
+        f"{before}import keras\nimport tensorflow as tf\n\n{body.before}{strategy}"
+        f"with strategy.scope():\n{body.make_lines('    ')}{body.run}"
+    )
+
+
+def _one_device(settings: Settings, body: _Body) -> StrategyCode:
+    if settings.device.is_tpu:
+        strategy = f'{_TPU}strategy = tf.distribute.OneDeviceStrategy("/TPU:0")\n'
+    else:
+        strategy = 'strategy = tf.distribute.OneDeviceStrategy("/GPU:0")\n'
+    return StrategyCode("OneDeviceStrategy", _scoped(body, strategy), "TensorFlow")
+
+
+def _mirrored(devices: int, body: _Body) -> StrategyCode:
+    here = min(devices, DEVICES_PER_HOST)
+    names = ", ".join(f'"/GPU:{number}"' for number in range(here))
+    note = f"batch_size is divided among {here} replicas; the learning rate may want to grow with a larger batch."
+    if here < devices:
+        note = f"On each of {-(-devices // here)} machines, with its own rows: Keras predicts within one machine only."
+    strategy = f"strategy = tf.distribute.MirroredStrategy([{names}])\n"
+    return StrategyCode("MirroredStrategy", _scoped(body, strategy), "TensorFlow", note)
+
+
+def _tpu(body: _Body) -> StrategyCode:
+    strategy = f"{_TPU}strategy = tf.distribute.TPUStrategy(resolver)\n"
+    note = "Every shape must be fixed: XLA compiles one program per batch size and sequence length."
+    return StrategyCode("TPUStrategy", _scoped(body, strategy), "TensorFlow", note)
+
+
+_JAX = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"  # before Keras is imported\n\nimport keras\n\n'
+_JAX_NOTE = "keras.distribution works with the JAX backend only: in Keras 3.15 its TensorFlow side is a prototype."
+
+
+def _data_parallel(devices: int, body: _Body) -> StrategyCode:
+    code = (
+        f"{_JAX}{body.before}devices = keras.distribution.list_devices()[:{devices}]\n"
+        "keras.distribution.set_distribution(keras.distribution.DataParallel(devices=devices))\n"
+        f"{body.make_lines('')}{body.run}"
+    )
+    note = _JAX_NOTE
+    if devices > DEVICES_PER_HOST:
+        note += (
+            " On several machines call keras.distribution.initialize() first. MultiWorkerMirroredStrategy does not train "
+            "Keras 3 models: fit cannot combine the first batch of its replicas."
+        )
+    return StrategyCode("keras.distribution.DataParallel", code, "Keras with the JAX backend", note)
+
+
+def _model_parallel(plan: Plan, settings: Settings, shape: ModelShape, body: _Body) -> StrategyCode:
+    layout = plan.layout
+    rules, left_out = layout_rules(shape, tensor_split(shape, layout.tensor))
+    lines = "".join(f"layout_map[{key!r}] = {axes!r}\n" for key, axes in rules)
+    code = (
+        f"{_JAX}{body.before}devices = keras.distribution.list_devices()[:{layout.devices}]\n"
+        f"mesh = keras.distribution.DeviceMesh(\n    shape=({layout.data}, {layout.tensor}), "
+        'axis_names=("batch", "model"), devices=devices\n)\n'
+        f"layout_map = keras.distribution.LayoutMap(mesh)\n{lines}"
+        "keras.distribution.set_distribution(\n"
+        '    keras.distribution.ModelParallel(layout_map=layout_map, batch_dim_name="batch")\n)\n'
+        f"{body.make_lines('')}{body.run}"
+    )
+    note = (
+        f"{_JAX_NOTE} tf.distribute has no tensor parallelism. Compare the keys with [v.path for v in model.variables]."
+    )
+    if left_out:
+        note += f" Not in the map, their layout depends on how they were written: {', '.join(left_out[:5])}."
+    return StrategyCode("keras.distribution.ModelParallel", code, "Keras with the JAX backend", note)

@@ -1,0 +1,172 @@
+"""Rebuilds a Keras model for running, with the Keras it was made for. Imported only in a worker."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stethoscope import out_of_memory
+from stethoscope.errors import CannotRun, NeedsTrust, StethoscopeError
+from stethoscope.models.containers.archive import open_archive
+from stethoscope.models.formats.keras_model.keras_builtins import is_builtin
+from stethoscope.models.formats.keras_model.keras_config import Network
+from stethoscope.models.formats.keras_model.keras_describe import Description
+from stethoscope.models.formats.keras_model.keras_hazards import Foreign, inspect_description
+from stethoscope.models.formats.keras_model.keras_own_layers import own_layers
+from stethoscope.models.formats.keras_model.keras_runner import KerasRunner
+from stethoscope.models.formats.keras_model.keras_version2 import load_version2
+from stethoscope.models.formats.keras_model.keras_version3 import load_version3_h5
+from stethoscope.types import Architecture, ModelFile
+
+_MISSING = re.compile(
+    r"(?:Unknown (?:layer|object|class|\w+ function|\w+)|Could not locate (?:class|function)|cannot find)[: ]+'?\"?([\w>.]+)'?\"?",
+    re.I,
+)
+
+
+def open_zip(
+    file: ModelFile, description: Description, architecture: Architecture, scratch: Path, *, trusted: bool
+) -> KerasRunner:
+    """Loads a `.keras` file; see `Format.open`."""
+    _gate(file, architecture, trusted)
+    _import_foreign(description, trusted)
+    path = _archive_path(file, scratch)
+    with _explained(file, description):
+        if description.modern:
+            import keras
+
+            model = _with_weights(
+                description,
+                lambda: keras.saving.load_model(path, own_layers(keras), compile=False, safe_mode=not trusted),
+                keras,
+                trusted,
+            )
+        else:
+            import tf_keras as keras
+
+            model = _with_weights(
+                description,
+                lambda: keras.models.load_model(path, own_layers(keras), compile=False, safe_mode=not trusted),
+                keras,
+                trusted,
+            )
+    return KerasRunner(file, model, keras, architecture)
+
+
+def open_h5(file: ModelFile, description: Description, architecture: Architecture, *, trusted: bool) -> KerasRunner:
+    """Loads a `.h5` file; see `Format.open`."""
+    _gate(file, architecture, trusted)
+    _import_foreign(description, trusted)
+    with _explained(file, description):
+        if not description.modern:
+            import tf_keras
+
+            return KerasRunner(file, load_version2(file, description), tf_keras, architecture)
+        import keras
+
+        model = load_version3_h5(file, description, trusted=trusted)
+    return KerasRunner(file, model, keras, architecture)
+
+
+def _gate(file: ModelFile, architecture: Architecture, trusted: bool) -> None:
+    if architecture.runnable:
+        raise CannotRun(architecture.runnable)
+    if architecture.hazards and not trusted:
+        raise NeedsTrust(
+            f"{file.name}: {architecture.hazards[0].message} It is run only after its owner allows it for this file."
+        )
+
+
+def _foreign(description: Description) -> tuple[Foreign, ...]:
+    return inspect_description(description.model, *description.originals).foreign
+
+
+def _import_foreign(description: Description, trusted: bool) -> None:
+    """Imports the packages that register a trusted model's own classes."""
+    if not trusted:
+        return
+    for module in dict.fromkeys(need.module for need in _foreign(description)):
+        if module and module.split(".")[0] not in ("builtins", "__main__", "keras", "tf_keras"):
+            try:
+                importlib.import_module(module)
+            except ImportError as error:
+                raise CannotRun(
+                    f"{description.subject}: it needs the Python module {module!r}, which cannot be imported ({error}). Install it on this machine."
+                ) from error
+
+
+def _with_weights(description: Description, load: Any, keras: Any, trusted: bool) -> Any:
+    if description.stored is not None:
+        return load()
+    if description.modern:
+        return keras.saving.deserialize_keras_object(description.model, safe_mode=not trusted)
+    return keras.saving.deserialize_keras_object(
+        {k: v for k, v in description.model.items() if k != "compile_config"}, safe_mode=not trusted
+    )
+
+
+def _archive_path(file: ModelFile, scratch: Path) -> Path:
+    from stethoscope.models.formats.keras_zip import top_folder
+
+    with open_archive(file) as archive:
+        root = top_folder(archive.names)
+        if not root:
+            return _linked(file, scratch / "model.keras")
+        target = scratch / "model.keras"
+        with zipfile.ZipFile(target, "w") as packed:
+            for name in archive.names:
+                with packed.open(name[len(root) :], "w", force_zip64=True) as out:
+                    for chunk in archive.chunks(name):
+                        out.write(chunk)
+    return target
+
+
+def _linked(file: ModelFile, target: Path) -> Path:
+    """Keras goes by the suffix; stored files have none."""
+    try:
+        target.symlink_to(file.path.resolve())
+    except OSError:
+        shutil.copyfile(file.path, target)
+    return target
+
+
+@contextmanager
+def _explained(file: ModelFile, description: Description) -> Iterator[None]:
+    try:
+        yield
+    except StethoscopeError:
+        raise
+    except Exception as error:
+        if out_of_memory.explain(error) is not None:
+            raise
+        raise CannotRun(f"{file.name}: {_reason(description, error)}") from error
+
+
+def _reason(description: Description, error: Exception) -> str:
+    text = str(error)
+    foreign = _foreign(description)
+    found = _MISSING.search(text)
+    named = next((need for need in foreign if re.search(rf"\b{re.escape(need.name)}\b", text)), None)
+    if named or found:
+        missing = named.name if named else found.group(1) if found else ""
+        where = f" (in {named.where!r})" if named else _users(description.network, missing)
+        return f"needs {missing!r}{where}, which the installed Keras does not have. Install the package that defines it, or convert the model."
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = " ".join((lines or [type(error).__name__])[:2])[:300].rstrip(".")
+    saved_by = f"a Keras {description.version} file" if description.version else "this file"
+    return f"the installed Keras cannot rebuild {saved_by}: {first}. Save it again with a current Keras, or convert it to ONNX or TFLite."
+
+
+def _users(network: Network | None, class_name: str) -> str:
+    found = (
+        [entry.name for entry in network.entries if entry.class_name == class_name and not is_builtin(entry)]
+        if network
+        else []
+    )
+    return f" (in {found[0]!r})" if found else ""

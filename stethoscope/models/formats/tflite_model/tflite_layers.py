@@ -1,0 +1,232 @@
+"""TFLite operators as layers: paths, parameters and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from stethoscope.errors import TooLarge, UnsafeFile
+from stethoscope.models.containers import limits
+from stethoscope.models.formats.tflite_model.tflite_reader import Model, Operator, Signature, Subgraph, Tensor
+from stethoscope.types import Layer, Operand, TensorSpec
+
+DEFAULT_SIGNATURE = "serving_default"
+_SHOWN_WEIGHTS = 8
+
+
+def is_weight(tensor: Tensor) -> bool:
+    """Whether a tensor counts as parameters.
+
+    The rule: its value is stored in the file, it has at least one dimension, and it is a number the model computes with:
+    floating point, quantised (it has a scale), or an integer of at most 8 bits. Scalars (1/255, epsilon) and plain 16 to
+    64 bit integers, booleans and strings (shapes, axes, paddings, indices, vocabularies) do not count.
+    """
+    if tensor.stored_bytes == 0 or not tensor.shape:
+        return False
+    plain = tensor.dtype.startswith(("float", "bfloat", "complex")) or tensor.dtype in (
+        "int8",
+        "uint8",
+        "int4",
+        "uint4",
+        "int2",
+    )
+    return plain or (bool(tensor.quantization) and tensor.dtype not in ("bool", "string"))
+
+
+def entry_point(model: Model) -> tuple[int, Signature | None]:
+    """Returns (subgraph index, signature): "serving_default", else the first signature, else subgraph 0 without one."""
+    for signature in model.signatures:
+        if signature.key == DEFAULT_SIGNATURE:
+            return signature.subgraph, signature
+    return (model.signatures[0].subgraph, model.signatures[0]) if model.signatures else (0, None)
+
+
+def interface(model: Model) -> tuple[tuple[TensorSpec, ...], tuple[TensorSpec, ...]]:
+    """Returns (inputs, outputs) of the entry point, in the model's order, named as its signature names them."""
+    index, signature = entry_point(model)
+    subgraph = model.subgraphs[index]
+    return (
+        _specs(subgraph, subgraph.inputs, signature.inputs if signature else {}),
+        _specs(subgraph, subgraph.outputs, signature.outputs if signature else {}),
+    )
+
+
+def argument_indices(model: Model) -> tuple[dict[str, int], dict[str, int]]:
+    """Returns (inputs, outputs) as tensor index by the name that `interface` gives it."""
+    index, _ = entry_point(model)
+    subgraph = model.subgraphs[index]
+    inputs, outputs = interface(model)
+    return (
+        {spec.name: tensor for spec, tensor in zip(inputs, _distinct(subgraph.inputs), strict=True)},
+        {spec.name: tensor for spec, tensor in zip(outputs, subgraph.outputs, strict=True)},
+    )
+
+
+def _distinct(indices: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(indices))
+
+
+def _specs(subgraph: Subgraph, indices: tuple[int, ...], arguments: dict[str, int] | Any) -> tuple[TensorSpec, ...]:
+    names: dict[int, list[str]] = {}
+    for argument, tensor in arguments.items():
+        names.setdefault(tensor, []).append(argument)
+    specs: list[TensorSpec] = []
+    taken: set[str] = set()
+    wanted = indices if indices is not subgraph.inputs else _distinct(indices)
+    for position, index in enumerate(wanted):
+        tensor = subgraph.tensors[index]
+        own = names.get(index, [])
+        name = own.pop(0) if own else tensor.name or f"tensor_{index}"
+        if name in taken:
+            name = f"{name}#{position}"
+        taken.add(name)
+        specs.append(TensorSpec(name, tensor.shape, tensor.dtype))
+    return tuple(specs)
+
+
+def layer_paths(model: Model) -> dict[tuple[int, int], str]:
+    """Returns the path of each operator by (subgraph, operator) index, the entry point's first.
+
+    A path is the name of the operator's first output tensor, which is what converters keep of a layer's name. Operators
+    of other subgraphs are below "<subgraph's name>/".
+    """
+    main, _ = entry_point(model)
+    order = [main, *(index for index in range(len(model.subgraphs)) if index != main)]
+    paths: dict[tuple[int, int], str] = {}
+    taken: set[str] = set()
+    for index in order:
+        subgraph = model.subgraphs[index]
+        prefix = "" if index == main else f"{subgraph_name(model, index)}/"
+        for position, operator in enumerate(subgraph.operators):
+            outputs = [tensor for tensor in operator.outputs if tensor != -1]
+            name = subgraph.tensors[outputs[0]].name if outputs else ""
+            path = prefix + (name or f"{operator.type}_{position}")
+            while path in taken:
+                path = f"{path}_{position}"
+            taken.add(path)
+            paths[index, position] = path
+    return paths
+
+
+def subgraph_name(model: Model, index: int) -> str:
+    """Returns the subgraph's own name where it is unique, else "subgraph_<index>"."""
+    name = model.subgraphs[index].name
+    alone = bool(name) and sum(subgraph.name == name for subgraph in model.subgraphs) == 1
+    return name if alone else f"subgraph_{index}"
+
+
+def layers(model: Model) -> Iterator[Layer]:
+    """Yields the layers in execution order, subgraphs after the entry point.
+
+    Shared weights belong to the first operator that reads them; a buffer shared between subgraphs counts once.
+    """
+    paths = layer_paths(model)
+    names = {index: subgraph_name(model, index) for index in range(len(model.subgraphs))}
+    producers = {
+        (index, tensor): paths[index, position]
+        for index, subgraph in enumerate(model.subgraphs)
+        for position, operator in enumerate(subgraph.operators)
+        for tensor in operator.outputs
+    }
+    counted_tensors: set[tuple[int, int]] = set()
+    counted_buffers: dict[int, int] = {}
+    for (index, position), path in paths.items():
+        subgraph = model.subgraphs[index]
+        operator = subgraph.operators[position]
+        weights = [i for i in _distinct(operator.inputs) if i != -1 and is_weight(subgraph.tensors[i])]
+        parameters = 0
+        for tensor in weights:
+            buffer = subgraph.tensors[tensor].buffer
+            if (index, tensor) in counted_tensors or counted_buffers.get(buffer, index) != index:
+                continue
+            counted_tensors.add((index, tensor))
+            counted_buffers[buffer] = index
+            parameters += subgraph.tensors[tensor].elements
+        outputs = [subgraph.tensors[i] for i in operator.outputs if i != -1]
+        sources = (producers.get((index, tensor)) for tensor in operator.inputs)
+        yield Layer(
+            path=path,
+            type=operator.type,
+            output_shape=outputs[0].shape if outputs else None,
+            parameters=parameters,
+            trainable_parameters=0,
+            dtype=outputs[0].dtype if outputs else "",
+            inputs=tuple(dict.fromkeys(source for source in sources if source is not None)),
+            config=_config(operator, [subgraph.tensors[i] for i in weights], outputs, names),
+            operands=tuple(
+                Operand(producers.get((index, i), ""), subgraph.tensors[i].shape) if i != -1 else Operand("", None)
+                for i in operator.inputs
+            ),
+        )
+
+
+def weight_bytes(model: Model) -> int:
+    """Bytes of all stored constants; a buffer that several tensors share counts once."""
+    used = {tensor.buffer for subgraph in model.subgraphs for tensor in subgraph.tensors if tensor.stored_bytes}
+    return sum(model.buffers[index].size_bytes for index in used)
+
+
+def _config(operator: Operator, weights: list[Tensor], outputs: list[Tensor], names: dict[int, str]) -> dict[str, Any]:
+    config: dict[str, Any] = dict(operator.config)
+    config["version"] = operator.version
+    if operator.custom:
+        config["custom"] = True
+    if operator.calls:
+        config["calls"] = {role: [names[i] for i in called] for role, called in operator.calls.items()}
+    if weights:
+        config["weights"] = [
+            {"name": t.name, "shape": list(t.shape or ()), "dtype": t.dtype}
+            | ({"quantization": dict(t.quantization)} if t.quantization else {})
+            | ({"sparse": True} if t.is_sparse else {})
+            for t in weights[:_SHOWN_WEIGHTS]
+        ]
+    if len(outputs) > 1:
+        config["outputs"] = [
+            {"name": t.name, "shape": None if t.shape is None else list(t.shape)} for t in outputs[:64]
+        ]
+    if outputs and outputs[0].quantization:
+        config["output_quantization"] = dict(outputs[0].quantization)
+    return config
+
+
+def check(name: str, model: Model) -> None:
+    """Refuses what no runtime should be asked to do.
+
+    Raises:
+        TooLarge: a tensor, or all constants, declare more bytes than the budget.
+        UnsafeFile: subgraphs call each other in a circle or too deeply.
+    """
+    for subgraph in model.subgraphs:
+        for tensor in subgraph.tensors:
+            if tensor.declared_bytes > limits.MAX_WEIGHT_BYTES:
+                raise TooLarge(
+                    f"{name}: tensor {tensor.name[:80]!r} of shape {tensor.shape} declares {tensor.declared_bytes:,} bytes, expected "
+                    f"at most {limits.MAX_WEIGHT_BYTES:,}. Export the model again."
+                )
+    calls = {
+        i: {c for op in sub.operators for called in op.calls.values() for c in called}
+        for i, sub in enumerate(model.subgraphs)
+    }
+    waiting, depth = {i: set(called) for i, called in calls.items()}, 0
+    while waiting:
+        done = {i for i, called in waiting.items() if not called}
+        depth += 1
+        if not done:
+            raise UnsafeFile(
+                f"{name}: its subgraphs call each other in a circle, so running it would never end. Export it again."
+            )
+        if depth > limits.MAX_DEPTH:
+            raise UnsafeFile(
+                f"{name}: its subgraphs call each other more than {limits.MAX_DEPTH} deep. Export it again."
+            )
+        waiting = {i: called - done for i, called in waiting.items() if i not in done}
+
+
+def stored_mismatch(model: Model) -> Tensor | None:
+    """Returns a constant whose stored bytes do not fit its shape, if there is one."""
+    for subgraph in model.subgraphs:
+        for tensor in subgraph.tensors:
+            known = tensor.declared_bytes > 0 and not tensor.is_sparse and None not in (tensor.shape or ())
+            if known and tensor.stored_bytes and tensor.stored_bytes != tensor.declared_bytes:
+                return tensor
+    return None

@@ -1,0 +1,1 @@
+"""Several jobs that answer one question: diagnosis, lab, monitors, report."""

@@ -1,0 +1,242 @@
+"""Runs a diagnosis: submits the stages' jobs as they become possible and re-examines the evidence after each."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from stethoscope.checks import all_checks
+from stethoscope.checks.fixes.known_layers import with_known_settings
+from stethoscope.checks.judging.causes import ranked
+from stethoscope.checks.judging.examination import examine
+from stethoscope.checks.judging.findings import Finding
+from stethoscope.codec import answer_of
+from stethoscope.errors import BadSetting, StethoscopeError
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.jobs.job_engine import Engine
+from stethoscope.jobs.state import JobState
+from stethoscope.models.formats import all_formats
+from stethoscope.studies.diagnosis.proofs import fixes_json, to_prove, with_proofs
+from stethoscope.studies.diagnosis.report import Report, StageReport
+from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.stages import STAGES, Stage, trainable
+from stethoscope.studies.lab.parts import Parts
+from stethoscope.tasks.prove import ProvedFixes
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
+
+_ONE_RUN = "A model is judged with one run of its logs; `stethoscope curves` compares all of them."
+_log = logging.getLogger(__name__)
+
+
+class Diagnosis:
+    """One run. `on_change` gets the report whenever it has changed; `cancelled` is asked often."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: Request,
+        on_change: Callable[[Report], None] = lambda report: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        unknown = request.only - set(all_checks())
+        if unknown:
+            raise BadSetting(f"Check {min(unknown)!r}: no such check. Known: {', '.join(sorted(all_checks()))}.")
+        self._request, self._on_change = request, on_change
+        self._parts = Parts(engine, request.owner, request.entry_id, cancelled)
+        self._checks = [check for check in all_checks().values() if not request.only or check.id in request.only]
+        stages = [stage for stage in STAGES if stage.id != "second" or request.second is not None]
+        self._stages = [stage for stage in stages if self._wanted(stage)]
+        self._evidence = EvidenceSet(fit=request.fit, missing={Evidence.RUNS: _ONE_RUN})
+        self._states = {stage.id: StageReport(stage.id, stage.title) for stage in self._stages}
+        self._started = time.time()
+        self._report = Report(request.summary(), created_s=self._started)
+
+    def run(self) -> Report:
+        """Runs to the end and returns the report; never raises for what goes wrong inside a stage."""
+        try:
+            self._gather()
+            if self._report.status is None and self._request.prove:
+                self._prove()
+        finally:
+            self._parts.cancel()
+        if self._report.status is None:
+            self._publish(status=Status.CANCELLED if self._parts.cancelled else Status.OK)
+        return self._report
+
+    def _wanted(self, stage: Stage) -> bool:
+        """With `only`, a stage runs when a chosen check reads what it gives."""
+        if not self._request.only or stage.id in ("describe", "profile"):
+            return True
+        read = {kind for check in self._checks for kind in (*check.needs, *check.needs_any, *check.uses)}
+        return bool(read & set(stage.gives)) or (stage.kind == "score" and Evidence.BASELINE in read)
+
+    def _gather(self) -> None:
+        waiting, stages = list(self._stages), {stage.id: stage for stage in self._stages}
+        while (waiting or self._parts.under_way) and self._report.status is None:
+            if not self._parts.cancelled:
+                self._begin_possible(waiting)
+            over = self._parts.ended(self._moved)
+            if self._parts.cancelled:
+                self._cancel()
+                return
+            for stage_id, state in over.items():
+                assert state.result is not None, "it has ended"
+                self._absorb(stages[stage_id], state.result)
+
+    def _begin_possible(self, waiting: list[Stage]) -> None:
+        """Begins the stages that wait for nothing any more, and takes them from those that wait."""
+        ended = {stage_id for stage_id, state in self._states.items() if state.status in ("done", "skipped", "failed")}
+        known = ended | ({stage.id for stage in STAGES} - set(self._states))
+        for stage in sorted((s for s in waiting if set(s.after) <= known), key=lambda stage: stage.order):
+            waiting.remove(stage)
+            self._begin(stage)
+
+    def _begin(self, stage: Stage) -> None:
+        if stage.id != "describe" and self._evidence.architecture is None:
+            self._end(stage, "skipped", "The model could not be read.")
+            return
+        reason = stage.skip(self._request, self._evidence)
+        if reason:
+            self._end(stage, "skipped", reason)
+            return
+        params = stage.params(self._request, self._evidence)
+        if "data" in stage.files:
+            params |= self._request.data_params
+        budget = Budget(self._request.memory_bytes, stage.timeout_s + stage.extra_s(self._request))
+        worker = self._worker() if stage.runs_model else "light"
+        self._submit(stage.id, Job(stage.kind, self._files(stage), params, budget, worker))
+
+    def _submit(self, stage_id: str, job: Job) -> None:
+        try:
+            job_id = self._parts.start(stage_id, job)
+        except StethoscopeError as error:
+            self._states[stage_id] = replace(self._states[stage_id], status="failed", reason=str(error))
+            return
+        self._states[stage_id] = replace(self._states[stage_id], status="running", job_id=job_id)
+        self._publish()
+
+    def _files(self, stage: Stage) -> dict[str, ModelFile]:
+        given = {
+            "model": self._request.model, "data": self._request.data,
+            "logs": self._request.logs, "second": self._request.second,
+        }  # fmt: skip
+        files = {role: file for role in stage.files if (file := given[role]) is not None}
+        if "second" in files:
+            # The task scores whatever model it is given.
+            return {"model": files.pop("second"), **files}
+        return files | (self._request.beside if "model" in stage.files else {})
+
+    def _worker(self) -> WorkerKind:
+        assert self._evidence.architecture is not None
+        return all_formats()[self._evidence.architecture.format_id].worker
+
+    def _absorb(self, stage: Stage, result: JobResult) -> None:
+        reason = result.reason
+        if result.value and (result.status is Status.OK or stage.id != "describe"):
+            try:
+                self._evidence = stage.absorb(self._evidence, result)
+            except (StethoscopeError, KeyError, TypeError, ValueError) as error:
+                _log.exception("stage %s: the answer cannot be read", stage.id)
+                reason = reason or f"The answer of this stage cannot be read ({type(error).__name__})."
+        if stage.id == "describe" and self._evidence.architecture is None:
+            self._end(stage, "failed", reason)
+            ending = Status.REFUSED if result.status is Status.REFUSED else Status.FAILED
+            self._publish(status=ending, reason=reason)
+            return
+        if stage.id == "describe" and self._evidence.architecture is not None:
+            self._report = replace(self._report, format_id=self._evidence.architecture.format_id)
+        failed = result.status is not Status.OK or bool(reason)
+        self._end(stage, "failed" if failed else "done", reason, result.wall_s)
+
+    def _end(self, stage: Stage, status: Any, reason: str, wall_s: float = 0.0) -> None:
+        missing = {kind: reason for kind in stage.gives if reason and not self._evidence.has(kind)}
+        self._evidence = replace(self._evidence, missing={**self._evidence.missing, **missing})
+        self._states[stage.id] = replace(
+            self._states[stage.id], status=status, reason=reason, wall_s=wall_s, progress="", fraction=None
+        )
+        self._examine()
+        self._publish()
+
+    def _examine(self) -> None:
+        outcomes = examine(self._evidence, self._checks)
+        findings = ranked([self._fixed(finding) for outcome in outcomes for finding in outcome.findings])
+        self._report = replace(self._report, outcomes=outcomes, findings=findings, facts=self._facts())
+
+    def _fixed(self, finding: Finding) -> Finding:
+        """The finding, its fix printing the layer's other settings too."""
+        if finding.fix is None or self._evidence.architecture is None:
+            return finding
+        return replace(finding, fix=with_known_settings(finding.fix, self._evidence.architecture))
+
+    def _facts(self) -> dict[str, Any]:
+        evidence = self._evidence
+        kept = {"training": evidence.training, "overfit": evidence.overfit, "baseline": evidence.baseline}
+        return {name: asdict(value) for name, value in kept.items() if value is not None}
+
+    def _prove(self) -> None:
+        findings = self._report.findings
+        chosen = to_prove(findings)
+        stage = StageReport("prove", "Trying the fixes")
+        self._states["prove"] = stage
+        reason = self._unprovable(bool(chosen))
+        if reason:
+            self._states["prove"] = replace(stage, status="skipped", reason=reason)
+            self._publish()
+            return
+        request = self._request
+        params = {
+            "fixes": fixes_json(findings, chosen),
+            "seeds": 3,
+            "time_s": request.prove_s,
+            "fit": {} if request.fit is None else request.fit.to_json(),
+            "trusted": request.trusted,
+            **request.data_params,
+        }
+        files = {"model": request.model, **request.beside} | ({"data": request.data} if request.data else {})
+        budget = Budget(request.memory_bytes, 60 + 2 * request.prove_s)
+        self._submit("prove", Job("prove", files, params, budget, self._worker()))
+        state = self._parts.ended(self._moved).get("prove")
+        if state is None or state.result is None:
+            return
+        result = state.result
+        reason = result.reason
+        try:
+            findings = with_proofs(findings, chosen, answer_of(result, ProvedFixes).proofs)
+        except StethoscopeError as error:
+            reason = reason or str(error)
+        ended = "done" if result.status is Status.OK and not reason else "failed"
+        self._states["prove"] = replace(stage, status=ended, reason=reason, wall_s=result.wall_s)  # type: ignore[arg-type]
+        self._report = replace(self._report, findings=findings)
+        self._publish()
+
+    def _unprovable(self, any_fix: bool) -> str:
+        if not any_fix:
+            return "No finding has a fix whose effect a training can show."
+        architecture = self._evidence.architecture
+        if architecture is None or not trainable(architecture):
+            return "Only Keras models (.keras, .h5) can be trained."
+        if self._request.data is None or self._evidence.data is None or not self._evidence.data.targets:
+            return "Trying a fix needs data with targets."
+        return ""
+
+    def _moved(self, stage_id: str, state: JobState) -> None:
+        stage, progress = self._states[stage_id], state.progress
+        now = replace(stage, progress=progress.message or progress.phase, fraction=progress.fraction)
+        if now != stage:
+            self._states[stage_id] = now
+            self._publish()
+
+    def _cancel(self) -> None:
+        reason = "The diagnosis was cancelled."
+        for stage_id, stage in self._states.items():
+            if stage.status in ("waiting", "running"):
+                self._states[stage_id] = replace(stage, status="skipped", reason=reason)
+        self._publish(status=Status.CANCELLED, reason=reason)
+
+    def _publish(self, **changes: Any) -> None:
+        wall_s = time.time() - self._started
+        self._report = replace(self._report, stages=tuple(self._states.values()), wall_s=wall_s, **changes)
+        self._on_change(self._report)

@@ -1,0 +1,1 @@
+"""Drift over time: what is watched, kept, and who is told."""

@@ -1,0 +1,166 @@
+"""What simple models reach on the user's data: same rows held back, same metric as the network."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.data.binding import Bound
+from stethoscope.errors import BadInput, StethoscopeError
+from stethoscope.evidence.baseline import BaselineEvidence, Score
+from stethoscope.evidence.fit import FitSettings
+from stethoscope.program.setup import Setup
+from stethoscope.task import Reporter
+from stethoscope.training.compile_assumed import assumed_loss, named_loss
+from stethoscope.training.gathering.bootstrap import scored
+from stethoscope.training.gathering.plain_features import table_of
+from stethoscope.training.gathering.plain_models import fit_baselines
+from stethoscope.training.skill import Scorer, TargetScale
+from stethoscope.types import Architecture
+
+Array = npt.NDArray[Any]
+HELD_OUT = 0.25
+MAX_TEST_ROWS = 5_000
+MAX_TRAIN_VALUES = 10_000_000
+MAX_TRAIN_ROWS = 20_000
+MIN_ROWS = 20
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Which rows train and which are held back, and how predictions on them are scored."""
+
+    output: str
+    targets: Array
+    scorer: Scorer
+    train: Array
+    test: Array
+
+    @property
+    def scale(self) -> TargetScale:
+        """What the targets are."""
+        return self.scorer.scales[0]
+
+
+def held_out(bound: Bound, architecture: Architecture, fit: FitSettings) -> HeldOut:
+    """Splits the rows of the first output that has targets: the tail if `fit` says validation_split, else a stratified draw.
+
+    Raises:
+        BadInput: there are no inputs or targets, or too few rows.
+    """
+    names = [spec.name for spec in architecture.outputs]
+    index, output = next(
+        ((place, name) for place, name in enumerate(names) if name in bound.targets), (0, names[0] if names else "")
+    )
+    if bound.problem or not bound.inputs:
+        raise BadInput(bound.problem or "The data: expected inputs, got none. Add them as x.")
+    if output not in bound.targets:
+        raise BadInput(f"The data: expected targets for {names}, got none. Add them as y.")
+    targets = bound.targets[output]
+    rows = {len(array) for array in (*bound.inputs.values(), targets) if array.ndim}
+    if len(rows) != 1 or min(rows) < MIN_ROWS:
+        raise BadInput(
+            f"The baselines: expected at least {MIN_ROWS} rows, the same number in each array, got {sorted(rows)}."
+        )
+    loss = named_loss(architecture, fit, names, modern=True)[index]
+    if loss is None:
+        loss, _ = assumed_loss(architecture, index, targets)
+    scorer = Scorer.of(Setup(config=None, modern=True, weights=None, losses=(loss,), y=(targets,)))
+    train, test = _split(scorer.scales[0], targets, fit.validation_split or 0.0)
+    return HeldOut(output, targets, scorer, train, test)
+
+
+def compare_baselines(
+    bound: Bound, architecture: Architecture, fit: FitSettings, time_s: float, report: Reporter | None = None
+) -> BaselineEvidence:
+    """Fits the baselines within about `time_s` seconds and scores them on the rows held back.
+
+    Raises:
+        BadInput: the data has no inputs, no targets, or too few rows.
+    """
+    split = held_out(bound, architecture, fit)
+    notes: list[str] = []
+    if split.scale.kind == "none":
+        raise BadInput("The baselines: expected targets that are numbers, got text. Encode them.")
+    train, test = split.train, split.test
+    if not _one_a_row(split.scale, split.targets):
+        notes.append("Only the plainest baseline was tried: the targets hold a label for each position of a row.")
+        return BaselineEvidence(split.scorer.name, (), len(train), len(test), split.output, _index(test), tuple(notes))
+    x_test, said = table_of(bound.inputs, architecture, test)
+    notes += said
+    most = int(min(MAX_TRAIN_ROWS, MAX_TRAIN_VALUES // max(1, x_test.shape[1])))
+    if len(train) > most:
+        notes.append(f"The baselines were trained on {most:,} of {len(train):,} rows.")
+        train = np.sort(np.random.default_rng(0).choice(train, most, replace=False))
+    y = split.targets[train]
+    if y.dtype.kind == "f":
+        train = train[np.isfinite(y).reshape(len(y), -1).all(axis=1)]
+        test = test[np.isfinite(split.targets[test]).reshape(len(test), -1).all(axis=1)]
+        x_test = table_of(bound.inputs, architecture, test)[0]
+        y = split.targets[train]
+    x, _ = table_of(bound.inputs, architecture, train)
+    scores: list[Score] = []
+    truth = split.targets[test]
+    try:
+        for found in fit_baselines(split.scale, x, y, x_test, time_s):
+            if isinstance(found, str):
+                notes.append(found)
+                continue
+            if report is not None:
+                report("baseline", len(scores) / 3, found.model)
+            notes += [found.note] if found.note else []
+            scores.append(scored(found.model, split.scorer, truth, found.predictions, found.fit_s))
+    except (ValueError, MemoryError, np.linalg.LinAlgError) as error:
+        if not scores:
+            raise StethoscopeError(f"The baselines could not be fitted: {error}"[:300]) from error
+        notes.append(f"A baseline could not be fitted: {error}"[:300])
+    return BaselineEvidence(
+        metric=split.scorer.name,
+        scores=tuple(scores),
+        train_rows=len(train),
+        test_rows=len(test),
+        output=split.output,
+        test_index=_index(test),
+        skipped=tuple(notes),
+    )
+
+
+def _index(rows: Array) -> tuple[int, ...]:
+    return tuple(int(row) for row in rows)
+
+
+def _one_a_row(scale: TargetScale, targets: Array) -> bool:
+    """Whether each row has one target (or one row of labels), not one for each of its positions."""
+    if scale.kind in ("two-values", "class-numbers"):
+        return targets.size == len(targets)
+    if scale.kind in ("one-hot", "multi-hot"):
+        return targets.ndim == 2
+    return targets[:1].size <= 1_024
+
+
+def _split(scale: TargetScale, targets: Array, share: float) -> tuple[Array, Array]:
+    rows = len(targets)
+    if share > 0:
+        start = math.floor(rows * (1 - share))
+        if 0 < start < rows:
+            test = np.arange(start, rows)
+            return np.arange(start), test[:: max(1, math.ceil(len(test) / MAX_TEST_ROWS))]
+    random = np.random.default_rng(0)
+    order = random.permutation(rows)
+    if scale.kind in ("two-values", "class-numbers", "one-hot") and _one_a_row(scale, targets):
+        labels = targets.argmax(axis=-1) if scale.kind == "one-hot" else targets.reshape(-1)
+        order = order[np.argsort(labels[order], kind="stable")]
+        # Every fourth row of each class: classes lie side by side now, in random order within.
+        chosen = np.zeros(rows, bool)
+        chosen[order[:: round(1 / HELD_OUT)]] = True
+    else:
+        chosen = np.zeros(rows, bool)
+        chosen[order[: int(rows * HELD_OUT)]] = True
+    test = np.flatnonzero(chosen)
+    if len(test) > MAX_TEST_ROWS:
+        test = np.sort(random.choice(test, MAX_TEST_ROWS, replace=False))
+    return np.flatnonzero(~chosen), test

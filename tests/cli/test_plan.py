@@ -1,0 +1,130 @@
+"""`plan` as a program sees it: the contract's JSON, exit codes, and words for people."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import pytest
+
+from sample_models import BUILT
+from tests.small_models import hungry_onnx, tiny_onnx
+
+BERT = BUILT / "bert_small.keras"
+KINDS = {"weights", "gradients", "optimizer", "activations", "buffers", "total"}
+
+
+@pytest.fixture(scope="module")
+def planned(commands) -> dict:
+    return commands.answer("plan", BERT, "--device", "16GB", "--devices", 8, "--sequence-length", 64)
+
+
+def test_the_contracts_keys(planned):
+    assert planned["schema_version"] == 1
+    assert {"single", "data", "zero1", "zero2", "zero3", "tensor", "pipeline"} <= {p["kind"] for p in planned["plans"]}
+    for item in planned["plans"]:
+        size = item["bytes_per_device"]
+        assert set(size) == KINDS
+        assert size["total"] == sum(size[part] for part in KINDS - {"total"})
+        assert item["fits"] is True
+        assert item["devices"] <= 8
+    runs = {p["kind"]: p["available"] for p in planned["plans"]}
+    assert runs["single"] and runs["data"] and runs["tensor"]
+    for item in planned["plans"]:
+        assert item["available"] == bool(item["strategies"]) == (not item["kind"].startswith(("zero", "pipeline")))
+    ast.parse(planned["code"])
+    assert "load_model" in planned["code"]
+
+
+def test_numbers_of_a_known_model(planned):
+    first = planned["plans"][0]
+    assert first["kind"] == "single"
+    assert first["bytes_per_device"]["weights"] == 4 * planned["parameters"]["total"]
+    assert first["bytes_per_device"]["optimizer"] == 8 * planned["parameters"]["total"]  # not compiled: Adam
+    assert planned["transformer"]["blocks"] == 2
+    assert planned["settings"]["sequence_length"] == 64
+
+
+def test_nothing_fits_is_an_answer_not_a_failure(commands):
+    value = commands.answer("plan", BERT, "--device", "100KB", "--devices", 2, "--inference")
+    assert not any(item["fits"] for item in value["plans"])
+    assert all(item["headroom_bytes"] < 0 for item in value["plans"])
+    assert all(item["bytes_per_device"]["gradients"] == 0 for item in value["plans"])
+
+
+def test_several_models_share_a_device(commands):
+    value = commands.answer("plan", BERT, BUILT / "digits_cnn.tflite", "--device", "1GB", "--inference")
+    assert value["together"]["fits"] is True
+    assert len(value["together"]["shares_bytes"]) == 2
+    assert [one["model"] for one in value["models"]] == ["bert_small.keras", "digits_cnn.tflite"]
+
+
+def test_for_people(commands):
+    done = commands.run("plan", BERT, "--device", "t4", "--devices", 4)
+    assert done.returncode == 0, done.stderr
+    assert "4 × NVIDIA T4" in done.stdout
+    assert "OneDeviceStrategy" in done.stdout
+    assert "Sequence length 128 assumed" in done.stdout
+
+
+def test_nonsense_is_one_line_and_exit_code_2(commands, tmp_path):
+    broken = tmp_path / "broken.keras"
+    broken.write_bytes(b"no model")
+    for arguments in (
+        ("plan", BERT, "--device", "huge"),
+        ("plan", BERT, "--device", "16GB", "--optimizer", "adamm"),
+        ("plan", BERT, "--device", "16GB", "--precision", "fp7"),
+        ("plan", BERT, "--device", "16GB", "--image-size", "big"),
+        ("plan", tmp_path / "absent.keras", "--device", "16GB"),
+        ("plan", broken, "--device", "16GB"),
+    ):
+        done = commands.run(*arguments, "--json")
+        assert done.returncode == 2, arguments
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_json_is_strict(commands):
+    done = commands.run("plan", BERT, "--device", "16GB", "--json")
+    assert len(done.stdout.strip().splitlines()) == 1
+    json.loads(done.stdout, parse_constant=pytest.fail)
+
+
+def test_models_are_really_run_together(commands, tmp_path):
+    models = (BUILT / "digits_cnn.onnx", tiny_onnx(tmp_path / "tiny.onnx"))
+    words = ("plan", *models, "--device", "1GiB", "--inference", "--run", "--run-time", 1, "--batch-size", 4)
+    value = commands.answer(*words)
+    assert value.keys() >= {"schema_version", "plans", "code", "together", "models"}
+    run_together = value["run"]
+    assert run_together["verdict"] == "fit"
+    assert run_together["at_once"] == 2
+    for one in run_together["runs"]:
+        assert one["status"] == "ok"
+        assert one["same_as_alone"] is True
+        assert one["peak_bytes"] <= one["share_bytes"]
+    printed = commands.run(*words)
+    assert printed.returncode == 0, printed.stderr
+    assert "ran at once" in printed.stdout
+
+
+def test_one_that_exceeds_its_share_dies_alone(commands, tmp_path):
+    hungry = hungry_onnx(tmp_path / "hungry.onnx", 8)
+    words = ("plan", BUILT / "digits_cnn.onnx", hungry, "--device", "1GiB", "--inference", "--run", "--batch-size", 4)
+    value = commands.answer(*words, "--exceed", "hungry.onnx")
+    assert value["run"]["verdict"] == "contained"
+    assert {one["name"]: one["status"] for one in value["run"]["runs"]} == {
+        "digits_cnn.onnx": "ok",
+        "hungry.onnx": "out_of_memory",
+    }
+    wrong = commands.run(*words, "--exceed", "absent.onnx")
+    assert wrong.returncode == 2
+    assert "--exceed" in wrong.stderr
+
+
+def test_what_cannot_run_alone_is_not_run_together(commands, tmp_path):
+    hungry = hungry_onnx(tmp_path / "hungry.onnx", 8)
+    done = commands.run(
+        "plan", hungry, BUILT / "digits_cnn.onnx", "--device", "200MiB", "--run", "--batch-size", 64, "--json"
+    )
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["run"]["verdict"] == "not run"
+    assert len(done.stderr.strip().splitlines()) == 1

@@ -1,0 +1,60 @@
+"""Differences of arrays, against numpy on the whole array."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from stethoscope.compare.parity.array_difference import array_difference, decided_agreement, top_agreement
+
+
+def test_the_measures_are_those_of_the_whole_array():
+    random = np.random.default_rng(0)
+    a = random.standard_normal((3, 1 << 19)).astype(np.float32)
+    b = (a + 1e-3 * random.standard_normal(a.shape)).astype(np.float32)
+    found = array_difference(a, b)
+    gap = a.astype(np.float64) - b.astype(np.float64)
+    assert found.max_abs == pytest.approx(np.abs(gap).max(), rel=1e-12)
+    assert found.mean_abs == pytest.approx(np.abs(gap).mean(), rel=1e-9)
+    assert found.nrmse == pytest.approx(np.linalg.norm(gap) / np.linalg.norm(a.astype(np.float64)), rel=1e-9)
+    assert found.sqnr_db == pytest.approx(-20 * math.log10(found.nrmse))
+    assert found.cosine == pytest.approx(1.0, abs=1e-5)
+    assert found.max_rel == pytest.approx(np.abs(gap).max() / np.abs(a).max(), rel=1e-6)
+
+
+def test_numbers_that_are_none_count_as_equal_only_to_their_like():
+    a = np.array([1.0, np.nan, np.inf, 2.0])
+    assert array_difference(a, a.copy()).max_abs == 0
+    found = array_difference(a, np.array([1.0, 5.0, np.inf, 2.0]))
+    assert (found.nonfinite, found.max_abs) == (1, math.inf)
+    assert found.to_json()["max_abs"] is None
+
+
+def test_zeros_and_empty_arrays_have_no_angle():
+    assert array_difference(np.zeros(3), np.zeros(3)).cosine is None
+    assert array_difference(np.zeros(3), np.zeros(3)).nrmse == 0
+    assert array_difference(np.zeros((0, 3)), np.zeros((0, 3))).max_abs == 0
+    with pytest.raises(ValueError, match="shapes"):
+        array_difference(np.zeros(3), np.zeros(4))
+
+
+def test_classes_agree_where_the_largest_entries_are_the_same():
+    a = np.array([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]])
+    b = np.array([[0.1, 0.6, 0.3], [0.3, 0.5, 0.2]])
+    assert top_agreement(a, b) == 0.5
+    assert top_agreement(a, b, 2) == 1.0
+    assert top_agreement(a, np.array([[0.0, 0.9, 0.0], [0.9, 0.0, 0.0]]), 2) == 1.0, "ties take part"
+    assert top_agreement(a, np.array([[0.4, 0.6, 0.0], [0.5, 0.1, 0.4]]), 2) == 0.0
+    assert top_agreement(a[:, :1], b[:, :1]) is None
+    assert top_agreement(a, b, 5) is None
+
+
+def test_a_class_that_is_hardly_preferred_may_turn():
+    a = np.array([[0.50, 0.49, 0.01], [0.90, 0.05, 0.05], [0.1, 0.8, 0.1]])
+    b = np.array([[0.49, 0.50, 0.01], [0.05, 0.90, 0.05], [0.1, 0.8, 0.1]])
+    assert top_agreement(a, b) == pytest.approx(1 / 3)
+    assert decided_agreement(a, b, 0.1) == pytest.approx(2 / 3)
+    assert decided_agreement(a, b, 0.0) == pytest.approx(1 / 3)
+    assert decided_agreement(a[:, :1], b[:, :1], 0.1) is None
