@@ -6,12 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stethoscope.codec import fitting
-from stethoscope.memory.points import BatchInterval
 from stethoscope.out_of_memory import Cause
 from stethoscope.types import JobResult, Shape
 
 Mechanism = Literal["limit", "kill", "host"]
 """The job's own limit; a kill from outside, as the kernel's when memory runs out; the machine's memory."""
+
+
+@dataclass(frozen=True)
+class BatchInterval:
+    """Where the largest batch that fits lies, in rows."""
+
+    low: int
+    high: int
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any
 
 from stethoscope.codec import fitting
 from stethoscope.memory.largest_tensor import filled
-from stethoscope.memory.points import BatchInterval
-from stethoscope.shortage_report import Change, HostAccount, Mechanism, ShortageReport
+from stethoscope.shortage_report import BatchInterval, Change, HostAccount, Mechanism, ShortageReport
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Job, Shape
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.memory.points import BatchInterval
+from stethoscope.shortage_report import BatchInterval
 
 POINTS = 3
 """Probes the line goes through: the largest ones."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stethoscope.shortage_report import BatchInterval
 from stethoscope.types import Status
 
 KNEE_FRACTION = 0.10
@@ -37,14 +38,6 @@ class Point:
         predicted = self.predicted_peak_bytes
         error = predicted / peak_bytes - 1 if predicted is not None and peak_bytes else None
         return replace(self, measured_peak_bytes=peak_bytes, error_fraction=error, **changes)
-
-
-@dataclass(frozen=True)
-class BatchInterval:
-    """Where the largest batch that fits lies, in rows."""
-
-    low: int
-    high: int
 
 
 @dataclass(frozen=True)

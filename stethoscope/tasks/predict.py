@@ -20,10 +20,9 @@ from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configured import configured
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.points import BatchInterval
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.out_of_memory import explain
-from stethoscope.shortage_report import ShortageReport, named_by
+from stethoscope.shortage_report import BatchInterval, ShortageReport, named_by
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import Estimates, estimates
 from stethoscope.types import Architecture, Feed

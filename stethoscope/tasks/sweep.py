@@ -18,7 +18,6 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configured import Configured, configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import (
-    BatchInterval,
     Knee,
     LargestBatch,
     LargestBatchAt,
@@ -30,6 +29,7 @@ from stethoscope.memory.points import (
     narrowed,
 )
 from stethoscope.out_of_memory import explain
+from stethoscope.shortage_report import BatchInterval
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimates, estimates, joined

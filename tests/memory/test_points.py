@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stethoscope.memory.points import BatchInterval, Point, knee, narrowed
+from stethoscope.memory.points import Point, knee, narrowed
+from stethoscope.shortage_report import BatchInterval
 from stethoscope.types import Status
 
 
