@@ -42,10 +42,11 @@ record: .venv/.dev  ## Record the answers of workers again where the code has le
 	@sh tools/chromium.sh
 	@.venv/bin/python -m tools.record
 
-check: .venv/.dev  ## Lint, formatting, types
+check: .venv/.dev  ## Lint, formatting, types, who may import whom
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 	@.venv/bin/mypy
+	@.venv/bin/lint-imports --no-logo
 
 fix: .venv/.dev  ## Repair what lint and formatting can repair
 	@.venv/bin/ruff check --fix .
@@ -66,4 +67,4 @@ lock: .uv/bin/uv  ## Resolve dependencies again
 	@$(UV) lock
 
 clean:  ## Remove what was set up
-	rm -rf .uv .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .uv .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -136,8 +136,6 @@ def is_caught(clone: Path, module: Path) -> bool:
     mirrored = [str(folder.relative_to(clone))] if folder != clone / "tests" and folder.is_dir() else []
     if module.relative_to(clone).parts[0] == "dashboard":
         mirrored = ["tests/dashboard"]
-    if module.name.startswith("cli"):
-        mirrored = [str(test.relative_to(clone)) for test in (clone / "tests").glob("test_cli*.py")]
     command = [".venv/bin/python", "-m", "pytest", "-x", "--numprocesses", "auto", "--dist", "worksteal"]
     for tests in filter(None, (near, mirrored, ["tests/contracts"])):
         try:

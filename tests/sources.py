@@ -74,6 +74,6 @@ def nearest_tests(changed: Iterable[Path], root: Path = PROJECT) -> dict[Path, i
 
 
 def _mirrors(test: Path, module: str) -> bool:
-    """Whether a test is named after a module: tests/room/test_thing.py, tests/test_cli_thing.py."""
+    """Whether a test is named after a module: tests/room/test_thing.py."""
     *rooms, name = module.split(".")
     return test.stem == f"test_{name}" and (test.parent.name in (*rooms, "tests"))

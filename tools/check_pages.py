@@ -9,7 +9,8 @@ PROJECT = Path(__file__).resolve().parents[1]
 PAGE = PROJECT / "docs" / "checks.md"
 sys.path.insert(0, str(PROJECT))
 
-from stethoscope.checks import Check, all_checks  # noqa: E402
+from stethoscope.checks import all_checks  # noqa: E402
+from stethoscope.checks.check import Check  # noqa: E402
 
 _HEAD = """# What is checked
 

@@ -39,6 +39,7 @@ def main() -> int:
         ["ruff", "check", "--quiet", "."],
         ["ruff", "format", "--check", "--quiet", "."],
         ["mypy"],
+        ["lint-imports", "--no-logo"],
     ]  # fmt: skip
     # Types beside tests: either leaves a processor idle at times.
     started = [subprocess.Popen([bin_folder / words[0], *words[1:]], cwd=PROJECT) for words in checks]

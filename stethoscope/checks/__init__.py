@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import TYPE_CHECKING
 
-from stethoscope.checks.check import Check
 from stethoscope.discover import discover
 
-__all__ = ["Check", "all_checks"]
+if TYPE_CHECKING:
+    from stethoscope.checks.check import Check
 
 
 @functools.cache

@@ -75,7 +75,7 @@ def serve(
     workspace: Annotated[Path | None, typer.Option(help="Folder for files and results.")] = None,
 ) -> None:
     """Start the dashboard, ready for a team."""
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     home = root / "dashboard" / "Home.py"
     if workspace is not None:
         os.environ["STETHOSCOPE_WORKSPACE"] = str(workspace.resolve())

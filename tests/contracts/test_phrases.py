@@ -17,12 +17,12 @@ ALLOWED = {
     "dashboard/test_convert_parts.py::test_the_verdict_says_who_ran_it_and_how_far_it_is_off": "the family: what a conversion came to",
     "dashboard/test_pages.py::test_data_that_does_not_fit_is_a_sentence": "the family: badges of errors",
     "dashboard/test_speed_parts.py::test_the_fastest_and_the_smallest_are_named_with_their_distance_to_the_model_in_view": "the family: speed, size",
-    "formats/test_foreign.py::test_it_is_named_with_what_to_do": "the family: what a foreign file is",
-    "formats/test_tflite.py::test_what_does_not_fit_is_said_in_a_sentence": "the family: input of another shape",
+    "models/formats/test_foreign.py::test_it_is_named_with_what_to_do": "the family: what a foreign file is",
+    "models/formats/test_tflite.py::test_what_does_not_fit_is_said_in_a_sentence": "the family: input of another shape",
     "logs/test_data_fingerprint.py::test_what_changed_is_said": "the family: how data has changed",
     "logs/test_dvc.py::test_results_of_older_data_are_named": "the family: why a stage is out of date",
-    "convert/test_runtime_refusals.py::test_a_number_of_litert_is_an_operator_with_its_layer": "what LiteRT prints, which is read here",
-    "runs/test_compare.py::test_csv_has_every_value_and_no_formula": "the head of a column, by which programs read the file",
+    "compare/convert/test_runtime_refusals.py::test_a_number_of_litert_is_an_operator_with_its_layer": "what LiteRT prints, which is read here",
+    "logs/runs/test_compare.py::test_csv_has_every_value_and_no_formula": "the head of a column, by which programs read the file",
 }
 COMPARING = {"startswith", "endswith", "search", "fullmatch", "get_by_text", "to_have_text", "to_contain_text"}
 """Calls that say what is to be read, the last ones on a page in a browser."""

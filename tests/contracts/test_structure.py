@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from tools import rooms
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("stethoscope", "dashboard", "pages", "sample_models", "benchmarks")
 MODULES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
@@ -28,3 +30,9 @@ def _documented(text):
 
 def test_no_grab_bags():
     assert not [path for path in MODULES if path.stem in ("utils", "helpers", "common", "manager", "misc")]
+
+
+def test_the_picture_of_the_rooms_is_of_this_house():
+    """`python -m tools.rooms` draws it again."""
+    assert rooms.PICTURE.read_text("utf-8") == rooms.drawn()
+    assert len(rooms.rooms()) <= 17

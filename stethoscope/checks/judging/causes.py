@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from stethoscope.checks import Check, all_checks
+from stethoscope.checks import all_checks
+from stethoscope.checks.check import Check
 from stethoscope.checks.judging.findings import Finding, Severity, Symptom
 
 SURE = 0.7

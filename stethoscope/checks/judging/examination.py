@@ -6,7 +6,8 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 
-from stethoscope.checks import Check, all_checks
+from stethoscope.checks import all_checks
+from stethoscope.checks.check import Check
 from stethoscope.checks.judging.findings import Finding, Outcome
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Status

@@ -105,7 +105,7 @@ def contain(folder: Path, readable: Iterable[Path]) -> dict[str, bool]:
 
 def libraries() -> list[Path]:
     """Read-only places every worker needs: the system's libraries, the interpreter, its packages, and this one."""
-    own = Path(__file__).resolve().parents[1]
+    own = Path(__file__).resolve().parents[2]
     prefixes = {Path(sys.prefix), Path(sys.base_prefix), Path(sys.prefix).resolve(), Path(sys.base_prefix).resolve()}
     return [*LIBRARIES, *sorted(prefixes), own]
 

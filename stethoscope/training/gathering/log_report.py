@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from stethoscope.checks import Check, all_checks
+from stethoscope.checks import all_checks
+from stethoscope.checks.check import Check
 from stethoscope.checks.judging.causes import ranked
 from stethoscope.checks.judging.examination import examine
 from stethoscope.checks.judging.findings import Finding, Outcome

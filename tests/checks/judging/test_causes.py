@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from stethoscope.checks import Check
+from stethoscope.checks.check import Check
 from stethoscope.checks.judging.causes import ranked
 from stethoscope.checks.judging.findings import Fault, Finding, Severity, Symptom
 

@@ -32,7 +32,7 @@ from tests.small_models import tiny_onnx
 DATA, LOGS, MODEL = UploadKind.DATA, UploadKind.LOGS, UploadKind.MODEL
 EVENTS = first_record() + b"".join(event(step, simple("loss", 1.0)) for step in range(3))
 LOSSES = "epoch,loss,val_loss\n0,3,3\n1,2,2\n"
-BUILT = Path(__file__).parents[2] / "sample_models" / "built"
+BUILT = Path(__file__).parents[3] / "sample_models" / "built"
 
 
 def picture() -> bytes:

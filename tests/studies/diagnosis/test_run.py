@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sample_models import BUILT
-from stethoscope.checks import Check, all_checks
+from stethoscope.checks import all_checks
+from stethoscope.checks.check import Check
 from stethoscope.checks.judging.findings import Fault, Finding, Severity
 from stethoscope.errors import BadSetting
 from stethoscope.evidence.fit import FitSettings
