@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from stethoscope.models.containers.crc32c import checksums, mask, masked
+from stethoscope.models.containers.record_framing import checksums, mask, masked
 from stethoscope.models.containers.wire import encode_bytes, encode_varint
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stethoscope.models.containers.crc32c import checksums, mask, masked
+from stethoscope.models.containers.record_framing import checksums, mask, masked
 from stethoscope.models.containers.wire import encode_bytes
 
 FIRST_STEP, LAST_STEP = 128, 16_383

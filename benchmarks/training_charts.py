@@ -13,10 +13,9 @@ from benchmarks.benchmark import Benchmark, median
 from stethoscope.codec import answer_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.logs.event_folder import EventFolder
-from stethoscope.logs.runs.chart import View
+from stethoscope.logs.runs.chart import View, pack
 from stethoscope.logs.runs.columns import write
 from stethoscope.logs.runs.gather import gather
-from stethoscope.logs.runs.packed import pack
 from stethoscope.logs.runs.table import RunTable
 from stethoscope.logs.runs.window import window
 from stethoscope.tasks.read_runs import RunsRead

@@ -26,8 +26,8 @@ from benchmarks.unmet_models import HELD_BACK, NETWORKS, built
 from stethoscope.cli import run as cli_run
 from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
+from stethoscope.jobs.worker.child import open_model
 from stethoscope.jobs.worker.memory import Meter
-from stethoscope.jobs.worker.opening import open_model
 from stethoscope.task import TaskContext
 from stethoscope.tasks.compare import Compare
 from stethoscope.types import Job, ModelFile

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stethoscope.data.feeds import dummy
-from stethoscope.data.feeds.inputs import FedInput
+from stethoscope.data.feeds.dummy import FedInput
 from stethoscope.data.preprocessing.preparation import Preparation, variable
 from stethoscope.types import Architecture, TensorSpec
 

@@ -8,8 +8,7 @@ from dashboard import described, escape, recipes, render, session
 from dashboard.cost import memory_inputs, planner_parts, sharing_inputs
 from stethoscope.architecture.model_shape import model_shape
 from stethoscope.errors import StethoscopeError
-from stethoscope.memory.planner.file_settings import for_model
-from stethoscope.memory.planner.plan import Settings, plan
+from stethoscope.memory.planner.plan import Settings, for_model, plan
 from stethoscope.memory.planner.strategy_code import strategy_codes
 from stethoscope.types import Architecture
 

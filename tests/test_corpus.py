@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.jobs.worker import landlock, seccomp
+from stethoscope.jobs.worker import containment, seccomp
 from stethoscope.models.formats import all_formats
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
@@ -125,7 +125,7 @@ def test_the_engine_is_well_afterwards(endings, engine, corpus):
     assert engine.wait(engine.submit(job), 60).status is Status.OK
 
 
-@pytest.mark.skipif(not (landlock.abi() and seccomp.supported()), reason="the kernel has no second layer")
+@pytest.mark.skipif(not (containment.abi() and seccomp.supported()), reason="the kernel has no second layer")
 def test_consent_alone_does_not_let_code_out(corpus, endings):
     """The runs with their code allowed are held by the kernel: that they existed is what makes the first test mean something."""
     allowed = [name for name, results in endings.items() if len(results) == 3 and results[1].status is Status.REFUSED]

@@ -12,7 +12,7 @@ from dashboard.activations import activation_figures, activation_looks, map_grid
 from dashboard.activations.activation_input import Input
 from dashboard.activations.activation_looks import Look
 from dashboard.activations.map_grid import picked as picked_map
-from stethoscope.activations.attention import attention_layers
+from stethoscope.activations.looks import attention_layers
 
 SCALES = {"shared": "One scale for all heads", "own": "Each its own scale"}
 _HEAD = "head"

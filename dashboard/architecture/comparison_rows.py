@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dashboard import figures
-from stethoscope.architecture.layer_changes import Change
+from stethoscope.architecture.layer_looks import Change
 from stethoscope.tasks.compare_architectures import ArchitectureDifference, LayerPair, WeightsApart
 
 SAME, WEIGHTS, CHANGED, REMOVED, ADDED = "same", "weights", "changed", "removed", "added"

@@ -11,7 +11,7 @@ from dashboard import cards, escape, figures, outputs, render, tables, words
 from stethoscope.codec import partial_of
 from stethoscope.jobs import engine, shortage
 from stethoscope.jobs.state import JobState
-from stethoscope.shortage_report import BatchInterval, ShortageReport, shortage_of
+from stethoscope.out_of_memory import BatchInterval, ShortageReport, shortage_of
 from stethoscope.tasks.predict import Output, Prediction
 from stethoscope.types import JobResult, Status
 

@@ -13,8 +13,8 @@ from dashboard.behaviour import evidence_figures
 from stethoscope.checks.judging.findings import Curves, Line
 from stethoscope.codec import partial_of
 from stethoscope.jobs.state import JobState
+from stethoscope.training.placement.config_changes import ReplicaReport
 from stethoscope.training.placement.placement_report import Attempt, PlacementReport
-from stethoscope.training.placement.replica_report import ReplicaReport
 from stethoscope.types import Status
 
 A = TypeVar("A")

@@ -11,9 +11,8 @@ import streamlit as st
 from dashboard import escape, rerun
 from dashboard.data import data_use
 from stethoscope.data.preprocessing import all_steps
-from stethoscope.data.preprocessing.parameter import REQUIRED, Parameter
+from stethoscope.data.preprocessing.parameter import REQUIRED, Parameter, Step, StepKind
 from stethoscope.data.preprocessing.preparation import Preparation
-from stethoscope.data.preprocessing.step import Step, StepKind
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.data_fit.report import Columns, DataFit
 

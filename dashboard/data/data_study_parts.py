@@ -13,9 +13,8 @@ from dashboard.data.data_study_rows import Show, picture
 from dashboard.session import View
 from stethoscope.data.study.categories import Categories
 from stethoscope.data.study.dates import Dates
-from stethoscope.data.study.masks import Masks
 from stethoscope.data.study.numbers import Numbers
-from stethoscope.data.study.pictures import Pictures
+from stethoscope.data.study.pictures import Masks, Pictures
 from stethoscope.data.study.study import StudiedData, StudiedField
 from stethoscope.data.study.texts import Sequences, Texts, Tokens
 from stethoscope.jobs.store import Entry

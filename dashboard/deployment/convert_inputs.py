@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import run_limits
 from dashboard.deployment import convert_targets
-from stethoscope.compare.convert.options import DEFAULT_OPSET, OPSETS, Options
+from stethoscope.compare.convert.converter import DEFAULT_OPSET, OPSETS, Options
 from stethoscope.settings import settings
 from stethoscope.types import Architecture
 

@@ -12,7 +12,7 @@ from dashboard.deployment import convert_figures, convert_kept, convert_targets
 from dashboard.session import View
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.compare.conversion_differences import OutputDifference
-from stethoscope.compare.convert.options import Options
+from stethoscope.compare.convert.converter import Options
 from stethoscope.jobs.state import JobState
 from stethoscope.tasks.convert import Conversion, OperatorsOfBoth
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
-from stethoscope.drift.effects import PSI_LARGE, PSI_SMALL
 from stethoscope.drift.report import CategoryHistogram, FeatureDrift, Stretch
+from stethoscope.drift.settings import PSI_LARGE, PSI_SMALL
 from stethoscope.studies.monitors.monitor import MonitorRun
 
 REFERENCE, CURRENT = figures.BLUE, figures.ORANGE

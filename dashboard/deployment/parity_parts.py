@@ -24,7 +24,7 @@ from dashboard.kept_answers import kept
 from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.compare.parity.comparison import Comparison, OutputPair, Verdict
-from stethoscope.compare.parity.ways import as_text
+from stethoscope.compare.parity.precision import as_text
 from stethoscope.jobs.state import JobState
 from stethoscope.types import Architecture, JobResult, Status
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from dashboard import session
-from stethoscope.compare.parity.ways import OFFERED, said
+from stethoscope.compare.parity.precision import OFFERED, said
 from stethoscope.devices import this_machine
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import format_of

@@ -19,10 +19,9 @@ from dashboard.routes.replies import refusal, sentence
 from dashboard.training import followed
 from stethoscope.codec import plain
 from stethoscope.errors import BadInput, NotFound, StethoscopeError
-from stethoscope.logs.runs.asked import view_of
+from stethoscope.logs.runs.chart import pack, view_of
 from stethoscope.logs.runs.export import KINDS
 from stethoscope.logs.runs.export import export as export_points
-from stethoscope.logs.runs.packed import pack
 from stethoscope.logs.runs.table import RunTable
 from stethoscope.logs.runs.window import window
 
@@ -44,7 +43,7 @@ async def index(request: Request) -> Response:
 
 
 async def curves(request: Request) -> Response:
-    """A chart's window: see stethoscope/logs/runs/packed.py."""
+    """A chart's window: see stethoscope/logs/runs/chart.py."""
     body = await _body(request)
     if body is None:
         return sentence(f"The request: expected at most {MAX_BODY_BYTES:,} bytes. Choose fewer runs.", 413)

@@ -10,8 +10,8 @@ import streamlit as st
 
 from dashboard import escape, session, words
 from stethoscope.errors import BadSetting
+from stethoscope.logs.as_curve import roles
 from stethoscope.logs.better import best_is_low
-from stethoscope.logs.named_columns import roles
 from stethoscope.logs.runs.compare import Comparison, Metric
 from stethoscope.logs.runs.run_filter import matching
 

@@ -20,8 +20,7 @@ from typing import Any
 from stethoscope.errors import NotFound, QuotaExceeded, StethoscopeError
 from stethoscope.jobs.store import store
 from stethoscope.logs.bounded_json import JsonServer
-from stethoscope.logs.mlflow_copy import write_store
-from stethoscope.logs.mlflow_run import MlflowRun
+from stethoscope.logs.mlflow_run import MlflowRun, write_store
 from stethoscope.logs.mlflow_server import Experiment, MlflowServer
 from stethoscope.settings import settings
 from stethoscope.types import UploadKind

@@ -14,7 +14,7 @@ from stethoscope.data import open_data
 from stethoscope.data.binding import bind_all
 from stethoscope.data.dataset import Dataset
 from stethoscope.data.feeds.batching import Batching
-from stethoscope.data.feeds.inputs import model_input
+from stethoscope.data.feeds.dummy import model_input
 from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import BadInput
 from stethoscope.task import TaskContext

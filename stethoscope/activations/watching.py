@@ -1,4 +1,7 @@
-"""Runs a model on a batch and hands back what is kept of each layer's output, by the cheapest way its format allows."""
+"""Runs a model on a batch and hands back what is kept of each layer's output, by the cheapest way its format allows.
+
+The numbers that quantised integers stand for.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,8 @@ import numpy.typing as npt
 
 from stethoscope.activations.graph_reductions import GraphReductions
 from stethoscope.activations.reach import base, fed_by, known_layers
-from stethoscope.activations.real_values import real_values
 from stethoscope.activations.reduced import Layout, reduce_array
-from stethoscope.architecture.flat_ends import FLAT_ENDS, activation_behind
+from stethoscope.architecture.endings import FLAT_ENDS, activation_behind
 from stethoscope.data.feeds.batching import Batching
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import Observable, Reducible, Reduction
@@ -183,3 +185,17 @@ def output_bytes(layer: Layer, rows: int, open_size: int = 64) -> int:
     if not layer.output_shape:
         return 4 * rows
     return 4 * (layer.output_shape[0] or rows) * math.prod(size or open_size for size in layer.output_shape[1:])
+
+
+def real_values(array: npt.NDArray[Any], layer: Layer | None) -> npt.NDArray[Any]:
+    """(value − zero point) × scale where the layer's output is quantised with one scale (float32); else the array itself.
+
+    Source: Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference, 2018.
+    """
+    said = None if layer is None else layer.config.get("output_quantization")
+    if not isinstance(said, dict) or array.dtype.kind not in "iu":
+        return array
+    scale, zero_point = said.get("scale"), said.get("zero_point")
+    if not isinstance(scale, int | float) or not isinstance(zero_point, int | float):
+        return array
+    return (array.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)

@@ -1,4 +1,7 @@
-"""A model as planning sees it: for every layer its parameters, its output per sample, and what it does to memory."""
+"""A model as planning sees it: for every layer its parameters, its output per sample, and what it does to memory.
+
+Published arithmetic of transformers: the cache of keys and values.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from stethoscope.architecture.dynamic_sizes import Resolver, Sizes
 from stethoscope.architecture.layer_kinds import Kind, activation_of, calls, kind_of, plain_type
-from stethoscope.architecture.transformers import TransformerShape
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Layer
 
@@ -250,3 +252,28 @@ def _attention(layer: LayerShape, layers: Sequence[LayerShape]) -> TransformerSh
         heads = layer.shape[0]
         return TransformerShape(1, heads, hidden, layer.shape[1], heads, max(1, hidden // heads))
     return None
+
+
+Recompute = Literal["none", "selective", "full"]
+
+
+@dataclass(frozen=True)
+class TransformerShape:
+    """The numbers that the formulas of transformers take."""
+
+    blocks: int
+    heads: int
+    hidden: int
+    sequence_length: int
+    key_value_heads: int
+    head_size: int
+
+
+def key_value_cache_bytes(
+    layers: int, key_value_heads: int, head_size: int, sequence: int, batch: int, element_bytes: int
+) -> int:
+    """Bytes of the keys and values kept while generating: 2·L·n_kv·d_head·s·B·bytes.
+
+    Source: NVIDIA, “Mastering LLM Techniques: Inference Optimization” (Llama 2 7B, 4096 tokens, 16-bit: about 2 GB).
+    """
+    return 2 * layers * key_value_heads * head_size * sequence * batch * element_bytes

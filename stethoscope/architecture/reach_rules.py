@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
-from stethoscope.architecture.reach import Axis, Reach, Stretch, broadcast, join
-from stethoscope.architecture.windows import Window, window_of
+from stethoscope.architecture.windows import Axis, Reach, Stretch, Window, broadcast, join, window_of
 from stethoscope.types import Layer
 
 Size = tuple[int, ...]

@@ -10,10 +10,9 @@ from stethoscope.architecture.concrete_shapes import ConcreteShapes, concrete_sh
 from stethoscope.architecture.dynamic_sizes import Sizes
 from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
 from stethoscope.architecture.model_shape import in_order
-from stethoscope.architecture.reach import Reach, Source, Stretch
 from stethoscope.architecture.reach_rules import Step, after, windowed_axes
 from stethoscope.architecture.shape_kinds import INPUTS
-from stethoscope.architecture.windows import window_of
+from stethoscope.architecture.windows import Reach, Source, Stretch, window_of
 from stethoscope.types import Architecture, Layer, Operand, Shape
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.architecture.initialisers import initialiser_of
+from stethoscope.architecture.losses import initialiser_of
 from stethoscope.checks.check import Check
 from stethoscope.checks.fixes.set_initialiser import SetInitialiser
 from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table

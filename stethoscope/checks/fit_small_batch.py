@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.blocked import blocked_fault, blocking_layer
+from stethoscope.checks.curves.layer_signals import blocked_fault, blocking_layer
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.fixes.fix import Fix
@@ -22,8 +22,8 @@ from stethoscope.checks.fixes.set_initialiser import SetInitialiser
 from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
 from stethoscope.checks.fixes.unfreeze import Unfreeze
 from stethoscope.checks.judging.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
+from stethoscope.evidence.baseline import OverfitEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.overfit import OverfitEvidence
 
 _LEAST_STEPS = 100
 """Fewer say nothing: most networks need some hundred steps even for a few rows."""

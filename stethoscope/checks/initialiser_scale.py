@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.architecture.initialisers import configured_variance, initialiser_of, is_scaled
+from stethoscope.architecture.losses import configured_variance, initialiser_of, is_scaled
 from stethoscope.checks.check import Check
 from stethoscope.checks.fixes.set_initialiser import SetInitialiser
 from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Number, Severity

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.blocked import blocked_fault, blocking_layer
+from stethoscope.checks.curves.layer_signals import blocked_fault, blocking_layer
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import falls_steadily, learns_nothing, shape_of
 from stethoscope.checks.curves.pictures import curve

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.architecture.initialisers import initialiser_of
-from stethoscope.architecture.losses import snake
+from stethoscope.architecture.losses import initialiser_of, snake
 from stethoscope.checks.check import Check
 from stethoscope.checks.fixes.replace_activation import ReplaceActivation
 from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table

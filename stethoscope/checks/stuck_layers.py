@@ -25,8 +25,7 @@ from stethoscope.checks.fixes.set_initialiser import SetInitialiser
 from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity, Span
 from stethoscope.checks.judging.shown import listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
-from stethoscope.logs.evidence.recorded import LayerMeasure
+from stethoscope.logs.evidence.curves import CurveEvidence, LayerMeasure
 from stethoscope.logs.evidence.tags import DEAD_FRACTION, GRADIENT_NORM, SATURATED_FRACTION
 
 NEARLY_ALL = 0.95

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for, failing_well, known, print_json, summary
-from stethoscope.cli.options import (
+from stethoscope.cli.answers import (
     DataOption,
     JsonOption,
     MemoryOption,
@@ -22,6 +21,11 @@ from stethoscope.cli.options import (
     TargetOption,
     TimeoutOption,
     TrustOption,
+    exit_for,
+    failing_well,
+    known,
+    print_json,
+    summary,
 )
 from stethoscope.codec import partial_of, plain
 from stethoscope.types import JobResult, Status

@@ -44,8 +44,7 @@ from stethoscope.cli import (
 from stethoscope.cli import (
     versions as cli_versions,
 )
-from stethoscope.cli.answers import answer_or_exit, exit_for, failing_well, known, print_json, summary
-from stethoscope.cli.options import (
+from stethoscope.cli.answers import (
     DataOption,
     JsonOption,
     MemoryOption,
@@ -54,6 +53,12 @@ from stethoscope.cli.options import (
     TargetOption,
     TimeoutOption,
     TrustOption,
+    answer_or_exit,
+    exit_for,
+    failing_well,
+    known,
+    print_json,
+    summary,
 )
 from stethoscope.codec import plain
 from stethoscope.types import JobResult
@@ -203,7 +208,7 @@ def check(
         if as_json:
             sys.stdout.write(json.dumps(cli_check.to_json(report), allow_nan=False) + "\n")
         else:
-            from stethoscope.cli.text_check import diagnosis
+            from stethoscope.cli.check import diagnosis
 
             diagnosis(report)
         cli_check.exit_for(report, level)

@@ -11,8 +11,7 @@ import typer
 
 from stethoscope.architecture.description import FormatNamed
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for_status, failing_well, known, print_json, summary
-from stethoscope.cli.options import (
+from stethoscope.cli.answers import (
     DataOption,
     JsonOption,
     MemoryOption,
@@ -20,6 +19,11 @@ from stethoscope.cli.options import (
     TargetOption,
     TimeoutOption,
     TrustOption,
+    exit_for_status,
+    failing_well,
+    known,
+    print_json,
+    summary,
 )
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting
@@ -62,7 +66,7 @@ def compare(
 ) -> None:
     """Do models say the same, and if not, where do they part and why? Exits with 1 where they differ."""
     with failing_well():
-        from stethoscope.compare.parity.ways import parse_way, said
+        from stethoscope.compare.parity.precision import parse_way, said
 
         ways = [parse_way(one) for one in way or ()]
         others = [_Other(path, path.name) for path in models[1:]]

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for, failing_well, known, print_json, summary
-from stethoscope.cli.options import (
+from stethoscope.cli.answers import (
     DataOption,
     JsonOption,
     MemoryOption,
@@ -22,10 +21,14 @@ from stethoscope.cli.options import (
     TargetOption,
     TimeoutOption,
     TrustOption,
+    exit_for,
+    failing_well,
+    known,
+    print_json,
+    summary,
 )
 from stethoscope.codec import partial_of
-from stethoscope.compare.convert.deaths import what_to_do
-from stethoscope.compare.convert.options import DEFAULT_OPSET, Options
+from stethoscope.compare.convert.converter import DEFAULT_OPSET, Options, what_to_do
 from stethoscope.errors import BadSetting
 from stethoscope.types import JobResult
 

@@ -14,8 +14,7 @@ import typer
 
 from stethoscope.checks.judging.findings import Severity
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for, failing_well, print_json, summary
-from stethoscope.cli.options import JsonOption, MemoryOption, TimeoutOption
+from stethoscope.cli.answers import JsonOption, MemoryOption, TimeoutOption, exit_for, failing_well, print_json, summary
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.types import Job, JobResult, ModelFile, Status

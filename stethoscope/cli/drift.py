@@ -10,14 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for, failing_well, known, print_json, summary
-from stethoscope.cli.options import (
+from stethoscope.cli.answers import (
     JsonOption,
     MemoryOption,
     PrepareOption,
     TargetOption,
     TimeoutOption,
     TrustOption,
+    exit_for,
+    failing_well,
+    known,
+    print_json,
+    summary,
 )
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
@@ -73,8 +77,7 @@ def drift(
     with failing_well():
         from stethoscope.drift.report import DriftReport
         from stethoscope.drift.settings import DriftSettings
-        from stethoscope.studies.monitors.monitor import Monitor, history_path, remember
-        from stethoscope.studies.monitors.webhook import checked_url, post
+        from stethoscope.studies.monitors.monitor import Monitor, checked_url, history_path, post, remember
 
         if monitor is not None:
             asked = Monitor.load(monitor)

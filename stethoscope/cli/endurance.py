@@ -11,15 +11,6 @@ import typer
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.advice import advised, known_kinds
 from stethoscope.cli.answers import (
-    exit_for,
-    exit_for_status,
-    failing_well,
-    known,
-    print_json,
-    summary,
-    worst,
-)
-from stethoscope.cli.options import (
     CallOption,
     DataOption,
     DeviceOption,
@@ -30,6 +21,13 @@ from stethoscope.cli.options import (
     TimeoutOption,
     TrustOption,
     XlaOption,
+    exit_for,
+    exit_for_status,
+    failing_well,
+    known,
+    print_json,
+    summary,
+    worst,
 )
 from stethoscope.cli.settings import refusal, run_settings
 from stethoscope.codec import partial_of

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for, failing_well, known, print_json, summary
-from stethoscope.cli.options import (
+from stethoscope.cli.answers import (
     DataOption,
     DeviceOption,
     JsonOption,
@@ -19,6 +18,11 @@ from stethoscope.cli.options import (
     TargetOption,
     TimeoutOption,
     TrustOption,
+    exit_for,
+    failing_well,
+    known,
+    print_json,
+    summary,
 )
 from stethoscope.cli.sweep import numbers
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind

@@ -1,4 +1,7 @@
-"""`stethoscope plan`: from options and described models to plans, their code and their JSON."""
+"""`stethoscope plan`: from options and described models to plans, their code and their JSON.
+
+What `stethoscope plan` prints for people: what fits, broken down, and the code of the cheapest plan.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
 from stethoscope.architecture.description import Description
 from stethoscope.architecture.model_shape import ModelShape, model_shape
 from stethoscope.cli.run import describe
 from stethoscope.codec import SCHEMA_VERSION, answer_of
 from stethoscope.errors import BadSetting
-from stethoscope.memory.planner.file_settings import for_model
-from stethoscope.memory.planner.plan import Plan, Settings, plan, together
+from stethoscope.memory.planner.plan import Plan, Settings, for_model, plan, together
 from stethoscope.memory.planner.presets import Device, device
 from stethoscope.memory.planner.strategy_code import StrategyCode, strategy_codes
+from stethoscope.sizes import human_bytes
 from stethoscope.types import JobResult, Status
 
 
@@ -100,8 +107,6 @@ def write(value: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
     else:
-        from stethoscope.cli.text_plan import plans
-
         plans(value)
 
 
@@ -164,3 +169,81 @@ def code_to_json(code: StrategyCode) -> dict[str, Any]:
 def device_to_json(found: Device) -> dict[str, Any]:
     """A device as JSON."""
     return asdict(found)
+
+
+_WIDTH = 130
+"""Of output that goes to a file or another program, which has no width of its own."""
+_PARTS = ("weights", "gradients", "optimizer", "activations", "buffers", "total")
+
+
+def plans(value: Mapping[str, Any]) -> None:
+    """Prints the answer of `plan`."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=_WIDTH)
+    for one in value.get("models", [value]):
+        _model(console, one)
+    shared = value.get("together")
+    if shared:
+        verdict = "[green]fit together[/]" if shared["fits"] else "[red]do not fit together[/]"
+        left = shared["left_bytes"]
+        rest = f"{human_bytes(left)} left" if left >= 0 else f"{human_bytes(-left)} too much"
+        console.print(f"{verdict} on one device, headroom included: {human_bytes(shared['total_bytes'])}, {rest}")
+        for name, size in shared["shares_bytes"].items():
+            console.print(f"  {escape(name)}  {human_bytes(size)}")
+    if value.get("run"):
+        _together(console, value["run"])
+
+
+def _together(console: Console, run: Mapping[str, Any]) -> None:
+    """What came of running the models at once."""
+    columns = ("run together", "batch", "predicted", "alone", "share", "peak", "calls", "outputs as alone", "")
+    table = Table(*columns, box=None, pad_edge=False)
+    for one in run["runs"]:
+        sizes = [one[name] for name in ("predicted_bytes", "alone_bytes", "share_bytes", "peak_bytes")]
+        same = one["same_as_alone"]
+        table.add_row(
+            escape(one["name"]),
+            f"{one['asked_batch_size'] or one['batch_size']:,}",
+            *("" if size is None else human_bytes(size) for size in sizes),
+            f"{one['calls']:,}",
+            "" if same is None else "yes" if same else "no",
+            escape(one["status"].replace("_", " ")),
+        )
+    console.print(table)
+    if run["split"]:
+        console.print(escape(run["split"]["sentence"]), soft_wrap=True)
+    console.print(escape(run["sentence"]), soft_wrap=True)
+
+
+def _model(console: Console, one: Mapping[str, Any]) -> None:
+    used = one["settings"]
+    device = used["device"]
+    how = f"{used['mode']}, {used['precision']}, batch {used['batch_size']:,}"
+    optimizer = f", {escape(used['optimizer'])}" if used["optimizer"] else ""
+    console.print(
+        f"[bold]{escape(one['model'])}[/]  {how}{optimizer}\n"
+        f"{used['devices']} × {escape(device['title'])}, {human_bytes(device['usable_bytes'])} usable each"
+    )
+    table = Table("plan", "devices", "fits", *_PARTS, "cost", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for item in one["plans"]:
+        sizes = [human_bytes(item["bytes_per_device"][part]) for part in _PARTS]
+        fits = "[green]yes[/]" if item["fits"] else "[red]no[/]"
+        if not item["available"]:
+            fits += " [dim](not in TensorFlow)[/]"
+        table.add_row(item["kind"], str(item["devices"]), fits, *sizes, f"{item['relative_cost']:.2f}")
+    console.print(table)
+    console.print("bytes on the fullest device; cost is device time over that of computing alone", style="dim")
+    first = one["plans"][0]
+    for note in first["notes"]:
+        console.print(f"[yellow]note[/]  {escape(note)}", soft_wrap=True)
+    if not first["strategies"]:
+        return
+    strategy = first["strategies"][0]
+    console.print(
+        f"\n[bold]{escape(first['kind'])}[/]: {escape(strategy['title'])}, runs on {escape(strategy['runs_on'])}"
+    )
+    if strategy["note"]:
+        console.print(escape(strategy["note"]), soft_wrap=True)
+    console.print(f"\n{escape(strategy['code'])}", soft_wrap=True)

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for, failing_well, known, print_json, summary
-from stethoscope.cli.options import (
+from stethoscope.cli.answers import (
     AllocatorOption,
     CallOption,
     DataOption,
@@ -24,6 +23,11 @@ from stethoscope.cli.options import (
     TimeoutOption,
     TrustOption,
     XlaOption,
+    exit_for,
+    failing_well,
+    known,
+    print_json,
+    summary,
 )
 from stethoscope.cli.settings import refusal, run_settings
 from stethoscope.codec import SCHEMA_VERSION

@@ -10,15 +10,6 @@ import typer
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.advice import advised, known_kinds
 from stethoscope.cli.answers import (
-    exit_for,
-    exit_for_status,
-    failing_well,
-    known,
-    print_json,
-    summary,
-    worst,
-)
-from stethoscope.cli.options import (
     AllocatorOption,
     CallOption,
     DataOption,
@@ -31,6 +22,13 @@ from stethoscope.cli.options import (
     TargetOption,
     TrustOption,
     XlaOption,
+    exit_for,
+    exit_for_status,
+    failing_well,
+    known,
+    print_json,
+    summary,
+    worst,
 )
 from stethoscope.cli.settings import refusal, run_settings
 from stethoscope.errors import BadSetting

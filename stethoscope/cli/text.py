@@ -12,7 +12,7 @@ from rich.table import Table
 
 from stethoscope.architecture.description import Description
 from stethoscope.codec import partial_of
-from stethoscope.shortage_report import shortage_of
+from stethoscope.out_of_memory import shortage_of
 from stethoscope.sizes import human_bytes
 from stethoscope.types import JobResult, Status
 

@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from stethoscope.checks.judging.findings import Severity
-from stethoscope.cli.text_check import print_finding
-from stethoscope.logs.summary import RunSummary
+from stethoscope.cli.check import print_finding
+from stethoscope.logs.better import RunSummary
 from stethoscope.training.gathering.log_report import LogReport
 from stethoscope.types import Status
 

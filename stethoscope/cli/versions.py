@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import exit_for, failing_well, known, print_json, summary
-from stethoscope.cli.options import JsonOption, MemoryOption, TimeoutOption
+from stethoscope.cli.answers import (
+    JsonOption,
+    MemoryOption,
+    TimeoutOption,
+    exit_for,
+    failing_well,
+    known,
+    print_json,
+    summary,
+)
 from stethoscope.codec import answer_of
 from stethoscope.errors import UnreadableFile
 from stethoscope.types import Job, ModelFile, Status

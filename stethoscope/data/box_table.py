@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.annotations.csv_lines import FILE_COLUMNS, column, csv_rows, head_rows, is_number
 from stethoscope.data.dataset import Box, Dataset
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_opening import Found, Opening
 from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing, left_out
 from stethoscope.data.images.mark_checks import finite
-from stethoscope.data.split_names import split_in_stem
-from stethoscope.data.survey import Survey, survey
+from stethoscope.data.survey import Survey, split_in_stem, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
@@ -120,7 +119,7 @@ def _tables(seen: Survey) -> list[tuple[str, bytes]]:
 def _read(opening: Opening, name: str, layout: Layout, listing: Listing, known: dict[int, Any]) -> None:
     entries: list[tuple[Entry, str, tuple[float, ...]]] = []
     largest = 0.0
-    for line, values in csv_rows(opening.text(name, bounds.MAX_ANNOTATION_BYTES)):
+    for line, values in csv_rows(opening.text(name, dataset.MAX_ANNOTATION_BYTES)):
         if layout.header and not entries and line == 1:
             continue
         reference = values[layout.file] if layout.file < len(values) else ""

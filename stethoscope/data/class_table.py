@@ -6,16 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.annotations.csv_lines import FILE_COLUMNS, column, csv_rows, head_rows
 from stethoscope.data.dataset import Dataset
+from stethoscope.data.images.image_dataset import Target
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.image_rows import Target
 from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out
-from stethoscope.data.split_names import is_split, split_in_stem
-from stethoscope.data.survey import Survey, survey
+from stethoscope.data.survey import Survey, is_split, split_in_stem, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
@@ -144,7 +143,7 @@ def _read(
     several = False
     header = rows[0]
     classes |= {header[place]: None for place in layout.marked}
-    for line, values in csv_rows(opening.text(name, bounds.MAX_ANNOTATION_BYTES)):
+    for line, values in csv_rows(opening.text(name, dataset.MAX_ANNOTATION_BYTES)):
         if line == 1:
             continue
         reference = values[layout.file] if layout.file < len(values) else ""

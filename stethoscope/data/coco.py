@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.annotations.coco_parts import marks_of
 from stethoscope.data.dataset import DataField, Dataset
+from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening, decoded
-from stethoscope.data.images.image_rows import ImageRow, Marked
-from stethoscope.data.images.mark_list import MarkList
-from stethoscope.data.split_names import split_in_stem, split_of
-from stethoscope.data.survey import survey
-from stethoscope.data.tables.json_records import JsonRecords
+from stethoscope.data.images.mark_checks import MarkList
+from stethoscope.data.survey import split_in_stem, split_of, survey
+from stethoscope.data.tables.python_columns import JsonRecords
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile
 from stethoscope.types import ModelFile
 
@@ -93,7 +92,7 @@ class _Gathering:
         self._captions = False
 
     def add(self, name: str) -> None:
-        payload = self._opening.members.read(name, bounds.MAX_ANNOTATION_BYTES)
+        payload = self._opening.members.read(name, dataset.MAX_ANNOTATION_BYTES)
         self._held_bytes += len(payload) * _COPIES
         if self._held_bytes > self._opening.budget_bytes:
             raise TooLarge(
@@ -194,7 +193,7 @@ class _CocoMarks:
         captions: list[str] = []
         for document in self._documents:
             first, last = np.searchsorted(document.owners, [row.key, row.key + 1])
-            for start in document.starts[first:last][: bounds.MAX_MARKS + 1]:
+            for start in document.starts[first:last][: dataset.MAX_MARKS + 1]:
                 annotation = document.records.again(int(start))
                 number = _key(annotation.get("category_id"))
                 label = document.categories.get(number, "")
@@ -202,7 +201,7 @@ class _CocoMarks:
                     label = f"category {number}"
                     problems.append(f"{document.name}: expected a listed category, got {number!r}.")
                 if isinstance(annotation.get("caption"), str):
-                    captions.append(annotation["caption"].strip()[: bounds.MAX_TEXT])
+                    captions.append(annotation["caption"].strip()[: dataset.MAX_TEXT])
                 try:
                     if not marks.extend(marks_of(annotation, label, size or row.size)):
                         break

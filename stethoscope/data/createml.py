@@ -14,8 +14,7 @@ from stethoscope.data.dataset import Box, Dataset
 from stethoscope.data.images.image_opening import Found, Opening
 from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out
 from stethoscope.data.images.mark_checks import finite
-from stethoscope.data.split_names import split_in_stem
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_in_stem, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 

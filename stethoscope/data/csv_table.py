@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout
-from stethoscope.data.split_names import split_in_stem
 from stethoscope.data.streams.text_source import head_of, is_single, names_ending
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_in_stem, survey
 from stethoscope.data.tables.csv_dialect import delimiter_of, encoding_of
-from stethoscope.data.tables.csv_stream import CsvStream
-from stethoscope.data.tables.csv_values import Reading, reading_of
+from stethoscope.data.tables.csv_stream import CsvStream, Reading, reading_of
 from stethoscope.data.tables.field_rows import Column, FieldRows
 from stethoscope.data.tables.table_fields import TableFields, classes_of, table_fields
 from stethoscope.errors import BadSetting, StethoscopeError
@@ -158,7 +156,7 @@ class CsvData(FieldRows):
         if target is None or self._readings[target.name].dtype != "string":
             return known
         later = classes_of(self._readings[target.name].values(self._text(target.name, row, self._rows)))
-        return (*known, *(name for name in later if name not in set(known)))[: bounds.MAX_CLASSES]
+        return (*known, *(name for name in later if name not in set(known)))[: dataset.MAX_CLASSES]
 
     def _described(self) -> DataAbout:
         made = self._made

@@ -8,12 +8,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from stethoscope.data.dataset import Dataset
+from stethoscope.data.images.image_dataset import ImageRow, NoMarks
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.image_rows import ImageRow, NoMarks
-from stethoscope.data.problem_list import ProblemList
-from stethoscope.data.split_names import is_split
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import ProblemList, is_split, survey
 from stethoscope.types import ModelFile
 
 _GENERIC = frozenset(["images", "image", "imgs", "img", "pictures", "photos", "jpegs", "jpg", "png", "data", "dataset"])

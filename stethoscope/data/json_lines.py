@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stethoscope.data import bounds
-from stethoscope.data.problem_list import ProblemList
-from stethoscope.data.split_names import split_in_stem
+from stethoscope.data import dataset
 from stethoscope.data.streams.text_source import head_of, is_single, names_ending, open_stream, text_of
-from stethoscope.data.survey import survey
-from stethoscope.data.tables.column_table import ColumnTable
+from stethoscope.data.survey import ProblemList, split_in_stem, survey
 from stethoscope.data.tables.csv_dialect import encoding_of
 from stethoscope.data.tables.python_columns import column_of, flat
+from stethoscope.data.tables.table_fields import ColumnTable
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers.damage import JSON
 from stethoscope.types import ModelFile
@@ -192,8 +190,8 @@ def _row(value: Any) -> Mapping[str, Any]:
 
 def _columns(rows: Sequence[Mapping[str, Any]], problems: ProblemList) -> dict[str, Any]:
     names = list(dict.fromkeys(name for row in rows for name in row))
-    if len(names) > bounds.MAX_COLUMNS:
-        raise TooLarge(f"The records have {len(names):,} different names, expected at most {bounds.MAX_COLUMNS:,}.")
+    if len(names) > dataset.MAX_COLUMNS:
+        raise TooLarge(f"The records have {len(names):,} different names, expected at most {dataset.MAX_COLUMNS:,}.")
     columns = {}
     for name in names:
         column, bad = column_of([row.get(name) for row in rows])

@@ -11,13 +11,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from stethoscope.data.dataset import Box, Dataset, Mark
+from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.image_rows import ImageRow, Marked
 from stethoscope.data.images.mark_checks import finite
 from stethoscope.data.members import Members
-from stethoscope.data.split_names import split_of
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 
 from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon, Region
+from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode, decode_numbers
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening, decoded
-from stethoscope.data.images.image_rows import ImageRow, Marked
-from stethoscope.data.images.mark_checks import finite
-from stethoscope.data.images.mark_list import MarkList
+from stethoscope.data.images.mark_checks import MarkList, finite
 from stethoscope.data.members import Members
-from stethoscope.data.split_names import split_of
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.models.containers.damage import JSON
 from stethoscope.types import ModelFile

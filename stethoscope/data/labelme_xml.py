@@ -11,14 +11,13 @@ from xml.etree.ElementTree import Element
 
 from stethoscope.data.annotations.xml_tree import number, parse_xml, text
 from stethoscope.data.dataset import Box, Dataset, Mark, Polygon, Region
+from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.image_rows import ImageRow, Marked
-from stethoscope.data.images.mark_list import MarkList
+from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.members import Members
-from stethoscope.data.split_names import split_of
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.errors import NotFound, TooLarge, UnsafeFile
 from stethoscope.models.containers.archive import Archive, is_archive, open_archive
 from stethoscope.types import ModelFile
@@ -34,7 +34,7 @@ class Members(Protocol):
         """One file as a stream."""
         ...
 
-    def read(self, name: str, limit_bytes: int = bounds.MAX_MEMBER_BYTES) -> bytes:
+    def read(self, name: str, limit_bytes: int = dataset.MAX_MEMBER_BYTES) -> bytes:
         """One file whole.
 
         Raises:
@@ -55,7 +55,7 @@ def open_members(file: ModelFile) -> Iterator[Members]:
     if file.path.is_dir():
         yield _Folder(file)
     elif is_archive(file.path):
-        with open_archive(file, bounds.MAX_MEMBERS) as archive:
+        with open_archive(file, dataset.MAX_MEMBERS) as archive:
             yield _Packed(file.name, archive)
     else:
         yield _Single(file)
@@ -85,7 +85,7 @@ class _Packed:
     def open(self, name: str) -> AbstractContextManager[IO[bytes]]:
         return self._archive.open(name)
 
-    def read(self, name: str, limit_bytes: int = bounds.MAX_MEMBER_BYTES) -> bytes:
+    def read(self, name: str, limit_bytes: int = dataset.MAX_MEMBER_BYTES) -> bytes:
         if name not in self._archive.members:
             raise _missing(self.subject, name)
         return self._archive.read(name, limit_bytes)
@@ -106,8 +106,8 @@ class _Folder:
                 self._paths[name] = path
             elif path.is_dir() and not is_junk(f"{name}/"):
                 folders.append(name)
-            if len(self._paths) > bounds.MAX_MEMBERS:
-                raise TooLarge(f"{file.name}: holds more than {bounds.MAX_MEMBERS:,} files. Give a part of it.")
+            if len(self._paths) > dataset.MAX_MEMBERS:
+                raise TooLarge(f"{file.name}: holds more than {dataset.MAX_MEMBERS:,} files. Give a part of it.")
         self.names, self.folders = tuple(self._paths), tuple(folders)
 
     def size(self, name: str) -> int:
@@ -120,7 +120,7 @@ class _Folder:
         with self._paths[name].open("rb") as stream:
             yield stream
 
-    def read(self, name: str, limit_bytes: int = bounds.MAX_MEMBER_BYTES) -> bytes:
+    def read(self, name: str, limit_bytes: int = dataset.MAX_MEMBER_BYTES) -> bytes:
         if name not in self._paths:
             raise _missing(self.subject, name)
         return _whole(self.subject, name, self._paths[name], limit_bytes)
@@ -142,7 +142,7 @@ class _Single:
         with self._path.open("rb") as stream:
             yield stream
 
-    def read(self, name: str, limit_bytes: int = bounds.MAX_MEMBER_BYTES) -> bytes:
+    def read(self, name: str, limit_bytes: int = dataset.MAX_MEMBER_BYTES) -> bytes:
         return _whole(self.subject, name, self._path, limit_bytes)
 
 

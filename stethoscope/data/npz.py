@@ -10,10 +10,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import MAX_PROBLEMS, DataAbout, DataField, Problem
-from stethoscope.data.streams.numpy_header import MAGIC
-from stethoscope.data.streams.numpy_rows import ArrayRows, is_npy
+from stethoscope.data.streams.numpy_rows import MAGIC, ArrayRows, is_npy
 from stethoscope.data.survey import survey
 from stethoscope.data.tables.field_guess import channels_first, kind_of, role_of
 from stethoscope.data.tables.field_rows import Column, FieldRows, one_hot_details
@@ -172,7 +171,7 @@ class NumpyData(FieldRows):
     def _classes(self, fields: Sequence[DataField]) -> tuple[str, ...]:
         for name in ("class_names", "classes", "label_names", "labels_names", "target_names"):
             array = self._arrays.get(name)
-            if array is not None and array.header.dtype.kind in "US" and array.rows <= bounds.MAX_CLASSES:
+            if array is not None and array.header.dtype.kind in "US" and array.rows <= dataset.MAX_CLASSES:
                 return tuple(str(value) for value in array.all().reshape(-1))
         target = next((field for field in fields if field.role == "target"), None)
         if target is None or target.dtype != "string" or target.kind != "category":
@@ -181,7 +180,7 @@ class NumpyData(FieldRows):
         for names, rows in self._parts.values():
             if target.name in names:
                 labels |= {str(value) for value in self._arrays[names[target.name]].between(0, rows).reshape(-1)}
-        return tuple(sorted(labels))[: bounds.MAX_CLASSES]
+        return tuple(sorted(labels))[: dataset.MAX_CLASSES]
 
 
 def _is_no_target(name: str) -> bool:
@@ -199,12 +198,12 @@ def _arrays(file: ModelFile, budget_bytes: int, opened: ExitStack) -> tuple[dict
             raise UnreadableFile(
                 f"{file.name}: expected a NumPy .npz or .npy, got other content. Save it with numpy.savez."
             )
-    archive = opened.enter_context(open_archive(file, bounds.MAX_MEMBERS))
+    archive = opened.enter_context(open_archive(file, dataset.MAX_MEMBERS))
     names = [name for name in archive.names if name.endswith(".npy")]
     if not names:
         raise UnreadableFile(f"{file.name}: holds no .npy arrays. Save it with numpy.savez(path, x=…).")
-    if len(names) > bounds.MAX_COLUMNS:
-        raise TooLarge(f"{file.name}: holds {len(names):,} arrays, expected at most {bounds.MAX_COLUMNS:,}.")
+    if len(names) > dataset.MAX_COLUMNS:
+        raise TooLarge(f"{file.name}: holds {len(names):,} arrays, expected at most {dataset.MAX_COLUMNS:,}.")
     arrays: dict[str, ArrayRows] = {}
     problems: list[Problem] = []
     for name in names:

@@ -14,15 +14,13 @@ import numpy as np
 
 from stethoscope.data.annotations.csv_lines import is_number
 from stethoscope.data.dataset import Box, Dataset, Region
+from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.image_rows import ImageRow, Marked
 from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing
-from stethoscope.data.images.mark_checks import finite
-from stethoscope.data.images.mark_list import MarkList
-from stethoscope.data.split_names import split_in_stem
-from stethoscope.data.survey import Survey, survey
+from stethoscope.data.images.mark_checks import MarkList, finite
+from stethoscope.data.survey import Survey, split_in_stem, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import IO, Any
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, Problem
 from stethoscope.data.members import Members, open_members
-from stethoscope.data.split_names import split_in_stem
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_in_stem, survey
 from stethoscope.data.tables.arrow_columns import class_names, column_of, details_of
 from stethoscope.data.tables.field_rows import Column, FieldRows
 from stethoscope.data.tables.table_fields import table_fields
@@ -156,9 +155,9 @@ class ParquetData(FieldRows):
     def _described(self, options: Mapping[str, Any]) -> DataAbout:
         first = next(iter(self._files.values()))
         schema, rows = first.schema_arrow, self._groups[-1][1] if self._groups else 0
-        if len(schema.names) > bounds.MAX_COLUMNS:
+        if len(schema.names) > dataset.MAX_COLUMNS:
             raise TooLarge(
-                f"{self._file.name}: has {len(schema.names):,} columns, expected at most {bounds.MAX_COLUMNS:,}."
+                f"{self._file.name}: has {len(schema.names):,} columns, expected at most {dataset.MAX_COLUMNS:,}."
             )
         names = list(dict.fromkeys(schema.names))
         self.about = DataAbout(READER.id, READER.title, rows, True, ())

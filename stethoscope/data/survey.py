@@ -1,10 +1,18 @@
-"""What is in a data set, by the names of its files and the first bytes of those that are not images: for recognising it."""
+"""What is in a data set, by the names of its files and the first bytes of those that are not images: for recognising it.
+
+Problems found while data is read: counted all, kept few, the first of each kind.
+
+Which part of a divided data set a file belongs to, by the names of its folders.
+"""
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from stethoscope.data.dataset import MAX_PROBLEMS, Problem
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.members import Members, open_members
 from stethoscope.errors import StethoscopeError
@@ -80,3 +88,59 @@ def _survey(members: Members) -> Survey:
         except (*ARCHIVE, StethoscopeError):
             heads[name] = b""
     return Survey(members.names, images, heads)
+
+
+_PROBLEMS_OF_ONE_KIND = 8
+
+
+class ProblemList:
+    """Collects problems. Of each kind the first few are kept, so that one frequent kind does not hide the others."""
+
+    def __init__(self) -> None:
+        self._kept: list[Problem] = []
+        self._seen: dict[str, int] = {}
+        self.count = 0
+
+    def add(self, kind: str, where: str, sentence: str) -> None:
+        """Counts one; keeps it while there is room.
+
+        Args:
+            kind: what kinds are told apart by; never shown.
+            where: the member, line or row.
+            sentence: for people.
+        """
+        self.count += 1
+        self._seen[kind] = self._seen.get(kind, 0) + 1
+        if self._seen[kind] <= _PROBLEMS_OF_ONE_KIND and len(self._kept) < MAX_PROBLEMS:
+            self._kept.append(Problem(where, sentence))
+
+    @property
+    def kept(self) -> tuple[Problem, ...]:
+        """At most `MAX_PROBLEMS`."""
+        return tuple(self._kept)
+
+
+_SPLIT = re.compile(
+    r"(train|training|trn|val|valid|validation|dev|test|testing|eval|holdout)(?:[-_]?(?:set|data|\d{4}))?", re.I
+)
+_IN_STEM = re.compile(
+    r"(?:^|[^a-z])(train|training|val|valid|validation|test|testing|dev|eval)(\d{4})?(?:$|[^a-z])", re.I
+)
+
+
+@functools.lru_cache(4_096)
+def is_split(word: str) -> bool:
+    """Whether a folder's name is that of a split: train, val2017, test_set …"""
+    return _SPLIT.fullmatch(word) is not None
+
+
+def split_of(name: str) -> str:
+    """The split in a member's folders ("data/train/cat/1.jpg" → "train"); "" where none is named."""
+    return next((part for part in name.split("/")[:-1] if is_split(part)), "")
+
+
+def split_in_stem(name: str) -> str:
+    """The split in a file's own name ("instances_val2017.json" → "val2017"), else in its folders."""
+    last = name.rpartition("/")[2]
+    found = _IN_STEM.search(last.rpartition(".")[0] or last)
+    return found[1] + (found[2] or "") if found else split_of(name)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import DataField
 from stethoscope.data.streams.class_folder import ClassFolder, classed
 from stethoscope.data.streams.text_source import is_single
@@ -50,10 +50,10 @@ class TextFolder(ClassFolder):
         """The whole text, up to `bounds.MAX_TEXT` characters."""
         encoding = encoding_of(where, content, whole=True)
         text = content.decode(encoding, "replace")
-        if len(text) > bounds.MAX_TEXT:
+        if len(text) > dataset.MAX_TEXT:
             return np.array(
-                text[: bounds.MAX_TEXT]
-            ), f"Only the first {bounds.MAX_TEXT:,} of {len(text):,} characters are read."
+                text[: dataset.MAX_TEXT]
+            ), f"Only the first {dataset.MAX_TEXT:,} of {len(text):,} characters are read."
         return np.array(text), ""
 
     def field_of(self, values: Sequence[npt.NDArray[Any]]) -> DataField:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data import bounds
-from stethoscope.data.problem_list import ProblemList
+from stethoscope.data import dataset
 from stethoscope.data.streams.text_source import head_of, is_single, text_of
-from stethoscope.data.tables.column_table import ColumnTable
+from stethoscope.data.survey import ProblemList
 from stethoscope.data.tables.csv_dialect import delimiter_of, encoding_of
 from stethoscope.data.tables.field_rows import Column, stacked, text_array
+from stethoscope.data.tables.table_fields import ColumnTable
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
 
@@ -84,7 +84,7 @@ def _columns(rows: Sequence[str]) -> tuple[dict[str, Column], dict[str, dict[str
 
 
 def _texts(rows: Sequence[str]) -> Column:
-    return text_array([row[: bounds.MAX_TEXT] for row in rows])
+    return text_array([row[: dataset.MAX_TEXT] for row in rows])
 
 
 def _ids(row: str) -> Any:

@@ -9,14 +9,19 @@ from typing import Any
 
 from stethoscope.data.dataset import DataAbout, Mark
 from stethoscope.data.members import open_members
-from stethoscope.data.problem_list import ProblemList
 from stethoscope.data.records.record_file import RecordFile
 from stethoscope.data.records.tf_example import Feature, read_example
-from stethoscope.data.records.tf_features import ExampleFields, fields_of, picture_of
-from stethoscope.data.records.tf_objects import box_prefix, box_problems, boxes, read_label_map
-from stethoscope.data.split_names import split_in_stem
+from stethoscope.data.records.tf_features import (
+    ExampleFields,
+    box_prefix,
+    box_problems,
+    boxes,
+    fields_of,
+    picture_of,
+    read_label_map,
+)
 from stethoscope.data.streams.text_source import is_single
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import ProblemList, split_in_stem, survey
 from stethoscope.data.tables.field_rows import Column, FieldRows, stacked, text_array
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile

@@ -10,19 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.annotations.voc_object import declared_size, marks_of, starts_at_zero
-from stethoscope.data.annotations.xml_tree import parse_xml, text
+from stethoscope.data.annotations.xml_tree import declared_size, marks_of, parse_xml, starts_at_zero, text
 from stethoscope.data.dataset import Dataset, Region
-from stethoscope.data.images.class_colours import VOC_CLASSES, VOID, colour_list, packed
+from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.image_rows import ImageRow, Marked
-from stethoscope.data.images.mark_list import MarkList
-from stethoscope.data.images.mask_meaning import MaskMeaning, meaning_of
+from stethoscope.data.images.mark_checks import MarkList
+from stethoscope.data.images.mask_meaning import VOC_CLASSES, VOID, MaskMeaning, colour_list, meaning_of, packed
 from stethoscope.data.members import Members
-from stethoscope.data.split_names import split_of
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 

@@ -7,23 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from stethoscope.data import bounds
-from stethoscope.data.annotations.yolo_lines import parse
-from stethoscope.data.annotations.yolo_settings import (
+from stethoscope.data import dataset
+from stethoscope.data.annotations.yolo_lines import (
     Settings,
     from_lines,
     from_yaml,
     is_settings_file,
     looks_like_settings,
+    parse,
 )
 from stethoscope.data.dataset import Dataset, Mark
+from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
 from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_lookup import NameLookup
 from stethoscope.data.images.image_opening import Found, Opening, decoded
-from stethoscope.data.images.image_rows import ImageRow, Marked, canvas_for
 from stethoscope.data.members import Members
-from stethoscope.data.split_names import split_of
-from stethoscope.data.survey import survey
+from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
@@ -193,7 +192,7 @@ class _YoloMarks:
                 problems.append(
                     f"{row.key}, line {count}: class {one.number} is not among those of {self._settings.source}."
                 )
-            if len(marks) > bounds.MAX_MARKS:
+            if len(marks) > dataset.MAX_MARKS:
                 break
         return Marked(tuple(marks), problems=tuple(problems))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.drift.corrections import drawn_p_value
 from stethoscope.drift.rank_tests import TwoSample
-from stethoscope.drift.sequential import drawn_p_value
 
 Counts = npt.NDArray[np.int64]
 

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from stethoscope.data.study.numbers import BINS
 from stethoscope.drift import smallest_shift
 from stethoscope.drift.category_tests import same_mix
-from stethoscope.drift.effects import decile_counts, in_words, psi, psi_by_chance, wasserstein
 from stethoscope.drift.joint_correction import correct
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.rank_tests import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov
@@ -28,6 +27,7 @@ from stethoscope.drift.report import (
     NumberSide,
     SmallestShift,
 )
+from stethoscope.drift.settings import decile_counts, in_words, psi, psi_by_chance, wasserstein
 
 SHOWN_CATEGORIES = 30
 

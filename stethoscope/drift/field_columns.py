@@ -12,8 +12,13 @@ import numpy.typing as npt
 
 from stethoscope.data.dataset import DataField
 from stethoscope.data.tables.field_guess import is_one_hot
-from stethoscope.drift.measures import picture_measures, sequence_measures, text_measures
-from stethoscope.drift.moments import looks_like_moments, seconds_of
+from stethoscope.drift.measures import (
+    looks_like_moments,
+    picture_measures,
+    seconds_of,
+    sequence_measures,
+    text_measures,
+)
 
 Numbers = npt.NDArray[np.float64]
 

@@ -9,9 +9,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.drift.corrections import holm
+from stethoscope.drift.corrections import holm, tail
 from stethoscope.drift.pairing import Feature
-from stethoscope.drift.weighted_chi_squares import tail
 
 Numbers = npt.NDArray[np.float64]
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.activations.layer_vectors import gather_vectors
+from stethoscope.activations.looking import OneLayer
 from stethoscope.activations.model_rows import ModelRows
-from stethoscope.activations.one_layer import OneLayer
 from stethoscope.activations.reach import INPUT_TYPES, reachable
 from stethoscope.drift.pairing import Feature
 from stethoscope.errors import BadInput, BadSetting

@@ -13,10 +13,9 @@ import numpy.typing as npt
 from stethoscope.drift.corrections import holm
 from stethoscope.drift.feature_tests import tested
 from stethoscope.drift.field_columns import Field, number_word
-from stethoscope.drift.log_columns import LogColumns
-from stethoscope.drift.moments import as_seconds, written
+from stethoscope.drift.measures import as_seconds, written
 from stethoscope.drift.pairing import Feature
-from stethoscope.drift.reading import Side
+from stethoscope.drift.reading import LogColumns, Side
 from stethoscope.drift.report import OverTime, SideName, Stretch
 from stethoscope.errors import BadInput
 

@@ -11,10 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.drift.field_columns import Field, number_word
-from stethoscope.drift.log_columns import LogColumns
-from stethoscope.drift.measures import unknown_shares, words_of
-from stethoscope.drift.moments import seconds_of
-from stethoscope.drift.reading import Side
+from stethoscope.drift.measures import seconds_of, unknown_shares, words_of
+from stethoscope.drift.reading import LogColumns, Side
 
 Numbers = npt.NDArray[np.float64]
 Kind = Literal["number", "category"]

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.drift.sequential import drawn_p_value
-from stethoscope.drift.weighted_chi_squares import tail
+from stethoscope.drift.corrections import drawn_p_value, tail
 
 Numbers = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

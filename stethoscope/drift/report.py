@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from stethoscope.drift.effects import Effect
-from stethoscope.drift.log_columns import LogColumns
 from stethoscope.drift.pairing import FeatureRole, Kind
-from stethoscope.drift.settings import DriftSettings
+from stethoscope.drift.reading import LogColumns
+from stethoscope.drift.settings import DriftSettings, Effect
 
 SideName = Literal["reference", "current"]
 NO_TEST = "none"

@@ -7,17 +7,14 @@ from dataclasses import replace
 from statistics import median
 
 from stethoscope.drift.corrections import holm
-from stethoscope.drift.domain_classifier import told_apart
-from stethoscope.drift.effects import as_auc, in_words
+from stethoscope.drift.domain_classifier import MOST_PERMUTATIONS, PERMUTATIONS, discrepancy, told_apart
 from stethoscope.drift.feature_tests import judged, tested
 from stethoscope.drift.field_columns import Field
-from stethoscope.drift.log_columns import LogColumns, log_columns
-from stethoscope.drift.mean_embedding import MOST_PERMUTATIONS, PERMUTATIONS, discrepancy
+from stethoscope.drift.measures import seconds_of
 from stethoscope.drift.model_views import ModelViews
-from stethoscope.drift.moments import seconds_of
 from stethoscope.drift.over_time import correctness, over_time, split_by_time
 from stethoscope.drift.pairing import Paired, paired
-from stethoscope.drift.reading import Side
+from stethoscope.drift.reading import LogColumns, Side, log_columns
 from stethoscope.drift.report import (
     SCHEMA,
     Discrepancy,
@@ -34,9 +31,8 @@ from stethoscope.drift.report import (
     ToldApart,
     WholeRows,
 )
-from stethoscope.drift.settings import DriftSettings
-from stethoscope.drift.subgroups import worst_groups
-from stethoscope.drift.whole_rows import Points, points_of, points_of_vectors
+from stethoscope.drift.settings import DriftSettings, as_auc, in_words
+from stethoscope.drift.subgroups import Points, points_of, points_of_vectors, worst_groups
 from stethoscope.errors import BadInput
 
 FEATURES_SHARE = 0.6

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stethoscope.architecture.initialisers import settings_of
-from stethoscope.architecture.losses import snake
+from stethoscope.architecture.losses import settings_of, snake
 from stethoscope.evidence.heads import activation_of
 from stethoscope.types import Architecture, Layer
 

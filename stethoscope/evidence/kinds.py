@@ -9,12 +9,11 @@ from functools import cached_property
 
 from stethoscope.data.profile.profiles import DataEvidence
 from stethoscope.evidence.activations import ActivationEvidence
-from stethoscope.evidence.baseline import BaselineEvidence
+from stethoscope.evidence.baseline import BaselineEvidence, OverfitEvidence
 from stethoscope.evidence.behaviour import BehaviourEvidence
 from stethoscope.evidence.connections import Connections, connections_of
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
-from stethoscope.evidence.overfit import OverfitEvidence
 from stethoscope.evidence.runs import RunsEvidence
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.evidence.weights import WeightEvidence

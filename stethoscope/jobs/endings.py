@@ -12,8 +12,7 @@ from typing import Any
 from stethoscope.codec import plain
 from stethoscope.jobs import protocol
 from stethoscope.jobs.shortage import report_on, tensor_sentence
-from stethoscope.out_of_memory import mentions
-from stethoscope.shortage_report import HostAccount, Mechanism
+from stethoscope.out_of_memory import HostAccount, Mechanism, mentions
 from stethoscope.sizes import human_bytes
 from stethoscope.task import misfit
 from stethoscope.types import Job, Progress, Status

@@ -6,7 +6,7 @@ import functools
 import sys
 
 from stethoscope.discover import discover
-from stethoscope.logs.tracker import Tracker
+from stethoscope.logs.series import Tracker
 
 __all__ = ["Tracker", "all_trackers"]
 

@@ -11,9 +11,8 @@ from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from typing import Any
 
-from stethoscope.logs.dvc_values import metrics_of, parameters_of
+from stethoscope.logs.dvc_values import flatten, metrics_of, parameters_of, read_yaml
 from stethoscope.logs.walk import MAX_FILES, listing
-from stethoscope.logs.yaml_file import flatten, read_yaml
 
 _MAX_ITEMS = 20_000
 _CODE = (".py", ".ipynb", ".sh", ".r", ".jl", ".js", ".ts", ".c", ".cc", ".cpp", ".h", ".java", ".go", ".rs", ".sql")

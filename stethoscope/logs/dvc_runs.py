@@ -16,11 +16,9 @@ from typing import Any
 import numpy as np
 
 from stethoscope.logs.dvc import DataVersion, DvcProject, has_dvc_files, read_project
-from stethoscope.logs.dvc_values import numbers, read_values
-from stethoscope.logs.series import Health, RunLog, Series
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, modified
+from stethoscope.logs.dvc_values import flatten, numbers, read_values
+from stethoscope.logs.series import MAX_POINTS, MAX_TEXT_BYTES, Health, RunLog, Series, modified
 from stethoscope.logs.walk import files_in, listing
-from stethoscope.logs.yaml_file import flatten
 
 _CURVES = ("plots/metrics", "plots/scalars")
 

@@ -15,8 +15,18 @@ import numpy.typing as npt
 from stethoscope.logs.event_layout import FIXED_WIDTHS, WORD_BYTES, Layout, layout, shared_layout
 from stethoscope.logs.event_media import media_records
 from stethoscope.logs.event_rows import Decoded, Places, Scalars, note, take_cycles, take_rows
-from stethoscope.models.containers.crc32c import Bytes, Checksums, checksums, crc32c, mask, masked, share_of
-from stethoscope.models.containers.record_framing import FOOTER, Positions, Region
+from stethoscope.models.containers.record_framing import (
+    FOOTER,
+    Bytes,
+    Checksums,
+    Positions,
+    Region,
+    checksums,
+    crc32c,
+    mask,
+    masked,
+    share_of,
+)
 from stethoscope.models.containers.wire import Malformed
 
 _ROW_BYTES = 512

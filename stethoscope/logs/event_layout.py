@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stethoscope.models.containers.crc32c import Bytes, crc32c
+from stethoscope.models.containers.record_framing import Bytes, crc32c
 from stethoscope.models.containers.wire import BYTES, FIXED32, FIXED64, VARINT, Field, Malformed, fields
 
 FIXED_WIDTHS = {1: ("<f4", 4), 2: ("<f8", 8), 3: ("<i4", 4), 4: ("u1", 1), 5: ("<i2", 2), 6: ("i1", 1), 9: ("<i8", 8)}

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.logs.event_layout import Layout, read_value
-from stethoscope.models.containers.crc32c import Bytes
-from stethoscope.models.containers.record_framing import Positions
+from stethoscope.models.containers.record_framing import Bytes, Positions
 from stethoscope.models.containers.wire import BYTES, Field, Malformed, encode_bytes
 
 _WALL, _STEP, _SUMMARY, _VALUE, _TAG = 0x09, 0x10, 0x2A, 0x0A, 0x0A

@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.logs.event_layout import Layout, Medium, Number
-from stethoscope.models.containers.crc32c import Bytes
-from stethoscope.models.containers.record_framing import Positions
+from stethoscope.models.containers.record_framing import Bytes, Positions
 
 
 class Scalars(NamedTuple):

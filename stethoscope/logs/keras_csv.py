@@ -13,8 +13,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.logs.series import Health, RunLog, Series, restarts_of
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, modified, name_of
+from stethoscope.logs.series import MAX_POINTS, MAX_TEXT_BYTES, Health, RunLog, Series, modified, name_of, restarts_of
 from stethoscope.logs.walk import listing
 
 _SUFFIXES = (".csv", ".log", ".tsv", ".txt")

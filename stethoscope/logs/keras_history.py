@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.logs.series import Health, RunLog, Series, restarts_of
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES, modified, name_of
+from stethoscope.logs.series import MAX_POINTS, MAX_TEXT_BYTES, Health, RunLog, Series, modified, name_of, restarts_of
 from stethoscope.logs.walk import listing
 from stethoscope.models.containers.damage import JSON
 

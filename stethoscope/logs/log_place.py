@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.containers.archive import is_archive, open_archive
 from stethoscope.types import ModelFile
 
@@ -34,7 +34,7 @@ def log_place(file: ModelFile, folder: Path) -> Path:
         return own
     place /= _NOT_PLAIN.sub("_", _MARKS.sub("", name))[:100].strip(". ") or "logs"
     place.mkdir()
-    with open_archive(file, limits.MAX_LOG_MEMBERS) as archive:
+    with open_archive(file, damage.MAX_LOG_MEMBERS) as archive:
         archive.extract(place)
     within = list(place.iterdir())
     return within[0] if len(within) == 1 and within[0].is_dir() and not within[0].is_symlink() else place

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from io import FileIO
 from pathlib import Path
 
+from stethoscope.logs.dvc_values import read_yaml
 from stethoscope.logs.mlflow_run import (
     MAX_RUNS,
     MAX_TAGS,
@@ -22,9 +23,7 @@ from stethoscope.logs.mlflow_run import (
     as_logs,
     dataset_text,
 )
-from stethoscope.logs.series import RunLog
-from stethoscope.logs.tracker import MAX_POINTS, MAX_TEXT_BYTES
-from stethoscope.logs.yaml_file import read_yaml
+from stethoscope.logs.series import MAX_POINTS, MAX_TEXT_BYTES, RunLog
 
 _META = "meta.yaml"
 _MAX_DEPTH = 4

@@ -24,8 +24,7 @@ from stethoscope.logs.mlflow_run import (
     dataset_text,
     stored_value,
 )
-from stethoscope.logs.series import RunLog
-from stethoscope.logs.tracker import MAX_POINTS
+from stethoscope.logs.series import MAX_POINTS, RunLog
 
 _API = "/api/2.0/mlflow"
 _PAGE, _HISTORY_PAGE = 1_000, 20_000

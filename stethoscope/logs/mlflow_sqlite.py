@@ -25,8 +25,7 @@ from stethoscope.logs.mlflow_run import (
     dataset_text,
     stored_value,
 )
-from stethoscope.logs.series import RunLog
-from stethoscope.logs.tracker import MAX_POINTS
+from stethoscope.logs.series import MAX_POINTS, RunLog
 from stethoscope.logs.walk import listing
 from stethoscope.models.containers import damage
 

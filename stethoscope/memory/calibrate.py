@@ -1,4 +1,7 @@
-"""Measuring the peak of small batches, to tell the peak of larger ones before they are run. Used in a worker."""
+"""Measuring the peak of small batches, to tell the peak of larger ones before they are run. Used in a worker.
+
+A model that does nothing, with the inputs of another: what it costs is the framework's. Used in a worker.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from stethoscope.errors import CannotRun
+from stethoscope.framework_errors import gist
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import POINTS, PeakFit
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
-from stethoscope.types import Feed
+from stethoscope.types import Feed, Refusal, Runner
 
 ENOUGH_ROWS = 8
 """Below, a kernel's workspace for each thread hides the slope."""
@@ -219,3 +225,26 @@ def _steady(probes: list[Probe], fraction: float) -> bool:
     before = (second.added_bytes - first.added_bytes) / (second.rows - first.rows)
     after = (third.added_bytes - second.added_bytes) / (third.rows - second.rows)
     return abs(after - before) <= fraction * max(abs(after), 1.0)
+
+
+def trivial(runner: Runner) -> Runner | None:
+    """A runner of a model that hands its inputs on; None for files that hold no Keras model.
+
+    Raises:
+        CannotRun: Keras cannot make it from these inputs.
+    """
+    live = runner.can(LiveModel)
+    if isinstance(live, Refusal):
+        return None
+    keras = live.keras
+    try:
+        given = [
+            keras.Input(batch_shape=spec.shape, dtype=spec.dtype or "float32", name=spec.name) for spec in runner.inputs
+        ]
+        passed = [keras.layers.Identity(dtype=tensor.dtype)(tensor) for tensor in given]
+        model = keras.Model(given, passed)
+    except Exception as error:
+        raise CannotRun(
+            f"A control model: expected Keras to build one from these inputs, got “{gist(error)}”."
+        ) from error
+    return live.replaced(model)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from stethoscope import runtime_threads
-from stethoscope.data.feeds.inputs import ModelInput, model_input
+from stethoscope.data.feeds.dummy import ModelInput, model_input
 from stethoscope.errors import BadSetting
 from stethoscope.memory.allocation import give_back_at_once
 from stethoscope.memory.call_styles import Caller, caller

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.shortage_report import BatchInterval
+from stethoscope.out_of_memory import BatchInterval
 
 POINTS = 3
 """Probes the line goes through: the largest ones."""

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stethoscope.errors import OutOfMemory
-from stethoscope.memory.held import Held, Holdings
-from stethoscope.memory.slope import Slope, slope
+from stethoscope.memory.held import Held, Holdings, Slope, slope
 from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Feed

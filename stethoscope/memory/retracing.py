@@ -5,6 +5,8 @@ sentence length pays for it again and again, in time and in memory, as every tra
 dynamic dimensions open makes one trace serve all.
 
 Source: tensorflow.org/guide/function, “Controlling retracing”.
+
+The `input_signature` of a model's inputs, as Python: what keeps a `tf.function` from being traced again. In a worker.
 """
 
 from __future__ import annotations
@@ -12,14 +14,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.memory.call_styles import Tracing, caller
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.signature_code import signature_code
 from stethoscope.models.capabilities import LiveModel
-from stethoscope.types import Feed, Refusal, Runner
+from stethoscope.types import Feed, Refusal, Runner, Shape, TensorSpec
 
 Verdict = Literal["retraced", "stable", "recompiled", "not traced", "one shape"]
 WAYS: dict[Tracing, str] = {
@@ -198,3 +199,42 @@ def _judged(found: Retracing, settings: RunSettings, compiled: bool) -> Retracin
 
 def _count(traces: int | None) -> str:
     return "no trace" if traces is None else f"{traces} trace{'' if traces == 1 else 's'}"
+
+
+def signature_code(runner: LiveModel, feed: Feed, *, compiled: bool = False) -> str:
+    """Returns the two lines that wrap `model` in a function that one trace serves for every shape it takes.
+
+    Args:
+        runner: the opened model; it is not run.
+        feed: one array per input name, of any shape the model takes.
+        compiled: whether XLA compiles the function.
+    """
+    seen: list[Any] = []
+
+    def capture(argument: Any) -> Any:
+        seen.append(argument)
+        return argument
+
+    runner.called_with(feed, capture)
+    specs = _leaves(seen[0], list(runner.inputs))
+    options = "jit_compile=True, " if compiled else ""
+    return f"import tensorflow as tf\n\ninfer = tf.function(model, {options}input_signature=[{specs}])\n"
+
+
+def _leaves(argument: Any, inputs: list[TensorSpec]) -> str:
+    """The structure of an argument with the code of a spec for each tensor; takes specs off `inputs` in order."""
+    if isinstance(argument, dict):
+        # Flattened, a dict has the order of its sorted keys.
+        found = {key: _leaves(argument[key], inputs) for key in sorted(argument)}
+        return "{" + ", ".join(f"{key!r}: {code}" for key, code in found.items()) + "}"
+    if isinstance(argument, list):
+        return "[" + ", ".join(_leaves(item, inputs) for item in argument) + "]"
+    if isinstance(argument, tuple):
+        return "(" + "".join(f"{_leaves(item, inputs)}, " for item in argument).rstrip() + ")"
+    spec = inputs.pop(0)
+    return f"tf.TensorSpec({_shape(spec.shape, argument)}, tf.{argument.dtype.name})"
+
+
+def _shape(declared: Shape | None, argument: Any) -> str:
+    shape = (None,) * len(argument.shape) if declared is None else declared
+    return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"

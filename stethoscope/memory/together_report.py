@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stethoscope.codec import plain
-from stethoscope.memory.sharing import Split
-from stethoscope.memory.sharing_code import SharingCode
+from stethoscope.memory.sharing import SharingCode, Split
 
 
 @dataclass(frozen=True)

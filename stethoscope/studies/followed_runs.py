@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 from stethoscope.codec import answer_of
 from stethoscope.errors import NotFound, QuotaExceeded, StethoscopeError
 from stethoscope.logs.runs.columns import INDEX
-from stethoscope.logs.runs.compact import compact, first_to_join, size
-from stethoscope.logs.runs.numbering import Numbering
-from stethoscope.logs.runs.segment import Segment, open_segment
+from stethoscope.logs.runs.facts import Numbering
+from stethoscope.logs.runs.segment import Segment, compact, first_to_join, open_segment, size
 from stethoscope.logs.runs.table import RunTable
 from stethoscope.tasks.read_runs import POSITIONS, RunsRead
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status

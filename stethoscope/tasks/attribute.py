@@ -9,11 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from stethoscope.activations.attributions import all_methods
-from stethoscope.activations.attributions.baselines import baseline
-from stethoscope.activations.attributions.grad_cam_layers import channels_first, default_layer
+from stethoscope.activations.attributions.baselines import Explained, as_plain, baseline, explained_row
+from stethoscope.activations.attributions.grad_cam import channels_first, default_layer
 from stethoscope.activations.attributions.input_kind import kind_of
 from stethoscope.activations.attributions.method import Attribution, Method, Question, Subject
-from stethoscope.activations.attributions.sample import Explained, as_plain, explained_row
 from stethoscope.activations.attributions.subjects import real_outputs, subject_of
 from stethoscope.activations.attributions.target import Target, choose
 from stethoscope.activations.attributions.whole_subject import WholeSubject, without_rows

@@ -9,27 +9,29 @@ from typing import Any
 
 from stethoscope.architecture.matching import is_across, match
 from stethoscope.compare.both import OfBoth
-from stethoscope.compare.parity.comparison import Comparison, InputCause, OutputPair, Parting
+from stethoscope.compare.parity.comparison import Comparison, InputCause, OutputPair, Parting, merged
 from stethoscope.compare.parity.comparison_jobs import RECORDED
-from stethoscope.compare.parity.cut_range import first_cut
-from stethoscope.compare.parity.divergence_cause import explain, is_tried, may_be_folded
-from stethoscope.compare.parity.edge_answers import edges
+from stethoscope.compare.parity.divergence_cause import (
+    compared,
+    explain,
+    is_tried,
+    may_be_folded,
+    sentence,
+    shapes,
+    summary,
+    verdict_of,
+    worst_rows,
+)
+from stethoscope.compare.parity.edge_answers import TurnedInputs, edges
 from stethoscope.compare.parity.first_divergence import Divergence, LayerError, first_divergence, layer_errors, reads
-from stethoscope.compare.parity.inputs import TurnedInputs
-from stethoscope.compare.parity.labels import scored
-from stethoscope.compare.parity.layer_pairs import pair
-from stethoscope.compare.parity.layer_rows import at_the_cut, at_the_input, layer_row
-from stethoscope.compare.parity.layer_tensors import LayerTensors
-from stethoscope.compare.parity.merged_layers import merged
-from stethoscope.compare.parity.opening import described, opened, way_of
-from stethoscope.compare.parity.output_difference import compared, sentence, shapes, summary, verdict_of, worst_rows
+from stethoscope.compare.parity.labels import at_the_cut, at_the_input, layer_row, scored
+from stethoscope.compare.parity.layer_pairs import first_cut, pair
+from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.output_pairs import pair_inputs, pair_outputs
-from stethoscope.compare.parity.precision import Tolerance, tolerance
+from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
 from stethoscope.compare.parity.preprocessing import cut_off, tried_inputs
 from stethoscope.compare.parity.recorded import recorded, timed
-from stethoscope.compare.parity.recording import Recording
-from stethoscope.compare.parity.side import Side, SideSeen, layers_or_reason
-from stethoscope.compare.parity.ways import Way, said
+from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
 from stethoscope.data.feeds.batching import Batching
 from stethoscope.errors import BadInput
 from stethoscope.memory.allocation import give_back

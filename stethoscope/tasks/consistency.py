@@ -5,7 +5,7 @@ from __future__ import annotations
 from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.compare.consistency.study import Study
 from stethoscope.compare.consistency.subject import Subject
-from stethoscope.data.feeds.inputs import model_input
+from stethoscope.data.feeds.dummy import model_input
 from stethoscope.task import TaskContext
 
 

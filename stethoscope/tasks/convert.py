@@ -14,14 +14,12 @@ from pathlib import Path
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.compare.conversion_differences import OutputDifference, differences, doubts
 from stethoscope.compare.convert import converter_to
-from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Source, Unsupported
+from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.correspondence import fed_as, paired
 from stethoscope.compare.convert.made_file import open_made
-from stethoscope.compare.convert.options import Options
 from stethoscope.compare.convert.runtime_refusals import refused
 from stethoscope.compare.parity.array_difference import largest_of
-from stethoscope.data.feeds.batching import Batching
-from stethoscope.data.feeds.row_calls import in_calls
+from stethoscope.data.feeds.batching import Batching, in_calls
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.configured import Configured

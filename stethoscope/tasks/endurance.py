@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from stethoscope.data.feeds.inputs import FedInput, ModelInput, model_input
-from stethoscope.data.feeds.resized import other_shapes
+from stethoscope.data.feeds.batching import other_shapes
+from stethoscope.data.feeds.dummy import FedInput, ModelInput, model_input
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory import leak
 from stethoscope.memory.allocation import keeping_freed
+from stethoscope.memory.calibrate import trivial
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.configured import Configured, configured
-from stethoscope.memory.control import trivial
 from stethoscope.memory.held import Holdings, card
 from stethoscope.memory.leak import LeakReport, WarmTimes
 from stethoscope.memory.precision import AS_SAVED

@@ -11,11 +11,10 @@ from stethoscope.data.feeds.batching import Batching
 from stethoscope.data.feeds.dummy import DYNAMIC_SIZES
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory.configured import Configured, configured
-from stethoscope.memory.estimate import Estimate, Facts, estimate
+from stethoscope.memory.estimate import Estimate, Facts, estimate, runtime_of
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.runtime_needs import runtime_of
 from stethoscope.models.capabilities import Inlined, LiveModel
 from stethoscope.models.formats import format_of
 from stethoscope.task import TaskContext

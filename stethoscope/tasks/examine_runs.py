@@ -9,8 +9,7 @@ from stethoscope.errors import BadInput
 from stethoscope.logs.log_place import log_place
 from stethoscope.logs.points_csv import write_points
 from stethoscope.task import TaskContext
-from stethoscope.training.gathering.log_report import LogReport, examine_runs
-from stethoscope.training.gathering.runs import gather_runs
+from stethoscope.training.gathering.log_report import LogReport, examine_runs, gather_runs
 
 
 class ExamineRuns:

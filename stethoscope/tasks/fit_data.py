@@ -13,8 +13,7 @@ from stethoscope.data.profile.array_statistics import profile_array
 from stethoscope.data.study.numbers import Histogram
 from stethoscope.evidence.data_fit.fitting import Fitting
 from stethoscope.evidence.data_fit.report import DataFit, Fed, RowShown
-from stethoscope.evidence.data_fit.sampled_rows import Rows, flat, sampled_rows
-from stethoscope.evidence.data_fit.trained_statistics import trained_statistics
+from stethoscope.evidence.data_fit.sampled_rows import Rows, flat, sampled_rows, trained_statistics
 from stethoscope.models.formats import detect, format_of
 from stethoscope.task import TaskContext
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope import runtime_threads
-from stethoscope.compare.latency import runtimes
-from stethoscope.compare.latency.inputs import SharedRows
-from stethoscope.compare.latency.row import Row, TimedModel, about_threads
-from stethoscope.compare.latency.spread import Spread
-from stethoscope.compare.latency.subject import Subject, reason_of
+from stethoscope.compare.latency import turns
+from stethoscope.compare.latency.row import Row, Spread, TimedModel, about_threads
+from stethoscope.compare.latency.subject import SharedRows, Subject, reason_of
 from stethoscope.compare.latency.turns import Timing, take_turns
 from stethoscope.errors import BadInput, BadSetting, StethoscopeError
 from stethoscope.memory.allocation import give_back_at_once, keeping_freed
@@ -225,7 +223,7 @@ class _Latency:
             rows=tuple(rows),
             models=tuple(one.about() for one in self._subjects),
             threads=self._settings.intra_threads,
-            cores=runtimes.cores(),
+            cores=turns.cores(),
             device=next((row.device for row in rows if row.device == "GPU"), "CPU"),
             source=self._rows.source,
             together=self._together,
@@ -254,7 +252,7 @@ def _size_or_nothing(file: ModelFile) -> int:
 def _busy() -> list[str]:
     """A note where other programs keep the machine busy."""
     with contextlib.suppress(OSError, AttributeError):
-        load, cores = os.getloadavg()[0], runtimes.cores()
+        load, cores = os.getloadavg()[0], turns.cores()
         if load > BUSY_SHARE * cores:
             return [
                 f"The machine was busy as this began (load {load:.1f} on {cores} {'core' if cores == 1 else 'cores'}): times are "

@@ -9,8 +9,7 @@ from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import TaskContext
 from stethoscope.training.made_training import setup_or_made
-from stethoscope.training.placement.placement_report import Attempt, Clash, PlacementReport, summed_up
-from stethoscope.training.placement.xla_use import XlaUse, xla_use
+from stethoscope.training.placement.placement_report import Attempt, Clash, PlacementReport, XlaUse, summed_up, xla_use
 
 STEPS, BATCH = 4, 16
 TIME_SHARE = 0.8

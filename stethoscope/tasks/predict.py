@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.codec import plain
-from stethoscope.data.feeds.inputs import FedInput, ModelInput, dtype_of
+from stethoscope.data.feeds.dummy import FedInput, ModelInput, dtype_of
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate
@@ -21,8 +21,7 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configured import configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.out_of_memory import explain
-from stethoscope.shortage_report import BatchInterval, ShortageReport, named_by
+from stethoscope.out_of_memory import BatchInterval, ShortageReport, explain, named_by
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import Estimates, estimates
 from stethoscope.types import Architecture, Feed

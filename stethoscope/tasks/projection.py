@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stethoscope.activations.layer_vectors import gather_vectors
+from stethoscope.activations.layer_vectors import METHODS, gather_vectors, nearest, project, umap_installed
+from stethoscope.activations.looking import OneLayer
 from stethoscope.activations.model_rows import ModelRows
-from stethoscope.activations.one_layer import OneLayer
-from stethoscope.activations.principal_axes import METHODS, nearest, project, umap_installed
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext
 

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stethoscope.errors import BadInput
-from stethoscope.logs.image_files import drawn
 from stethoscope.logs.log_place import log_place
 from stethoscope.logs.media_values import (
     EncodedImages,
@@ -20,10 +19,10 @@ from stethoscope.logs.media_values import (
     PrecisionRecall,
     Texts,
     Value,
+    drawn,
     media_value,
 )
-from stethoscope.models.containers.crc32c import masked
-from stethoscope.models.containers.record_framing import FOOTER
+from stethoscope.models.containers.record_framing import FOOTER, masked
 from stethoscope.models.containers.wire import Malformed
 from stethoscope.task import TaskContext
 

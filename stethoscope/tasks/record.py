@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stethoscope.compare.parity.opening import way_of
 from stethoscope.compare.parity.recorded import recorded
+from stethoscope.compare.parity.side import way_of
 from stethoscope.task import TaskContext
 
 

@@ -12,8 +12,7 @@ import numpy as np
 
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.configured import configured
-from stethoscope.out_of_memory import Cause, explain
-from stethoscope.shortage_report import named_by
+from stethoscope.out_of_memory import Cause, explain, named_by
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stethoscope.activations.looking import OneLayer
 from stethoscope.activations.model_rows import ModelRows
-from stethoscope.activations.one_layer import OneLayer
 from stethoscope.activations.unit_similarity import MEASURES, UnitSimilarity, ordered
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope.codec import plain
-from stethoscope.data.feeds.dummy import dummy_feed
-from stethoscope.data.feeds.inputs import ModelInput
+from stethoscope.data.feeds.dummy import ModelInput, dummy_feed
 from stethoscope.errors import BadSetting
 from stethoscope.memory.allocation import give_back
-from stethoscope.memory.batch_times import take_times
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configured import Configured, configured
@@ -27,9 +25,9 @@ from stethoscope.memory.points import (
     knee,
     named,
     narrowed,
+    take_times,
 )
-from stethoscope.out_of_memory import explain
-from stethoscope.shortage_report import BatchInterval
+from stethoscope.out_of_memory import BatchInterval, explain
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimates, estimates, joined

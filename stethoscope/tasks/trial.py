@@ -9,17 +9,15 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from stethoscope.data.feeds.dummy import dummy_feed
-from stethoscope.data.feeds.inputs import ModelInput, model_input
-from stethoscope.data.feeds.resized import open_size, resized
+from stethoscope.data.feeds.batching import open_size, resized
+from stethoscope.data.feeds.dummy import ModelInput, dummy_feed, model_input
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.configured import Configured, configured
 from stethoscope.memory.precision import AS_SAVED
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.out_of_memory import explain
-from stethoscope.shortage_report import named_by
+from stethoscope.out_of_memory import explain, named_by
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed
 

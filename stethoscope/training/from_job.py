@@ -17,7 +17,7 @@ from stethoscope.evidence.fit import FitSettings
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
-from stethoscope.training.compile_assumed import assumed_loss, named_loss, named_optimizer, outputs_in_order
+from stethoscope.training.compiled import assumed_loss, named_loss, named_optimizer, outputs_in_order
 from stethoscope.training.file_state import looks_trained
 from stethoscope.types import Architecture, Feed, Refusal, Runner
 

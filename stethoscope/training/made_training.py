@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, SPARSE_LOSSES, canonical_loss
 from stethoscope.data.binding import Bound
-from stethoscope.data.feeds.inputs import model_input
+from stethoscope.data.feeds.dummy import model_input
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
-from stethoscope.training.compile_assumed import named_loss, outputs_in_order
+from stethoscope.training.compiled import named_loss, outputs_in_order
 from stethoscope.training.from_job import (
     EPOCHS_NOT_SAID,
     fit_settings,

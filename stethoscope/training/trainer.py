@@ -16,13 +16,11 @@ import numpy.typing as npt
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.training import LayerTraining, RunCurve
 from stethoscope.program.setup import Setup
-from stethoscope.training.batches import Batches
 from stethoscope.training.compiled import build_optimizer, live_losses, live_optimizer, set_rate
 from stethoscope.training.crash import FitCrash, crash_sentence, is_tracing_failure
 from stethoscope.training.curve import Recorder
-from stethoscope.training.evaluation import Evaluation
 from stethoscope.training.instruments import PROBE_ROWS, Probe, Recording, StepStatistics, owners, sample_steps
-from stethoscope.training.loop import Loop
+from stethoscope.training.loop import Batches, Evaluation, Loop
 from stethoscope.training.model import Weights, build, call, package, restore, snapshot, variables_of
 
 STRETCH_S = 0.25

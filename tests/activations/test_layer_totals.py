@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.activations.layer_totals import TOP_SAMPLES, LayerTotals
-from stethoscope.activations.real_values import real_values
 from stethoscope.activations.reduced import MOST_UNITS, Layout, reduce_array
-from stethoscope.architecture.flat_ends import activation_behind
+from stethoscope.activations.watching import real_values
+from stethoscope.architecture.endings import activation_behind
 from stethoscope.types import Layer
 from tests.exploring import examples
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.activations.attention import attention_layers
-from stethoscope.activations.looks import MOST_CHANNELS, MOST_SIDE, attention_of, look_at
-from stethoscope.activations.principal_axes import nearest, project, umap_installed
+from stethoscope.activations.layer_vectors import nearest, project, umap_installed
+from stethoscope.activations.looks import MOST_CHANNELS, MOST_SIDE, attention_layers, attention_of, look_at
 from stethoscope.activations.reach import CONSTANT, base, reachable, unseen
 from stethoscope.activations.reduced import Layout
 from stethoscope.activations.unit_similarity import MOST_UNITS, UnitSimilarity, ordered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stethoscope.architecture.layer_changes import changes
+from stethoscope.architecture.layer_looks import changes
 from stethoscope.architecture.matching import match
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.architecture.keras_files import described

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from stethoscope.architecture.layer_kinds import Kind
-from stethoscope.architecture.model_shape import model_shape
+from stethoscope.architecture.model_shape import key_value_cache_bytes, model_shape
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.stored import forward_flops, kept_tensors
 from stethoscope.types import TensorSpec
@@ -229,3 +229,16 @@ def test_inputs_that_a_format_does_not_list_count_all_the_same():
     model = architecture([layer("double", "Mul", (None, 4))], format_id="onnx")
     model = dataclasses.replace(model, inputs=(TensorSpec("image", (None, 100), "float32"),))
     assert [item.elements for item in model_shape(model).layers] == [100, 4]
+
+
+@each(
+    ("layers", "heads", "size", "sequence", "gigabytes"),
+    [(32, 32, 128, 2048, 1.07), (32, 32, 128, 4096, 2.147), (32, 8, 128, 4096, 0.537), (80, 8, 128, 4096, 1.342)],
+    ids=["Llama 2 7B, 2k", "Llama 2 7B, 4k", "Llama 3 8B, 4k", "Llama 3 70B, 4k"],
+)
+def test_key_value_caches_of_known_models(layers, heads, size, sequence, gigabytes):
+    assert key_value_cache_bytes(layers, heads, size, sequence, 1, 2) / 1e9 == pytest.approx(gigabytes, rel=0.005)
+
+
+def test_half_a_megabyte_per_token_of_llama_2_7b():
+    assert key_value_cache_bytes(32, 32, 128, 1, 1, 2) == 524_288

@@ -10,8 +10,8 @@ from stethoscope.checks.judging.causes import ranked
 from stethoscope.checks.judging.examination import examine
 from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
+from stethoscope.evidence.baseline import BlockedLayer, OverfitEvidence
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.evidence.overfit import BlockedLayer, OverfitEvidence
 from stethoscope.evidence.training import GradientError, Scores
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, FLAT, SETTLED, layer, log, run, training, trial

@@ -9,10 +9,8 @@ from stethoscope.checks.judging.findings import Severity
 from stethoscope.checks.stuck_layers import CHECK
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.logs.as_curve import curve_of
-from stethoscope.logs.evidence.curves import CurveEvidence
-from stethoscope.logs.evidence.recorded import LayerMeasure
-from stethoscope.training.gathering.log_report import examine_runs
-from stethoscope.training.gathering.runs import gather_runs
+from stethoscope.logs.evidence.curves import CurveEvidence, LayerMeasure
+from stethoscope.training.gathering.log_report import examine_runs, gather_runs
 from tests.tables import each
 
 FLAT = tuple(2.3 + 0.001 * (at % 3) for at in range(20))

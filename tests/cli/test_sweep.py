@@ -13,7 +13,7 @@ from stethoscope.cli.text_sweep import sweep
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherwise, Point, RunningBatch
-from stethoscope.shortage_report import ShortageReport
+from stethoscope.out_of_memory import ShortageReport
 from stethoscope.studies.lab.checked_sweep import as_checked
 from stethoscope.tasks.sweep import Swept
 from stethoscope.types import JobResult, Status

@@ -14,7 +14,7 @@ import pytest
 
 from stethoscope.codec import plain
 from stethoscope.errors import StethoscopeError
-from stethoscope.jobs.worker.opening import open_model
+from stethoscope.jobs.worker.child import open_model
 from stethoscope.models import formats
 from stethoscope.models.formats.tflite import TFLite
 from stethoscope.models.formats.tflite_model.tflite_runner import LiteRTRunner

@@ -10,7 +10,7 @@ import pytest
 
 from stethoscope.cli.convert import TARGETS
 from stethoscope.compare.convert import all_converters, converter_to
-from stethoscope.compare.convert.options import Options
+from stethoscope.compare.convert.converter import Options
 from stethoscope.errors import BadSetting
 from stethoscope.models.formats import detect
 from stethoscope.types import ModelFile

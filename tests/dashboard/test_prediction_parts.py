@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.behaviour.prediction_parts import what_ran_out
-from stethoscope.shortage_report import ShortageReport
+from stethoscope.out_of_memory import ShortageReport
 
 MIB = 1 << 20
 

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data
+from stethoscope.data.annotations.coco_parts import bits_of, from_string
 from stethoscope.data.dataset import Box, Points, Polygon, Region, Sample
-from stethoscope.data.images import mark_list
-from stethoscope.data.images.run_lengths import bits_of, from_string
-from stethoscope.data.tables.json_records import JsonRecords
+from stethoscope.data.images import mark_checks
+from stethoscope.data.tables.python_columns import JsonRecords
 from stethoscope.errors import TooLarge
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import png, put
@@ -138,7 +138,7 @@ def test_what_is_wrong_is_a_sentence_and_the_rest_is_drawn(tmp_path, annotation,
 
 
 def test_masks_without_end_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(mark_list, "_MASK_BYTES", 1_000)
+    monkeypatch.setattr(mark_checks, "_MASK_BYTES", 1_000)
     mask = {"image_id": 1, "category_id": 1, "segmentation": {"size": [10, 20], "counts": [50, 150]}}
     sample, _ = shown(tmp_path, [{"id": number, **mask} for number in range(50)])
     assert len(sample.marks) == 5

@@ -17,7 +17,7 @@ from stethoscope.data import recognise
 from stethoscope.data.dataset import Box
 from stethoscope.data.records.tf_example import read_example
 from stethoscope.errors import StethoscopeError
-from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.record_framing import masked
 from stethoscope.models.containers.wire import encode_bytes, encode_varint
 from tests.data.opened import opened, put
 from tests.exploring import examples

@@ -14,8 +14,8 @@ from PIL import Image
 from stethoscope.data import open_data
 from stethoscope.data.annotations.xml_tree import parse_xml
 from stethoscope.data.dataset import Box, Polygon, Region
-from stethoscope.data.images.class_colours import VOC_CLASSES, packed, voc_palette
 from stethoscope.data.images.image_dataset import ImageDataset
+from stethoscope.data.images.mask_meaning import VOC_CLASSES, packed, voc_palette
 from stethoscope.errors import StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.types import ModelFile
 from tests.data import annotated_sets

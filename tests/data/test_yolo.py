@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data, recognise
-from stethoscope.data.annotations.yolo_lines import parse
-from stethoscope.data.annotations.yolo_settings import from_yaml
+from stethoscope.data.annotations.yolo_lines import from_yaml, parse
 from stethoscope.data.dataset import Box, Points, Polygon
 from stethoscope.data.images.image_dataset import ImageDataset
 from stethoscope.errors import UnreadableFile

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from stethoscope.data import open_data
-from stethoscope.drift.moments import as_seconds, seconds_of, written
+from stethoscope.drift.measures import as_seconds, seconds_of, written
 from stethoscope.drift.reading import Side, read_side
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.types import ModelFile

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from stethoscope.codec import plain
-from stethoscope.drift.domain_classifier import told_apart
-from stethoscope.drift.mean_embedding import discrepancy
+from stethoscope.drift.domain_classifier import discrepancy, told_apart
 from stethoscope.drift.over_time import wilson
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import BadInput, BadSetting

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from stethoscope.drift.category_tests import same_mix
-from stethoscope.drift.corrections import holm
-from stethoscope.drift.effects import psi, psi_by_chance, wasserstein
+from stethoscope.drift.corrections import holm, tail
 from stethoscope.drift.rank_tests import Ordered, anderson_darling, kolmogorov_smirnov
-from stethoscope.drift.weighted_chi_squares import tail
+from stethoscope.drift.settings import psi, psi_by_chance, wasserstein
 from tests.frameworks import stats
 
 

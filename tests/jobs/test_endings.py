@@ -6,7 +6,7 @@ import signal
 
 from stethoscope.codec import plain
 from stethoscope.jobs.endings import Ending, Verdict, tell
-from stethoscope.shortage_report import HostAccount
+from stethoscope.out_of_memory import HostAccount
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Budget, Job, Progress, Status
 from tests.answers import recorded

@@ -14,7 +14,7 @@ import pytest
 from stethoscope.codec import answer_of
 from stethoscope.errors import NotFound
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.shortage_report import shortage_of
+from stethoscope.out_of_memory import shortage_of
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Status
 from tests.jobs.conftest import job

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.record_framing import masked
 from stethoscope.models.containers.wire import encode_bytes, encode_varint
 
 

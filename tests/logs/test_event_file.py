@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from stethoscope.logs import event_file
 from stethoscope.logs.event_file import EventReader, is_event_file
 from stethoscope.logs.series import Place
-from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.record_framing import masked
 from stethoscope.models.containers.wire import encode_bytes, encode_varint
 from tests.exploring import examples
 from tests.logs.event_writing import event, first_record, record, simple, tensor, write_events

@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from stethoscope.logs.event_folder import EventFolder
-from stethoscope.logs.image_files import LARGEST, SMALLEST, drawn
-from stethoscope.logs.media_values import EncodedImages, Graph, Histogram, PrecisionRecall, Texts, media_value
+from stethoscope.logs.media_values import (
+    LARGEST,
+    SMALLEST,
+    EncodedImages,
+    Graph,
+    Histogram,
+    PrecisionRecall,
+    Texts,
+    drawn,
+    media_value,
+)
 from stethoscope.models.containers.wire import Malformed, encode_bytes, encode_varint
 from tests.exploring import examples
 from tests.logs.event_writing import event, graph_def, graph_event, tensor, write_events

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.logs import all_trackers, mlflow_files
+from stethoscope.logs.dvc_values import read_yaml
 from stethoscope.logs.mlflow_files import TRACKER as FILES
 from stethoscope.logs.mlflow_run import stored_value, value_of
 from stethoscope.logs.mlflow_sqlite import TRACKER as SQLITE
-from stethoscope.logs.yaml_file import read_yaml
 from tests.exploring import examples
 from tests.tables import each
 

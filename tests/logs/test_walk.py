@@ -14,7 +14,7 @@ from stethoscope.logs.data_fingerprint import fingerprint_of
 from stethoscope.logs.log_place import log_place
 from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.walk import files_in, listing, walked_once
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.types import ModelFile
 from tests.logs.made_mlflow import write_store
 
@@ -89,7 +89,7 @@ def packed(mlruns, path):
 
 @pytest.mark.parametrize("name", ["store.tar", "store.tar.gz", "store.zip"])
 def test_a_packed_mlflow_store_of_many_files_is_read_as_the_folder_is(tmp_path, mlruns, monkeypatch, name):
-    monkeypatch.setattr(limits, "MAX_MEMBERS", 50)
+    monkeypatch.setattr(damage, "MAX_MEMBERS", 50)
     file = packed(mlruns, tmp_path / name)
     (tmp_path / "job").mkdir()
     found, _ = gather(log_place(file, tmp_path / "job"))
@@ -102,7 +102,7 @@ def test_a_packed_mlflow_store_of_many_files_is_read_as_the_folder_is(tmp_path, 
 
 @pytest.mark.parametrize("name", ["store.tar", "store.zip"])
 def test_an_archive_of_more_files_than_logs_have_is_refused(tmp_path, mlruns, monkeypatch, name):
-    monkeypatch.setattr(limits, "MAX_LOG_MEMBERS", 100)
+    monkeypatch.setattr(damage, "MAX_LOG_MEMBERS", 100)
     file = packed(mlruns, tmp_path / name)
     (tmp_path / "job").mkdir()
     with pytest.raises(TooLarge, match="more than 100 files"):

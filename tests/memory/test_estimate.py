@@ -6,11 +6,10 @@ import dataclasses
 
 import pytest
 
-from stethoscope.memory.estimate import Alive, Facts, Runtime, estimate
+from stethoscope.memory.estimate import Alive, Facts, Runtime, estimate, runtime_of
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.liveness import Step, profile
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.runtime_needs import runtime_of
 from stethoscope.models.formats import all_formats
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.memory.models import opened

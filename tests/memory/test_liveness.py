@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stethoscope.memory.graph_estimate import executed
 from stethoscope.memory.liveness import Step, profile
 from stethoscope.memory.op_buffers import Operation, Value
-from stethoscope.memory.run_order import executed
 from tests.exploring import examples
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stethoscope.memory.points import Point, knee, narrowed
-from stethoscope.shortage_report import BatchInterval
+from stethoscope.out_of_memory import BatchInterval
 from stethoscope.types import Status
 
 

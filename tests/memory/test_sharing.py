@@ -12,8 +12,7 @@ from sample_models import BUILT
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.plan import together
 from stethoscope.memory.planner.presets import device
-from stethoscope.memory.sharing import split
-from stethoscope.memory.sharing_code import sharing_codes
+from stethoscope.memory.sharing import sharing_codes, split
 
 GIB, MIB = 1 << 30, 1 << 20
 

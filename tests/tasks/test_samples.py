@@ -11,7 +11,7 @@ from sample_models import BUILT
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.models.formats import all_formats
-from stethoscope.shortage_report import shortage_of
+from stethoscope.out_of_memory import shortage_of
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 

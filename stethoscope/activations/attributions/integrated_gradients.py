@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.activations.attributions.at_input import folded, slope_at_input
-from stethoscope.activations.attributions.in_chunks import rows_at_once, slopes
-from stethoscope.activations.attributions.method import Attribution, InputKind, Point, Question, Report, Subject
+from stethoscope.activations.attributions.method import (
+    Attribution,
+    InputKind,
+    Point,
+    Question,
+    Report,
+    Subject,
+    folded,
+    rows_at_once,
+    slope_at_input,
+    slopes,
+)
 from stethoscope.errors import BadSetting
 
 FIRST_STEPS, MOST_STEPS = 9, 2_187

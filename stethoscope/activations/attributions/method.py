@@ -1,16 +1,23 @@
-"""What a method of attribution gets and gives: a subject that can be asked, a question, and an answer as arrays."""
+"""What a method of attribution gets and gives: a subject that can be asked, a question, and an answer as arrays.
+
+From gradients where an input becomes numbers (itself, or its embeddings) to one value for each part of the input.
+
+Many variants of one row, asked in chunks that the model takes and memory holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from stethoscope.activations.attributions.target import Target
+from stethoscope.data.feeds.batching import Batching
+from stethoscope.errors import CannotRun
 from stethoscope.types import Feed, TensorSpec
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 InputKind = Literal["image", "features", "tokens", "sequence"]
 
@@ -144,3 +151,110 @@ class Method(Protocol):
             BadSetting: an option makes no sense.
         """
         ...
+
+
+def slope_at_input(subject: Subject, question: Question) -> tuple[list[Point], Slope]:
+    """Points of the explained input, and the slope at the row as it is.
+
+    Raises:
+        CannotRun: there is no gradient.
+    """
+    if subject.no_gradients:
+        raise CannotRun(f"{subject.name}: {subject.no_gradients} Occlusion works for any model.")
+    points = subject.points(question.feed, question.name)
+    return points, subject.slope(question.feed, question.target, points, {})
+
+
+def folded(question: Question, shares: Mapping[Point, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Sums what belongs to one part of the input: a token's numbers in its embedding, several embeddings of one input.
+
+    Args:
+        question: tells the input's shape.
+        shares: attributions at each point, of one row: (…).
+    """
+    wanted = question.row.shape[1:]
+    total = np.zeros(wanted, np.float64)
+    for share in shares.values():
+        if share.shape == wanted:
+            total += share
+        elif share.shape[: len(wanted)] == wanted:
+            total += share.reshape(*wanted, -1).sum(axis=-1)
+        else:
+            total += share.sum() / max(1, total.size)
+    return total
+
+
+_CHUNK_VALUES = 4_000_000
+_MOST_ROWS = 64
+
+
+def rows_at_once(question: Question, subject: Subject) -> int:
+    """How many variants of the row go into one call."""
+    fixed = Batching.of(subject.inputs).fixed
+    if fixed is not None:
+        return max(1, fixed)
+    size = sum(array.size for array in question.feed.values())
+    return max(1, min(_MOST_ROWS, _CHUNK_VALUES // max(1, 16 * size)))
+
+
+def repeated(feed: Feed, count: int, inputs: Any) -> Feed:
+    """One row of each input, `count` times; inputs without rows stay as they are."""
+    names = Batching.of(inputs).names
+    return {
+        name: np.repeat(array[:1], count, axis=0) if name in names and array.ndim else array
+        for name, array in feed.items()
+    }
+
+
+def score_variants(
+    subject: Subject, question: Question, variants: Iterator[npt.NDArray[Any]], count: int, report: Report
+) -> npt.NDArray[Any]:
+    """Scores of `count` variants of the explained input, each (…) without the rows' dimension: (count,) float64."""
+    size = rows_at_once(question, subject)
+    found: list[npt.NDArray[Any]] = []
+    done = 0
+    while done < count:
+        part = [variant for _, variant in zip(range(min(size, count - done)), variants, strict=False)]
+        kept = len(part)
+        part += [part[-1]] * (size - kept if Batching.of(subject.inputs).fixed is not None else 0)
+        feed = repeated(question.feed, len(part), subject.inputs) | {question.name: np.stack(part)}
+        found.append(subject.scores(feed, question.target)[:kept])
+        done += kept
+        report(done / count, f"{done:,} of {count:,} variants")
+    return np.concatenate(found) if found else np.zeros(0)
+
+
+def slopes(
+    subject: Subject, question: Question, variants: Mapping[Point, npt.NDArray[Any]], points: list[Point]
+) -> Slope:
+    """Slopes at variants of each point, (variants, …), the other inputs as in the question."""
+    count = len(next(iter(variants.values())))
+    size = rows_at_once(question, subject)
+    fixed = Batching.of(subject.inputs).fixed
+    parts: list[Slope] = []
+    for start in range(0, count, size):
+        kept = min(size, count - start)
+        rows = fixed or kept
+        index = np.minimum(np.arange(rows), kept - 1) + start
+        feed = repeated(question.feed, rows, subject.inputs)
+        given = {point: array[index] for point, array in variants.items() if point.kind == "layer"}
+        feed |= {
+            point.name: array[index].astype(feed[point.name].dtype)
+            for point, array in variants.items()
+            if point.kind == "input"
+        }
+        found = subject.slope(feed, question.target, points, given)
+        parts.append(
+            Slope(
+                found.scores[:kept],
+                {point: array[:kept] for point, array in found.values.items()},
+                {point: array[:kept] for point, array in found.gradients.items()},
+            )
+        )
+    if len(parts) == 1:
+        return parts[0]
+    return Slope(
+        np.concatenate([part.scores for part in parts]),
+        {point: np.concatenate([part.values[point] for part in parts]) for point in parts[0].values},
+        {point: np.concatenate([part.gradients[point] for part in parts]) for point in parts[0].gradients},
+    )

@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.activations.attributions.in_chunks import score_variants
-from stethoscope.activations.attributions.method import Attribution, InputKind, Question, Report, Subject
+from stethoscope.activations.attributions.method import (
+    Attribution,
+    InputKind,
+    Question,
+    Report,
+    Subject,
+    score_variants,
+)
 from stethoscope.errors import BadSetting
 
 MOST_VARIANTS = 4_096

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.activations.attributions.at_input import folded, slope_at_input
-from stethoscope.activations.attributions.method import Attribution, InputKind, Question, Report, Subject
+from stethoscope.activations.attributions.method import (
+    Attribution,
+    InputKind,
+    Question,
+    Report,
+    Subject,
+    folded,
+    slope_at_input,
+)
 
 
 class Saliency:

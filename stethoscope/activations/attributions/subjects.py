@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from stethoscope.activations.attributions.method import Point, Slope, Subject
 from stethoscope.activations.attributions.target import Target
-from stethoscope.activations.real_values import real_values
+from stethoscope.activations.watching import real_values
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import Inlined, InSession, LiveModel
 from stethoscope.types import Architecture, Feed, Runner

@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.compare.consistency import layer_search
-from stethoscope.compare.consistency.subject import Refused, Subject, picked
-from stethoscope.compare.consistency.trial import Origin, Trial, number
+from stethoscope.compare.consistency.subject import Origin, Refused, Subject, Trial, number, picked
 from stethoscope.data.feeds.differences import Difference, larger
 from stethoscope.models.formats import format_of
 from stethoscope.types import Feed

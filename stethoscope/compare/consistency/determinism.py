@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.compare.consistency import layer_search
-from stethoscope.compare.consistency.subject import Refused, Subject
-from stethoscope.compare.consistency.trial import Origin, Trial, number
+from stethoscope.compare.consistency.subject import Origin, Refused, Subject, Trial, number
 from stethoscope.data.feeds.differences import Difference, larger, same_bits
 from stethoscope.types import Feed
 

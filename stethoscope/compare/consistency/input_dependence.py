@@ -9,8 +9,16 @@ import numpy.typing as npt
 
 from stethoscope.compare.consistency import layer_search
 from stethoscope.compare.consistency.edge_inputs import another
-from stethoscope.compare.consistency.subject import Refused, Subject, first_values, floats, non_finite
-from stethoscope.compare.consistency.trial import Trial, listed, number
+from stethoscope.compare.consistency.subject import (
+    Refused,
+    Subject,
+    Trial,
+    first_values,
+    floats,
+    listed,
+    non_finite,
+    number,
+)
 from stethoscope.data.feeds.differences import same_bits
 from stethoscope.types import Feed
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.compare.consistency.subject import Subject
-from stethoscope.compare.consistency.trial import Origin
+from stethoscope.compare.consistency.subject import Origin, Subject
 from stethoscope.data.feeds.differences import difference, first_layer
 from stethoscope.types import Feed
 

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope.compare.consistency.layer_search import BATCH_TYPES, RANDOM_TYPES
-from stethoscope.compare.consistency.subject import Subject
-from stethoscope.compare.consistency.trial import Origin, Trial, listed
+from stethoscope.compare.consistency.subject import Origin, Subject, Trial, listed
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.types import Refusal

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope import out_of_memory
-from stethoscope.compare.consistency.subject import Refused, Subject
-from stethoscope.compare.consistency.trial import Origin, Trial, number
+from stethoscope.compare.consistency.subject import Origin, Refused, Subject, Trial, number
 from stethoscope.data.feeds.differences import same_bits
 from stethoscope.framework_errors import gist
 from stethoscope.models.capabilities import LiveModel

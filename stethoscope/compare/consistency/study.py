@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from stethoscope.compare.consistency import batch, determinism, edge_cases, input_dependence, mode, save_reload
 from stethoscope.compare.consistency.edge_inputs import Edge, another
 from stethoscope.compare.consistency.report import ConsistencyReport, ConsistencySettings, InputArray, TwoRuns
-from stethoscope.compare.consistency.subject import Subject
-from stethoscope.compare.consistency.trial import Trial
+from stethoscope.compare.consistency.subject import Subject, Trial
 from stethoscope.types import Feed
 
 _ORDER = ("determinism", "batch", "mode", "save-reload", "robustness")

@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stethoscope.compare.convert.converter import CannotConvert, Made, Source
-from stethoscope.compare.convert.options import Options
+from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source
 from stethoscope.compare.convert.python_code import FROZEN, loading
-from stethoscope.compare.convert.refusals import not_traceable
 from stethoscope.compare.convert.traced import freeze, trace
+from stethoscope.compare.convert.ways_round import not_traceable
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture
 

@@ -1,23 +1,23 @@
-"""ONNX, by tf2onnx from one traced graph; weights of large models stay out of the translation."""
+"""ONNX, by tf2onnx from one traced graph; weights of large models stay out of the translation.
+
+The Python of a conversion to ONNX done by hand.
+
+Operators of TFLite that tf2onnx does not know, told to it as operators of ONNX that mean the same.
+"""
 
 from __future__ import annotations
 
+import functools
 import logging
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stethoscope.compare.convert import (
-    apart_weights,
-    float32_graphs,
-    graph_repairs,
-    onnx_refusals,
-    tflite_operators,
-)
-from stethoscope.compare.convert.converter import CannotConvert, Made, Source
-from stethoscope.compare.convert.onnx_code import onnx_code
-from stethoscope.compare.convert.options import Options
+from stethoscope.compare.convert import apart_weights, float32_graphs, graph_repairs, onnx_refusals
+from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source
+from stethoscope.compare.convert.python_code import loading
 from stethoscope.compare.convert.traced import FrozenModel, freeze, trace
 from stethoscope.models.formats import format_of
 from stethoscope.task import Reporter
@@ -68,7 +68,7 @@ class ToOnnx:
     def _from_tflite(self, source: Source, options: Options, path: Path, report: Reporter) -> Made:
         import tf2onnx
 
-        tflite_operators.teach()
+        teach()
         onnx_refusals.raise_for_unknown(source)
         report("convert", 0.1, f"translating {len(source.architecture.layers):,} operators")
         (path.parent / "plain").mkdir()
@@ -177,3 +177,125 @@ def _log() -> Iterator[list[str]]:
 
 
 CONVERTER = ToOnnx()
+
+
+_ERFC_CODE = """
+
+@tf2onnx.handler.tf_op("Erfc")  # of the exact GELU: ONNX has Erf only
+class Erfc:
+    @classmethod
+    def version_9(cls, ctx, node, **_):
+        dtype, shape = ctx.get_dtype(node.output[0]), ctx.get_shape(node.output[0])
+        one = np.array(1, tf2onnx.utils.map_onnx_to_numpy_type(dtype))
+        one = ctx.make_const(tf2onnx.utils.make_name("one"), one).output[0]
+        erf = ctx.make_node("Erf", node.input).output[0]
+        ctx.remove_node(node.name)
+        ctx.make_node("Sub", [one, erf], name=node.name, outputs=node.output, shapes=[shape], dtypes=[dtype])
+"""
+_GELU_CODE = """
+
+@tf2onnx.handler.tfl_op(["TFL_GELU"])  # which tf2onnx does not know
+class Gelu:
+    @classmethod
+    def version_9(cls, ctx, node, **_):
+        shape, dtype, x = ctx.get_shape(node.output[0]), ctx.get_dtype(node.output[0]), node.input[0]
+
+        def number(value):
+            return ctx.make_const(tf2onnx.utils.make_name("number"), np.array(value, np.float32)).output[0]
+
+        def write(op, *inputs, **ends):
+            return ctx.make_node(op, list(inputs), shapes=[shape], dtypes=[dtype], **ends).output[0]
+
+        if node.get_attr_value("approximate"):
+            cubed = write("Mul", write("Mul", write("Mul", x, x), x), number(0.044715))
+            inner = write("Tanh", write("Mul", write("Add", x, cubed), number((2 / np.pi) ** 0.5)))
+        else:
+            inner = write("Erf", write("Mul", x, number(0.5**0.5)))
+        half, rest = write("Mul", x, number(0.5)), write("Add", inner, number(1.0))
+        ctx.remove_node(node.name)
+        write("Mul", half, rest, name=node.name, outputs=node.output)
+"""
+
+
+def onnx_code(architecture: Architecture, options: Options) -> str:
+    """The plain way with tf2onnx, with what it lacks for this model."""
+    gelu = _has_gelu(architecture)
+    start = "import numpy as np\nimport tf2onnx.handler\n" if gelu else "import tf2onnx\n"
+    ending = f'opset={options.opset}, output_path="model.onnx")\n'
+    if format_of(architecture).runtime == "litert":
+        taught = f"{_GELU_CODE}\n" if gelu else ""
+        return f'{start}{taught}\ntf2onnx.convert.from_tflite("model.tflite", {ending}'
+    loaded = loading(architecture, options.batch_size) + (_ERFC_CODE if gelu else "")
+    return f"{start}{loaded}\n\ntf2onnx.convert.from_function(call, specs, {ending}"
+
+
+def _has_gelu(architecture: Architecture) -> bool:
+    """Whether a layer is one, or has it as its activation; in a graph it is known by its Erfc."""
+    said = (f"{layer.type} {layer.config.get('activation', '')}".lower() for layer in architecture.layers)
+    return any("gelu" in one or "erfc" in one for one in said)
+
+
+@functools.cache
+def teach() -> None:
+    """Makes them known to tf2onnx, for as long as this process lives."""
+    from tf2onnx.handler import tfl_op
+
+    tfl_op(["TFL_GELU"])(_Gelu)
+    tfl_op(["TFL_RELU_0_TO_1"])(_between(0.0, 1.0))
+    tfl_op(["TFL_RELU_N1_TO_1"])(_between(-1.0, 1.0))
+
+
+class _Gelu:
+    """x/2 · (1 + erf(x/√2)), or with tanh in place of erf. Source: arXiv:1606.08415."""
+
+    @classmethod
+    def version_9(cls, graph: Any, node: Any, **_: Any) -> None:
+        """How tf2onnx asks for it, from opset 9 on."""
+        write = _Writer(graph, node)
+        x = node.input[0]
+        if node.get_attr_value("approximate"):
+            cubed = write("Mul", write("Mul", write("Mul", x, x), x), write.number(0.044715))
+            inner = write("Tanh", write("Mul", write("Add", x, cubed), write.number(math.sqrt(2 / math.pi))))
+        else:
+            inner = write("Erf", write("Mul", x, write.number(math.sqrt(0.5))))
+        write.last("Mul", write("Mul", x, write.number(0.5)), write("Add", inner, write.number(1.0)))
+
+
+def _between(low: float, high: float) -> type:
+    class Clip:
+        @classmethod
+        def version_11(cls, graph: Any, node: Any, **_: Any) -> None:
+            write = _Writer(graph, node)
+            write.last("Clip", node.input[0], write.number(low), write.number(high))
+
+    return Clip
+
+
+class _Writer:
+    """Writes operators of ONNX in place of one of TFLite."""
+
+    def __init__(self, graph: Any, node: Any) -> None:
+        self._graph, self._node = graph, node
+        self._shape, self._dtype = graph.get_shape(node.output[0]), graph.get_dtype(node.output[0])
+
+    def __call__(self, op: str, *inputs: str) -> str:
+        made = self._graph.make_node(op, list(inputs), shapes=[self._shape], dtypes=[self._dtype])
+        return str(made.output[0])
+
+    def number(self, value: float) -> str:
+        """A constant of the operator's own dtype."""
+        import numpy as np
+        from onnx import helper
+        from tf2onnx.utils import make_name
+
+        kind = helper.tensor_dtype_to_np_dtype(self._dtype)
+        made = self._graph.make_const(make_name(self._node.name), np.array(value, kind))
+        return str(made.output[0])
+
+    def last(self, op: str, *inputs: str) -> None:
+        """The operator whose output is that of the one replaced."""
+        node = self._node
+        self._graph.remove_node(node.name)
+        self._graph.make_node(
+            op, list(inputs), name=node.name, outputs=node.output, shapes=[self._shape], dtypes=[self._dtype]
+        )

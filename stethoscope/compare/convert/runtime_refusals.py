@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from stethoscope.compare.convert.converter import CannotConvert, Source, Unsupported
-from stethoscope.compare.convert.litert_nodes import nodes_named
-from stethoscope.compare.convert.origins import Origins
+from stethoscope.compare.convert.origins import Origins, nodes_named
 from stethoscope.models.formats import format_of
 
 _ONNX = tuple(

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stethoscope.compare.convert.converter import Made, Source
-from stethoscope.compare.convert.options import Options
+from stethoscope.compare.convert.converter import Made, Options, Source
 from stethoscope.compare.convert.python_code import is_keras_3, loading
-from stethoscope.compare.convert.refusals import not_traceable
-from stethoscope.compare.convert.saving import save_traced
-from stethoscope.compare.convert.traced import trace
+from stethoscope.compare.convert.traced import save_traced, trace
+from stethoscope.compare.convert.ways_round import not_traceable
 from stethoscope.models.formats import format_of
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture

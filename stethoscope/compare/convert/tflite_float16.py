@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stethoscope.compare.convert.options import Options
+from stethoscope.compare.convert.converter import Options
 from stethoscope.compare.convert.tflite_making import Precision, ToTFLite
 
 

@@ -1,4 +1,7 @@
-"""TFLite by TensorFlow's converter, in each precision: with open dimensions where LiteRT then runs it, else with fixed ones."""
+"""TFLite by TensorFlow's converter, in each precision: with open dimensions where LiteRT then runs it, else with fixed ones.
+
+Operators of a quantised TFLite file that compute in floats all the same: the quantiser leaves what it has no integers for, and says nothing.
+"""
 
 from __future__ import annotations
 
@@ -9,19 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.compare.convert import float32_graphs, graph_repairs, tflite_refusals
-from stethoscope.compare.convert.converter import CannotConvert, Made, Source, Unsupported
+from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.correspondence import fed_as
-from stethoscope.compare.convert.float_operators import float_operators
 from stethoscope.compare.convert.made_file import open_made
-from stethoscope.compare.convert.options import Options
 from stethoscope.compare.convert.origins import Origins
 from stethoscope.compare.convert.python_code import FROZEN, UNROLLED, loading
-from stethoscope.compare.convert.refusals import not_traceable
-from stethoscope.compare.convert.saving import save_traced
-from stethoscope.compare.convert.traced import TracedModel, trace, with_constants
+from stethoscope.compare.convert.traced import TracedModel, save_traced, trace, with_constants
 from stethoscope.compare.convert.unrolling import loop_of, unrolled
+from stethoscope.compare.convert.ways_round import not_traceable
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.models.formats import format_of
+from stethoscope.models.formats.tflite import load
 from stethoscope.models.formats.tflite_model.quantised_ends import input_quantisation, quantised
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
@@ -278,3 +279,22 @@ def _one_call(source: Source, made: Made, runner: Runner, file: ModelFile) -> Fe
     """The first rows of the calibration for the new file."""
     feed = fed_as(next(iter(source.calibration.feeds())), made, source.runner.inputs, runner.inputs)
     return quantised(feed, runner.inputs, input_quantisation(file))
+
+
+_BRIDGES = frozenset({"QUANTIZE", "DEQUANTIZE"})
+
+
+def float_operators(path: Path, origins: Origins) -> Iterator[tuple[str, str]]:
+    """Yields (operator, layer of the source or "") for each operator that reads or writes floats, bridges to integers apart.
+
+    Args:
+        path: a TFLite file.
+        origins: the source's layers.
+    """
+    for subgraph in load(ModelFile.at(path)).subgraphs:
+        for operator in subgraph.operators:
+            ends = [subgraph.tensors[index] for index in (*operator.inputs, *operator.outputs) if index != -1]
+            if operator.type in _BRIDGES or not any(one.dtype.startswith("float") for one in ends):
+                continue
+            names = [subgraph.tensors[index].name for index in operator.outputs if index != -1]
+            yield operator.type, next((layer for layer in map(origins.layer, names) if layer), "")

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.compare.convert.converter import CannotConvert, Source, Unsupported
-from stethoscope.compare.convert.litert_nodes import nodes_named
-from stethoscope.compare.convert.origins import Origins
+from stethoscope.compare.convert.origins import Origins, nodes_named
 from stethoscope.compare.convert.traced import TracedModel
 from stethoscope.compare.convert.ways_round import way_round
 from stethoscope.errors import CannotRun

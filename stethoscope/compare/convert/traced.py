@@ -1,4 +1,7 @@
-"""A model as one TensorFlow function with names, and as one graph without variables: what every conversion begins with."""
+"""A model as one TensorFlow function with names, and as one graph without variables: what every conversion begins with.
+
+A traced model as a SavedModel folder.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from stethoscope.compare.convert.converter import CannotConvert, Source, Unsupported
@@ -268,3 +272,26 @@ def _fixed(spec: TensorSpec, batch_size: int | None) -> TensorSpec:
     if batch_size is None or not spec.shape or spec.shape[0] is not None:
         return spec
     return TensorSpec(spec.name, (batch_size, *spec.shape[1:]), spec.dtype)
+
+
+def save_traced(traced: TracedModel, folder: Path, name: str) -> None:
+    """Writes a SavedModel with one signature, "serving_default".
+
+    Args:
+        traced: the model.
+        folder: made here.
+        name: of the model, for the error.
+
+    Raises:
+        CannotConvert: TensorFlow cannot save it.
+    """
+    import tensorflow as tf
+
+    holder = tf.Module()
+    holder.model = traced.trackable
+    # What Keras does not track by itself, like the state of a random generator inside a layer.
+    holder.read = list(traced.function.graph.variables)
+    try:
+        tf.saved_model.save(holder, str(folder), signatures={"serving_default": traced.function})
+    except (ValueError, TypeError, AssertionError, KeyError, RuntimeError, tf.errors.OpError) as error:
+        raise CannotConvert(f"{name}: TensorFlow cannot save it: {gist(error)}.") from error

@@ -1,8 +1,14 @@
-"""What to do about operators that a target does not have."""
+"""What to do about operators that a target does not have.
+
+Which formats a target cannot be made from, and why.
+"""
 
 from __future__ import annotations
 
 import re
+
+from stethoscope.models.formats import format_of
+from stethoscope.types import Architecture
 
 _KNOWN: tuple[tuple[str, str], ...] = (
     (
@@ -45,3 +51,11 @@ def way_round(operator: str, target: str) -> str:
         if re.search(pattern, operator):
             return advice
     return f"Replace it by operations that {target} has, or compute this part outside of the model."
+
+
+def not_traceable(architecture: Architecture, title: str) -> str:
+    """Why TensorFlow cannot trace a model of this format; "" where it can."""
+    reason = format_of(architecture).one_way
+    if not reason:
+        return ""
+    return f"{reason}: {title} cannot be made from it. Convert the model that it was made from."

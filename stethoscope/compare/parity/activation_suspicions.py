@@ -15,8 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stethoscope.compare.parity.activation_forms import FORMS, Form, leaky
-from stethoscope.compare.parity.layer_rule import Weights
-from stethoscope.compare.parity.suspicion import Estimate, Suspicion
+from stethoscope.compare.parity.kernel_suspicions import Estimate, Suspicion, Weights
 from stethoscope.types import Layer
 
 _ALONE = ("ReLU", "LeakyReLU", "ELU", "PReLU", "Softmax", "GELU", "Swish", "SiLU", "Activation")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stethoscope.compare.parity.layer_rule import Array, Rule, Settings, Weights
+from stethoscope.compare.parity.kernel_suspicions import Array, Rule, Settings, Weights
 
 MANY_HEADED = ("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention")
 SIMPLE = ("Attention", "AdditiveAttention")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.compare.parity.layer_rule import Array, Rule, Settings, Weights, ended, sizes
+from stethoscope.compare.parity.kernel_suspicions import Array, Rule, Settings, Weights, ended, sizes
 
 
 def pads(size: int, kernel: int, stride: int, dilation: int) -> tuple[int, int]:

@@ -10,9 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.architecture.layer_changes import changes
 from stethoscope.architecture.layer_kinds import Kind, kind_of
-from stethoscope.architecture.layer_looks import kind_word
+from stethoscope.architecture.layer_looks import changes, kind_word
 from stethoscope.architecture.matching import is_across
 from stethoscope.compare.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.compare.parity.first_divergence import Divergence

@@ -1,19 +1,42 @@
-"""Why two models part where they do, and at which layer: the place is gathered as a case, and every cause weighs it."""
+"""Why two models part where they do, and at which layer: the place is gathered as a case, and every cause weighs it.
+
+How the outputs of two models differ, on which rows most, and the verdict in a sentence.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
 
 from stethoscope.compare.both import OfBoth
-from stethoscope.compare.parity.array_difference import finite_or_none
+from stethoscope.compare.parity.array_difference import (
+    array_difference,
+    decided_agreement,
+    finite_or_none,
+    largest_of,
+    orient,
+    top_agreement,
+)
 from stethoscope.compare.parity.causes import guesses
-from stethoscope.compare.parity.comparison import InputCause, Parting, WeighedCause
+from stethoscope.compare.parity.comparison import (
+    Comparison,
+    InputCause,
+    OutputPair,
+    Parting,
+    Verdict,
+    WeighedCause,
+    WorstRow,
+)
 from stethoscope.compare.parity.divergence_case import carried_names, gathered, only_in_second
 from stethoscope.compare.parity.first_divergence import Divergence
 from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, near
 from stethoscope.compare.parity.normalization_suspicions import FACTORS_MISSING
+from stethoscope.compare.parity.precision import Tolerance
 from stethoscope.compare.parity.side import Side, SideSeen
 from stethoscope.types import Feed
 
@@ -119,3 +142,129 @@ def _added_to(found: Divergence, added: Sequence[str], tensors: tuple[LayerTenso
 def _scopes(path: str) -> set[str]:
     """Of an operator's path, the layers that it was made of ("model/act" of "model/act/Relu"); none for a layer of its own name."""
     return {part.rsplit("/", 1)[0] for part in path.split(";") if "/" in part}
+
+
+_WORST = 12
+_UNDECIDED = 1 / 3
+"""Of the tolerance: a class that is preferred by less may turn into another by rounding alone."""
+
+
+def compared(a: str, b: str, left: npt.NDArray[Any], right: npt.NDArray[Any], limits: Tolerance) -> OutputPair | None:
+    """One output beside its counterpart; None where their sizes differ."""
+    if left.dtype.kind not in "fiub" or right.dtype.kind not in "fiub":
+        if left.shape != right.shape:
+            return None
+        same = float(np.mean(left.astype(str) == right.astype(str))) if left.size else 1.0
+        return _no_numbers(a, b, left.shape, 1.0 - same)
+    turned = orient(left, right)
+    if turned is None:
+        return None
+    found = array_difference(left, turned[1])
+    top1, top5 = top_agreement(left, turned[1]), top_agreement(left, turned[1], 5)
+    near = found.nrmse <= limits.nrmse or found.max_abs <= 1e-6
+    decided = decided_agreement(left, turned[1], _UNDECIDED * limits.nrmse)
+    classes = limits.top1 is None or decided is None or decided >= limits.top1
+    return OutputPair(
+        a=a,
+        b=b,
+        shape=left.shape,
+        orientation=turned[0].said(),
+        max_abs_diff=finite_or_none(found.max_abs),
+        mean_abs_diff=finite_or_none(found.mean_abs),
+        max_rel_diff=finite_or_none(found.max_rel),
+        nrmse=finite_or_none(found.nrmse),
+        cosine=found.cosine,
+        sqnr_db=found.sqnr_db,
+        top1_agreement=top1,
+        top5_agreement=top5,
+        nonfinite=found.nonfinite,
+        equal=found.max_abs == 0,
+        within=bool(near and classes and not found.nonfinite),
+    )
+
+
+def _no_numbers(a: str, b: str, shape: tuple[int, ...], gap: float) -> OutputPair:
+    same = gap == 0
+    return OutputPair(a, b, shape, "", gap, gap, gap, gap, None, None, None, None, nonfinite=0, equal=same, within=same)
+
+
+def verdict_of(outputs: Sequence[OutputPair]) -> Verdict:
+    """The worst of all outputs."""
+    if all(output.equal for output in outputs):
+        return "equal"
+    return "within_tolerance" if all(output.within for output in outputs) else "different"
+
+
+def worst_rows(
+    left: Feed,
+    right: Feed,
+    outputs: Sequence[OutputPair],
+    places: npt.NDArray[np.int64],
+    described: Sequence[Mapping[str, Any]],
+) -> tuple[WorstRow, ...]:
+    """The rows whose answers differ most, with both answers where they are few."""
+    rows = len(places)
+    total = np.zeros(rows)
+    for output in outputs:
+        a, b = left[output.a], right[output.b]
+        if a.dtype.kind not in "fiub" or a.ndim == 0 or len(a) != rows:
+            continue
+        turned = orient(a, b)
+        if turned is not None:
+            gap = np.abs(a.astype(np.float64) - turned[1].astype(np.float64)).reshape(rows, -1)
+            total = np.maximum(total, np.nan_to_num(gap, nan=np.inf, posinf=np.inf).max(axis=1, initial=0.0))
+    a, b = left[outputs[0].a], right[outputs[0].b]
+    of_classes = a.ndim == 2 and a.dtype.kind == "f" and a.shape == b.shape
+    worst = []
+    for place in np.argsort(-total, kind="stable")[:_WORST]:
+        if total[place] <= 0:
+            break
+        row = WorstRow(int(places[place]), finite_or_none(float(total[place])))
+        if place < len(described):
+            row = replace(row, name=described[place]["name"], label=described[place]["label"])
+        if of_classes:
+            row = replace(
+                row,
+                top_a=int(np.argmax(a[place])),
+                top_b=int(np.argmax(b[place])),
+                value_a=float(np.max(a[place])),
+                value_b=float(np.max(b[place])),
+            )
+        worst.append(row)
+    return tuple(worst)
+
+
+def shapes(feed: Feed) -> str:
+    """Names and shapes in words, of the first few."""
+    return ", ".join(f"{name} {list(array.shape)}" for name, array in list(feed.items())[:4])
+
+
+def summary(compared: Comparison, a: str, b: str) -> str:
+    """The verdict in a sentence.
+
+    Args:
+        compared: the answer so far.
+        a: the first model's name.
+        b: the second's.
+    """
+    largest = largest_of([output.max_abs_diff for output in compared.outputs])
+    far = "by values that are no numbers" if largest is None else f"by at most {largest:.2g}"
+    same = compared.top1_agreement
+    agreed = "" if same is None else f"; the same class in {same:.1%} of {compared.rows} rows"
+    if compared.verdict == "equal":
+        return f"{b} answers as {a} does, to the bit, on {compared.rows} rows."
+    if compared.verdict == "within_tolerance":
+        return f"{b} answers as {a} does: off {far}, within what {compared.tolerance.precision} makes of it{agreed}."
+    return f"{b} answers otherwise than {a}: off {far}{agreed}."
+
+
+def sentence(compared: Comparison) -> str:
+    """The summary, and where they part and why."""
+    parting = compared.first_divergence
+    if compared.verdict == "within_tolerance" and parting is not None:
+        return f"{compared.summary} But a range is too narrow: {parting.sentence}"
+    if compared.verdict != "different":
+        return compared.summary
+    if parting is None:
+        return f"{compared.summary} No single layer explains it."
+    return f"{compared.summary} They part at {parting.layer}: {parting.sentence}"

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stethoscope.compare.parity.array_difference import array_difference
+from stethoscope.compare.parity.array_difference import array_difference, orient
 from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors
-from stethoscope.compare.parity.orientation import orient
 from stethoscope.types import Architecture
 
 JUMP = 12.0

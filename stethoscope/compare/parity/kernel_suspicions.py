@@ -5,16 +5,22 @@ keras.utils.convert_all_kernels_in_model (Theano flips kernels), keras.applicati
 (a factor of merged weights), fastmachinelearning/qonnx#25 and onnx/keras-onnx#98 (a bias lost, or added twice), taehoonlee/tensornets#25
 (padding), ARM-software/armnn#486 (dilation), keras-team/keras#22876 (transposed convolution), onnx/onnx-tensorflow#306 (multiplier),
 pytorch/pytorch#13934 (count_include_pad).
+
+What the rules of layers have in common: a rule answers for a kind of layer, in plain numpy.
+
+One change of a layer that can be tried: told whole, or but for a number that is estimated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from stethoscope.compare.parity.layer_rule import Weights
-from stethoscope.compare.parity.suspicion import Estimate, Suspicion
+from stethoscope.compare.parity.activation_forms import named_function
 from stethoscope.types import Layer
 
 AGAIN = "Export again from the model whose weights are right."
@@ -163,3 +169,69 @@ def _paddings(layer: Layer, weights: Weights, kernel: str) -> Iterator[Suspicion
             "Set the same dilation in both.",
             {"dilation_rate": 1},
         )
+
+
+Array = npt.NDArray[np.float64]
+Weights = Mapping[str, Array]
+Settings = Mapping[str, Any]
+Rule = Callable[[Sequence[Array], Weights, Settings], Array]
+"""Of what a layer reads, its weights by short names and its settings; KeyError for settings that it does not know."""
+
+
+def sizes(value: Any, rank: int) -> tuple[int, ...]:
+    """A setting that is one number or one for each axis, as one for each axis."""
+    if isinstance(value, int | float):
+        return (int(value),) * rank
+    found = tuple(int(one) for one in value)
+    return found if len(found) == rank else (found[0],) * rank
+
+
+def ended(x: Array, weights: Weights, settings: Settings) -> Array:
+    """With the bias and the activation that the settings ask for.
+
+    Raises:
+        KeyError: an activation that is not known here.
+    """
+    if settings.get("use_bias", True) and "bias" in weights:
+        x = x + weights["bias"]
+    kind = settings.get("activation")
+    if kind in (None, "linear"):
+        return x
+    function = named_function(str(kind))
+    if function is None:
+        raise KeyError(kind)
+    return function(x)
+
+
+def axes_of(settings: Settings, rank: int, usual: Any = -1) -> tuple[int, ...]:
+    """The axes that "axis" names, counted from the front."""
+    told = settings.get("axis", usual)
+    told = tuple(told) if isinstance(told, list | tuple) else (told,)
+    return tuple(int(one) % rank for one in told)
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """One change of a layer."""
+
+    cause: str
+    title: str
+    told: str
+    """What the layer does then, to follow its name."""
+    fix: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    weights: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+    function: Callable[[npt.NDArray[np.float64]], npt.NDArray[np.float64]] | None = None
+    """An activation layer answers this of what it reads instead."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A change by a number that nothing tells beforehand: least squares find it."""
+
+    of: Callable[[float], Suspicion]
+    """The change for a number."""
+    starts: tuple[float, ...]
+    """Numbers to begin at; the first is what the layer has now."""
+    low: float = -np.inf
+    """Below it there is no such layer."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.compare.parity.layer_rule import Array, Rule, Settings, Weights
+from stethoscope.compare.parity.kernel_suspicions import Array, Rule, Settings, Weights
 
 
 def ends(told: Any, rank: int) -> list[tuple[int, int]]:

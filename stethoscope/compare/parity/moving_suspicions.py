@@ -11,10 +11,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from stethoscope.compare.parity.kernel_suspicions import scaled
-from stethoscope.compare.parity.layer_rule import Weights
+from stethoscope.compare.parity.kernel_suspicions import Estimate, Suspicion, Weights, scaled
 from stethoscope.compare.parity.moving import ends
-from stethoscope.compare.parity.suspicion import Estimate, Suspicion
 from stethoscope.types import Layer
 
 _MOST_RESERVED = 3

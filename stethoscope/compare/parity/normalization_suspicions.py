@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stethoscope.compare.parity.layer_rule import Array, Weights
-from stethoscope.compare.parity.suspicion import Estimate, Suspicion
+from stethoscope.compare.parity.kernel_suspicions import Array, Estimate, Suspicion, Weights
 from stethoscope.types import Layer
 
 _MISSING = "{} is missing"

@@ -6,8 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from stethoscope.compare.parity.array_difference import array_difference
-from stethoscope.compare.parity.orientation import candidates, orient
+from stethoscope.compare.parity.array_difference import array_difference, candidates, orient
 from stethoscope.types import Feed, TensorSpec
 
 _NUMBERS = re.compile(r"[_:/.]?\d+$")

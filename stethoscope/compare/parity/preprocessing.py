@@ -9,9 +9,8 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from stethoscope.compare.parity.array_difference import array_difference
+from stethoscope.compare.parity.array_difference import array_difference, orient
 from stethoscope.compare.parity.comparison import InputCause, OutputPair
-from stethoscope.compare.parity.orientation import orient
 from stethoscope.compare.parity.side import Side
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import Feed

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from stethoscope.compare.parity.activation_suspicions import stand_ins
-from stethoscope.compare.parity.kernel_suspicions import AGAIN, scaled, scaled_bias
+from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Suspicion, scaled, scaled_bias
 from stethoscope.compare.parity.recurrent import BACKWARD, Array, Weights
-from stethoscope.compare.parity.suspicion import Estimate, Suspicion
 from stethoscope.types import Layer
 
 GATES = {"LSTM": 4, "GRU": 3, "SimpleRNN": 1}

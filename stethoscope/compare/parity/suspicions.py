@@ -9,12 +9,10 @@ from collections.abc import Iterator
 
 from stethoscope.compare.parity.activation_suspicions import activation_suspicions
 from stethoscope.compare.parity.attention_suspicions import attention_suspicions
-from stethoscope.compare.parity.kernel_suspicions import window_suspicions
-from stethoscope.compare.parity.layer_rule import Settings, Weights
+from stethoscope.compare.parity.kernel_suspicions import Estimate, Settings, Suspicion, Weights, window_suspicions
 from stethoscope.compare.parity.moving_suspicions import moving_suspicions
 from stethoscope.compare.parity.normalization_suspicions import normalization_suspicions
 from stethoscope.compare.parity.recurrent_suspicions import recurrent_suspicions
-from stethoscope.compare.parity.suspicion import Estimate, Suspicion
 from stethoscope.types import Layer
 
 

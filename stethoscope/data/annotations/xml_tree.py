@@ -1,11 +1,19 @@
-"""XML from strangers: no document types and no entities, bounded in size, depth and elements."""
+"""XML from strangers: no document types and no entities, bounded in size, depth and elements.
+
+One Pascal VOC annotation file as marks.
+
+Source: the VOC devkit, http://host.robots.ox.ac.uk/pascal/VOC/voc2012/htmldoc/ (pixels count from 1, the last one included).
+"""
 
 from __future__ import annotations
 
-from typing import NoReturn
+import math
+from collections.abc import Iterator
+from typing import Any, NoReturn
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
+from stethoscope.data.dataset import Box, Mark, Polygon
 from stethoscope.errors import UnreadableFile, UnsafeFile
 
 _MAX_ELEMENTS = 5_000_000
@@ -81,3 +89,82 @@ def number(element: Element, path: str) -> float:
     if not abs(value) < 1e7:
         raise ValueError(f"<{path.rsplit('/', maxsplit=1)[-1]}> is no pixel ({written.strip()[:40]!r})")
     return value
+
+
+_FLAGS = ("difficult", "truncated", "occluded")
+
+
+def declared_size(root: Element) -> tuple[int, int] | None:
+    """(width, height) of <size>; None where it is missing or no size."""
+    try:
+        width, height = int(number(root, "size/width")), int(number(root, "size/height"))
+    except ValueError:
+        return None
+    return (width, height) if width > 0 and height > 0 else None
+
+
+def marks_of(root: Element, from_one: bool, problems: list[str]) -> Iterator[Mark]:
+    """Every object and part with its box or outline.
+
+    Args:
+        root: <annotation>.
+        from_one: whether coordinates count pixels from 1, as VOC's own, or edges from 0, as many tools write.
+        problems: gets a sentence for each object that cannot be drawn.
+    """
+    for place, element in enumerate(root.iter("object"), 1):
+        name = text(element, "name")
+        if not name:
+            problems.append(f"Object {place} has no <name>.")
+        yield from _shapes(element, name, from_one, place, problems)
+        for part in element.findall("part"):
+            yield from _shapes(part, f"{name} {text(part, 'name')}".strip(), from_one, place, problems)
+
+
+def starts_at_zero(root: Element) -> bool:
+    """Whether some box touches 0, which pixels counted from 1 never do."""
+    return any(
+        (element.findtext(side) or "").strip() in ("0", "0.0", "0.00")
+        for element in root.iter("bndbox")
+        for side in ("xmin", "ymin")
+    )
+
+
+def _shapes(element: Element, name: str, from_one: bool, place: int, problems: list[str]) -> Iterator[Mark]:
+    details: dict[str, Any] = {flag: True for flag in _FLAGS if text(element, flag) in ("1", "true", "True")}
+    pose = text(element, "pose")
+    if pose and pose.lower() not in ("unspecified", "unknown"):
+        details["pose"] = pose[:100]
+    try:
+        if element.find("polygon") is not None:
+            yield _polygon(element, name, details)
+        elif element.find("robndbox") is not None:
+            yield _turned(element, name, details)
+        elif element.find("bndbox") is not None:
+            yield _box(element, name, from_one, details)
+        else:
+            problems.append(f"Object {place} ({name[:80]!r}) has no <bndbox>.")
+    except ValueError as error:
+        problems.append(f"Object {place} ({name[:80]!r}): {error}. It is left out.")
+
+
+def _box(element: Element, name: str, from_one: bool, details: dict[str, Any]) -> Box:
+    x1, y1, x2, y2 = (number(element, f"bndbox/{side}") for side in ("xmin", "ymin", "xmax", "ymax"))
+    shift = 1.0 if from_one else 0.0
+    return Box(name, x1 - shift, y1 - shift, x2 - x1 + shift, y2 - y1 + shift, details=details)
+
+
+def _turned(element: Element, name: str, details: dict[str, Any]) -> Box:
+    """roLabelImg's rotated box: centre, size, radians clockwise."""
+    x, y, width, height, angle = (number(element, f"robndbox/{part}") for part in ("cx", "cy", "w", "h", "angle"))
+    return Box(name, x - width / 2, y - height / 2, width, height, math.degrees(angle), details)
+
+
+def _polygon(element: Element, name: str, details: dict[str, Any]) -> Polygon:
+    """Roboflow's outlines: <x1>, <y1>, <x2>, <y2> …"""
+    points: list[tuple[float, float]] = []
+    while element.find(f"polygon/x{len(points) + 1}") is not None:
+        place = len(points) + 1
+        points.append((number(element, f"polygon/x{place}"), number(element, f"polygon/y{place}")))
+    if len(points) < 3:
+        raise ValueError("its outline has fewer than three points")
+    return Polygon(name, (tuple(points),), details)

@@ -1,17 +1,20 @@
-"""Images with their labels and marks, whatever annotated them: decoded one at a time, read in place."""
+"""Images with their labels and marks, whatever annotated them: decoded one at a time, read in place.
+
+The seam between annotation formats and the images: which images there are, and what is marked on one of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 import numpy as np
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, Mark, Sample
 from stethoscope.data.images.image_decoding import Picture, decode, size_of
-from stethoscope.data.images.image_rows import ImageRow, Marked, MarkSource, NoMarks, Target, canvas_for, in_words
 from stethoscope.data.images.mark_checks import complaints
 from stethoscope.data.members import Members
 from stethoscope.errors import BadInput, StethoscopeError, TooLarge
@@ -19,6 +22,7 @@ from stethoscope.types import Feed
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
 
 _PAPER = 236
 """Grey of the canvas that stands for an image that is not there."""
@@ -147,9 +151,9 @@ class ImageDataset:
             values["mask"] = marked.mask
         values |= {name: np.asarray(value) for name, value in marked.values.items()}
         marks: tuple[Mark, ...] = marked.marks
-        if len(marks) > bounds.MAX_MARKS:
-            problems.append(f"Has {len(marks):,} marks; the first {bounds.MAX_MARKS:,} are shown.")
-            marks = marks[: bounds.MAX_MARKS]
+        if len(marks) > dataset.MAX_MARKS:
+            problems.append(f"Has {len(marks):,} marks; the first {dataset.MAX_MARKS:,} are shown.")
+            marks = marks[: dataset.MAX_MARKS]
         problems.extend(complaints(marks, canvas, known=size is not None or declared is not None))
         labels = (*row.labels, *marked.labels) or tuple(mark.label for mark in marks)
         said = tuple(dict.fromkeys(problems))
@@ -225,3 +229,77 @@ def _stacked(values: list[Any], *, text: bool = False) -> Any:
 def _paper(canvas: tuple[int, int]) -> npt.NDArray[Any]:
     width, height = (max(1, min(side, _MOST_CANVAS)) for side in canvas)
     return np.full((height, width, 3), _PAPER, np.uint8)
+
+
+Target = Literal["none", "class", "several", "mask"]
+"""What a model would learn: nothing, the image's one class, several classes at once, a class for each pixel."""
+CANVAS = (640, 640)
+"""Width and height that marks are drawn on where neither the image nor its size is known."""
+
+
+@dataclass(frozen=True)
+class ImageRow:
+    """One image of a data set, known by name before anything of it is read."""
+
+    name: str
+    """For people."""
+    image: str | None
+    """The member with its pixels; None where the data has only the annotations."""
+    size: tuple[int, int] | None = None
+    """(width, height) as the annotations declare it."""
+    split: str = ""
+    labels: tuple[str, ...] = ()
+    key: Any = None
+    """What its source needs to find its marks."""
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What a source says about one image."""
+
+    marks: tuple[Mark, ...] = ()
+    labels: tuple[str, ...] = ()
+    """Classes of the image as a whole, beside those of the marks."""
+    size: tuple[int, int] | None = None
+    """(width, height) the annotation declares; None where it does not."""
+    problems: tuple[str, ...] = ()
+    mask: npt.NDArray[Any] | None = None
+    """(height, width): a class number for each pixel."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Other fields of this row, by name: arrays, or text (captions)."""
+
+
+class MarkSource(Protocol):
+    """One annotation format's knowledge of its images."""
+
+    def marked(self, row: ImageRow, size: tuple[int, int] | None) -> Marked:
+        """What is marked on one image.
+
+        Args:
+            row: the image.
+            size: its (width, height) in pixels; None where the image is not there or cannot be read.
+
+        Raises:
+            StethoscopeError: its annotation cannot be read; the image is shown without marks.
+        """
+        ...
+
+
+class NoMarks:
+    """Of images that have none."""
+
+    def marked(self, row: ImageRow, size: tuple[int, int] | None) -> Marked:
+        """Nothing."""
+        return Marked()
+
+
+def canvas_for(row: ImageRow, size: tuple[int, int] | None) -> tuple[int, int]:
+    """The (width, height) that fractions are of: the image's, else the declared one, else `CANVAS`."""
+    return size or row.size or CANVAS
+
+
+def in_words(labels: Sequence[str], most: int = 12) -> str:
+    """Distinct labels in order, joined: "cat, dog" …"""
+    distinct = list(dict.fromkeys(label for label in labels if label))
+    shown = ", ".join(distinct[:most])
+    return f"{shown} and {len(distinct) - most} more" if len(distinct) > most else shown

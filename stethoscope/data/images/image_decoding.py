@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers import damage
 
@@ -56,13 +56,13 @@ def size_of(stream: IO[bytes], where: str) -> tuple[int, int]:
         UnreadableFile: not an image, or damaged.
         TooLarge: it declares more than `bounds.MAX_PIXELS`.
     """
-    with _opened(stream, where, bounds.MAX_PIXELS) as image:
+    with _opened(stream, where, dataset.MAX_PIXELS) as image:
         return image.size
 
 
 def layout_of(stream: IO[bytes], where: str) -> tuple[tuple[int, int, int], str]:
     """((height, width, channels), dtype) that `decode` would give, without decoding; raises as `size_of`."""
-    with _opened(stream, where, bounds.MAX_PIXELS) as image:
+    with _opened(stream, where, dataset.MAX_PIXELS) as image:
         channels, dtype = _layout(image)
         return (image.height, image.width, channels), dtype
 
@@ -79,7 +79,7 @@ def decode(payload: bytes, where: str, budget_bytes: int) -> Picture:
         UnreadableFile: not an image, or damaged.
         TooLarge: it declares more than `bounds.MAX_PIXELS`, or than fits the budget.
     """
-    with _opened(io.BytesIO(payload), where, min(bounds.MAX_PIXELS, max(1, budget_bytes // 16))) as image:
+    with _opened(io.BytesIO(payload), where, min(dataset.MAX_PIXELS, max(1, budget_bytes // 16))) as image:
         remarks = _remarks(image)
         pixels = _pixels(image)
     return Picture(pixels if pixels.ndim == 3 else pixels[:, :, None], remarks)
@@ -91,7 +91,7 @@ def decode_numbers(payload: bytes, where: str, budget_bytes: int) -> npt.NDArray
     Returns:
         (height, width) of integers, or (height, width, 3) uint8. Raises as `decode`.
     """
-    with _opened(io.BytesIO(payload), where, min(bounds.MAX_PIXELS, max(1, budget_bytes // 16))) as image:
+    with _opened(io.BytesIO(payload), where, min(dataset.MAX_PIXELS, max(1, budget_bytes // 16))) as image:
         if image.mode == "P":
             return np.asarray(image)
         if image.mode in ("LA", "La"):

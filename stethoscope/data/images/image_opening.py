@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, DataField, Role
-from stethoscope.data.images.image_dataset import ImageDataset
+from stethoscope.data.images.image_dataset import ImageDataset, ImageRow, MarkSource, Target
 from stethoscope.data.images.image_decoding import OTHER_SUFFIXES, layout_of
-from stethoscope.data.images.image_rows import ImageRow, MarkSource, Target
 from stethoscope.data.members import Members, open_members
-from stethoscope.data.problem_list import ProblemList
+from stethoscope.data.survey import ProblemList
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile, Shape
 
@@ -55,7 +54,7 @@ class Opening:
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
 
-    def text(self, name: str, limit_bytes: int = bounds.MAX_MEMBER_BYTES) -> str:
+    def text(self, name: str, limit_bytes: int = dataset.MAX_MEMBER_BYTES) -> str:
         """One member as text: UTF-8 with or without a mark, else Latin-1."""
         return decoded(self.members.read(name, limit_bytes))
 
@@ -70,8 +69,8 @@ class Opening:
             raise UnreadableFile(
                 f"{self.file.name}: expected images with annotations ({self._title}), got none. Check what was packed."
             )
-        if len(found.classes) > bounds.MAX_CLASSES:
-            found.notes.append(f"Only the first {bounds.MAX_CLASSES:,} of {len(found.classes):,} classes are named.")
+        if len(found.classes) > dataset.MAX_CLASSES:
+            found.notes.append(f"Only the first {dataset.MAX_CLASSES:,} of {len(found.classes):,} classes are named.")
         self._about_missing(rows)
         shape, dtype = self._layout(rows)
         splits = tuple(dict.fromkeys(row.split for row in rows if row.split))
@@ -90,7 +89,7 @@ class Opening:
             rows=len(rows),
             rows_exact=True,
             fields=tuple(fields),
-            classes=found.classes[: bounds.MAX_CLASSES],
+            classes=found.classes[: dataset.MAX_CLASSES],
             splits=splits,
             problems=self.problems.kept,
             problem_count=self.problems.count,

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import Box, Mark, Points, Polygon
+from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
 from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_rows import ImageRow, Marked, canvas_for
-from stethoscope.data.split_names import split_of
+from stethoscope.data.survey import split_of
 from stethoscope.errors import TooLarge
 
 _MARK_BYTES = 600
@@ -62,8 +62,8 @@ class Listing:
         if found is None:
             found = Entry(reference, image, split=split or split_of(image or reference))
             self._entries[known] = found
-            if len(self._entries) > bounds.MAX_MEMBERS:
-                raise TooLarge(f"{self._subject}: names more than {bounds.MAX_MEMBERS:,} images. Give a part of it.")
+            if len(self._entries) > dataset.MAX_MEMBERS:
+                raise TooLarge(f"{self._subject}: names more than {dataset.MAX_MEMBERS:,} images. Give a part of it.")
         return found
 
     def mark(self, entry: Entry, mark: Mark) -> None:

@@ -1,11 +1,15 @@
-"""What is wrong with marks whatever format they came in: outside the image, without an area, not numbers."""
+"""What is wrong with marks whatever format they came in: outside the image, without an area, not numbers.
+
+Marks of one image, gathered until they would take too much: a small file can describe masks without end.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from stethoscope.data.dataset import Box, Mark, Points, Polygon
+from stethoscope.data import dataset
+from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
 
 _SLACK = 1.0
 """Pixels beyond the edge that rounding explains."""
@@ -60,3 +64,45 @@ def _some(labels: Sequence[str]) -> str:
 
 def _count(number: int, one: str, several: str) -> str:
     return f"1 {one}" if number == 1 else f"{number:,} {several}"
+
+
+_MASK_BYTES = 400_000_000
+"""Of all masks of one image together: forty of ten megapixels."""
+
+
+class MarkList:
+    """Keeps marks in order while there is room for them."""
+
+    def __init__(self, budget_bytes: int) -> None:
+        self._room = min(_MASK_BYTES, budget_bytes // 4)
+        self._marks: list[Mark] = []
+        self.problem = ""
+        """Why it is full, one sentence; "" while it is not."""
+
+    def extend(self, marks: Iterable[Mark]) -> bool:
+        """Takes marks one at a time, as long as there is room.
+
+        Returns:
+            Whether there is room for more.
+        """
+        if self.problem:
+            return False
+        for mark in marks:
+            self._room -= mark.bits.nbytes if isinstance(mark, Region) else 0
+            if self._room < 0:
+                self.problem = f"Its masks take too much memory; the first {len(self._marks):,} marks are shown."
+            elif len(self._marks) >= dataset.MAX_MARKS:
+                self.problem = f"Has more than {dataset.MAX_MARKS:,} marks; the first are shown."
+            if self.problem:
+                return False
+            self._marks.append(mark)
+        return True
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """What was kept."""
+        return tuple(self._marks)
+
+    def said(self, problems: Iterable[str]) -> tuple[str, ...]:
+        """Problems without repetition, and why the list is full where it is."""
+        return tuple(dict.fromkeys([*problems, *([self.problem] if self.problem else [])]))

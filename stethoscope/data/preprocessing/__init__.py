@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing.parameter import StepKind
 from stethoscope.discover import discover
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput, BadSetting
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class AddAxis(StepKind):
         axis = params["axis"]
         if not -rows.ndim <= axis <= rows.ndim:
             raise BadInput(
-                f"expected an axis from {-rows.ndim} to {rows.ndim}, got {axis} ({require.described(rows)})."
+                f"expected an axis from {-rows.ndim} to {rows.ndim}, got {axis} ({parameter.described(rows)})."
             )
         return np.expand_dims(rows, axis)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class Cast(StepKind):
         """
         import numpy as np
 
-        require.numbers(rows)
+        parameter.numbers(rows)
         dtype = np.dtype(params["dtype"])
         if dtype.kind in "iu" and rows.size and rows.dtype.kind in "iuf":
             bounds = np.iinfo(dtype)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -40,20 +39,20 @@ class Channels(StepKind):
         """Returns the images with other channels; grey of whole numbers is rounded and keeps its dtype."""
         import numpy as np
 
-        require.numbers(rows)
+        parameter.numbers(rows)
         mode, axis = params["mode"], params["axis"]
         if axis == 0:
             raise BadInput("expected an axis other than 0, which counts rows. Use -1 for the last.")
         if mode == "grey_to_rgb" and rows.ndim == 3:
             return np.repeat(np.expand_dims(rows, axis), 3, axis)
-        require.rank(rows, (4, 5), "images with a channel axis")
+        parameter.rank(rows, (4, 5), "images with a channel axis")
         if mode == "grey_to_rgb":
-            require.channels(rows, axis, (1,))
+            parameter.channels(rows, axis, (1,))
             return np.repeat(rows, 3, axis)
         if mode == "drop_alpha":
-            require.channels(rows, axis, (2, 4))
+            parameter.channels(rows, axis, (2, 4))
             return np.take(rows, range(rows.shape[axis] - 1), axis)
-        require.channels(rows, axis, (3,))
+        parameter.channels(rows, axis, (3,))
         if mode == "rgb_to_bgr":
             return np.flip(rows, axis)
         weights = np.asarray(_GREY, "float32")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput, BadSetting
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class Clip(StepKind):
         Raises:
             BadInput: text, or whole numbers with a fraction as a bound.
         """
-        require.numbers(rows)
+        parameter.numbers(rows)
         least, most = params["least"], params["most"]
         if rows.dtype.kind in "iub":
             if rows.dtype.kind == "b" or least != int(least) or most != int(most):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ class FillMissing(StepKind):
         """Returns the rows with every value finite (or not NaN)."""
         import numpy as np
 
-        require.numbers(rows)
+        parameter.numbers(rows)
         values = np.asarray(params["value"], "float64")
         if len(values) > 1 and (rows.ndim < 2 or rows.shape[-1] != len(values)):
             raise BadInput(
-                f"expected {len(values)} columns, got {require.described(rows)}. Give one value for each column."
+                f"expected {len(values)} columns, got {parameter.described(rows)}. Give one value for each column."
             )
         if rows.dtype.kind != "f":
             return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing.parameter import StepKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import StepKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -20,8 +20,8 @@ class FromOneHot(StepKind):
 
     def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
         """Returns int64 without the last axis."""
-        require.numbers(rows)
-        require.rank(rows, tuple(range(2, 9)), "one column per class")
+        parameter.numbers(rows)
+        parameter.rank(rows, tuple(range(2, 9)), "one column per class")
         numbers: npt.NDArray[Any] = rows.argmax(-1)
         return numbers
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,13 +35,13 @@ class ImageNet(StepKind):
         """Returns float32 of the same shape."""
         import numpy as np
 
-        require.numbers(rows)
+        parameter.numbers(rows)
         made = rows.astype("float32")
         if params["mode"] == "tf":
             made /= 127.5
             return made - 1.0
         axis = params["axis"]
-        require.channels(rows, axis, (3,))
+        parameter.channels(rows, axis, (3,))
         shape = [1] * rows.ndim
         shape[axis] = 3
         if params["mode"] == "caffe":

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class OneHot(StepKind):
         """
         import numpy as np
 
-        require.numbers(rows)
+        parameter.numbers(rows)
         if rows.ndim > 1 and rows.shape[-1] == 1:
             rows = rows[..., 0]
         classes = int(params["classes"])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,8 +35,8 @@ class Pad(StepKind):
         """Returns rows of `length` values, in the same dtype."""
         import numpy as np
 
-        require.numbers(rows)
-        require.rank(rows, tuple(range(2, 8)), "sequences")
+        parameter.numbers(rows)
+        parameter.rank(rows, tuple(range(2, 8)), "sequences")
         length, have = params["length"], rows.shape[1]
         if have > length:
             return rows[:, have - length :] if params["cut"] == "pre" else rows[:, :length]

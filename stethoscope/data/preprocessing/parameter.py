@@ -1,13 +1,23 @@
-"""What a step may be told: the name, kind and bounds of each parameter, and one way to check them."""
+"""What a step may be told: the name, kind and bounds of each parameter, and one way to check them.
+
+One change to data on its way into a model: applied to arrays, shown as code, kept as JSON.
+
+What a step asks of an array before it changes it.
+"""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from stethoscope.errors import BadSetting
+from stethoscope.errors import BadInput, BadSetting
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 
 Kind = Literal["number", "count", "flag", "choice", "numbers", "counts", "texts"]
 """`count` is a whole number; `numbers`, `counts` and `texts` are lists."""
@@ -127,3 +137,80 @@ def _expected(one: Parameter) -> str:
     if math.isfinite(one.least):
         return f"{words}, at least {one.least:g}"
     return words
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step as a user chose it. JSON: {"step": kind, "of": array name, **params}."""
+
+    kind: str
+    """The id of a `StepKind`: scale, standardize, transpose, one_hot, resize, pad, cast, …"""
+    of: str
+    """The array it changes: "x", "y", or an array's own name."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """As in a job's parameters and in the address."""
+        listed = {name: list(value) if isinstance(value, tuple) else value for name, value in self.params.items()}
+        return {"step": self.kind, "of": self.of, **listed}
+
+
+class StepKind(ABC):
+    """One kind of step; one file in `stethoscope/data/preprocessing/` each, its `STEP`.
+
+    What it does to a row depends on that row and the parameters alone: data is prepared in parts.
+    """
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    """For people: "Scale"."""
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    def checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters in their own types, defaults filled in.
+
+        Raises:
+            BadSetting: a parameter is missing, unknown or makes no sense.
+        """
+        return checked(self.id, self.parameters, params)
+
+    @abstractmethod
+    def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
+        """Returns the changed rows (leading dimension: rows); the given array stays as it is.
+
+        Raises:
+            BadInput: the array cannot be changed so (wrong rank, text, …); says what it expected.
+        """
+
+    @abstractmethod
+    def code(self, name: str, params: Mapping[str, Any]) -> str:
+        """Python (numpy, or keras where numpy has no such thing) that does the same to the variable `name`."""
+
+    @abstractmethod
+    def words(self, params: Mapping[str, Any]) -> str:
+        """What it does in a few words: "÷255", "resize to 224×224"."""
+
+
+def numbers(rows: npt.NDArray[Any], advice: str = "Turn labels of text into numbers with To class numbers.") -> None:
+    """Raises BadInput for text, dates and the like."""
+    if rows.dtype.kind not in "biuf":
+        raise BadInput(f"expected numbers, got {described(rows)}. {advice}")
+
+
+def rank(rows: npt.NDArray[Any], ranks: tuple[int, ...], what: str) -> None:
+    """Raises BadInput unless an array (rows included) has one of `ranks` dimensions."""
+    if rows.ndim not in ranks:
+        raise BadInput(f"expected {what}, got {described(rows)}. Remove the step or choose another array.")
+
+
+def channels(rows: npt.NDArray[Any], axis: int, allowed: tuple[int, ...]) -> None:
+    """Raises BadInput unless `axis` has one of the `allowed` sizes."""
+    sizes = " or ".join(str(size) for size in allowed)
+    if not -rows.ndim <= axis < rows.ndim or axis % rows.ndim == 0 or rows.shape[axis] not in allowed:
+        raise BadInput(f"expected {sizes} channels in axis {axis}, got {described(rows)}. Choose another axis.")
+
+
+def described(rows: npt.NDArray[Any]) -> str:
+    """An array in words: the shape of a row and the dtype."""
+    kind = "text" if rows.dtype.kind in "US" else str(rows.dtype)
+    return f"rows of shape {rows.shape[1:]} of {kind}" if rows.ndim else f"one value of {kind}"

@@ -1,19 +1,24 @@
-"""The steps a user chose, in order: applied to what a data file gives, shown as one piece of code, kept in the address."""
+"""The steps a user chose, in order: applied to what a data file gives, shown as one piece of code, kept in the address.
+
+Steps as one short line of text that survives an address: "scale~x~factor~0.0039~~one_hot~y~classes~10".
+"""
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import address_text, all_steps
-from stethoscope.data.preprocessing.step import Step
+from stethoscope.data.preprocessing import all_steps
+from stethoscope.data.preprocessing.parameter import Step
 from stethoscope.errors import BadInput, BadSetting
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
 
 MAX_STEPS = 40
 MAX_NAME = 200
@@ -47,7 +52,7 @@ class Preparation:
         Raises:
             BadSetting: not such a text, or not such steps.
         """
-        return cls.from_json(address_text.read(text))
+        return cls.from_json(read(text))
 
     def to_json(self) -> list[dict[str, Any]]:
         """As a job's parameter "preparation"."""
@@ -55,7 +60,7 @@ class Preparation:
 
     def to_address(self) -> str:
         """A short text for the address, defaults left out; "" without steps."""
-        return address_text.written(_without_defaults(step) for step in self.steps)
+        return written(_without_defaults(step) for step in self.steps)
 
     def with_step(self, step: Step, place: int | None = None) -> Preparation:
         """The same with one more step, before the one at `place` (or last).
@@ -192,3 +197,60 @@ def _stacked(values: Any) -> Any:
         return np.asarray(values)
     rows = [np.asarray(row) for row in values]
     return np.stack(rows) if rows and len({row.shape for row in rows}) == 1 else rows
+
+
+MAX_CHARACTERS = 200_000
+_SAFE = {"%": "%25", "~": "%7E"}
+
+
+def written(steps: Iterable[Mapping[str, Any]]) -> str:
+    """The text for steps as JSON ({"step", "of", params…}); "" for none."""
+    return "~~".join("~".join(_atoms(step)) for step in steps)
+
+
+def read(text: str) -> list[dict[str, Any]]:
+    """The inverse of `written`. Names and values are not checked.
+
+    Raises:
+        BadSetting: the text is not of this form.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise BadSetting(f"Preparation: expected a text of at most {MAX_CHARACTERS:,} characters. Leave steps out.")
+    found = []
+    for part in text.split("~~") if text else []:
+        kind, *atoms = part.split("~")
+        if len(atoms) % 2 != 1 or not kind:
+            raise BadSetting(
+                f"Preparation: expected step~array~name~value…, got {part[:60]!r}. Choose the steps again."
+            )
+        named = dict(zip(atoms[1::2], atoms[2::2], strict=True))
+        found.append(
+            {"step": _plain(kind), "of": _plain(atoms[0])}
+            | {_plain(name): _value(value) for name, value in named.items()}
+        )
+    return found
+
+
+def _atoms(step: Mapping[str, Any]) -> list[str]:
+    atoms = [_escaped(str(step["step"])), _escaped(str(step["of"]))]
+    for name, value in step.items():
+        if name not in ("step", "of") and value is not None:
+            atoms += [_escaped(name), _escaped(json.dumps(value, separators=(",", ":"), ensure_ascii=False))]
+    return atoms
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(_plain(text))
+    except (ValueError, RecursionError) as error:
+        raise BadSetting(
+            f"Preparation: expected a value as JSON, got {text[:60]!r}. Choose the steps again."
+        ) from error
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SAFE.get(character, character) for character in text)
+
+
+def _plain(text: str) -> str:
+    return text.replace("%7E", "~").replace("%25", "%")

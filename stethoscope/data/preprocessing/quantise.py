@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,7 +30,7 @@ class Quantise(StepKind):
         """Returns whole numbers of the dtype."""
         import numpy as np
 
-        require.numbers(rows)
+        parameter.numbers(rows)
         bounds = np.iinfo(params["dtype"])
         made = np.round(rows.astype("float32") / params["scale"]) + params["zero_point"]
         quantised: npt.NDArray[Any] = made.clip(bounds.min, bounds.max).astype(params["dtype"])

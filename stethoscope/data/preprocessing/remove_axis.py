@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput, BadSetting
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class RemoveAxis(StepKind):
         """
         axis = params["axis"]
         if not -rows.ndim <= axis < rows.ndim or axis % rows.ndim == 0 or rows.shape[axis] != 1:
-            raise BadInput(f"expected size 1 in axis {axis}, got {require.described(rows)}. Choose another axis.")
+            raise BadInput(f"expected size 1 in axis {axis}, got {parameter.described(rows)}. Choose another axis.")
         return rows.squeeze(axis)
 
     def code(self, name: str, params: Mapping[str, Any]) -> str:

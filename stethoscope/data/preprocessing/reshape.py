@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput, BadSetting
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class Reshape(StepKind):
         shape = params["shape"]
         values, wanted = math.prod(rows.shape[1:]), math.prod(size for size in shape if size != -1)
         if values != wanted and (-1 not in shape or values % wanted):
-            raise BadInput(f"expected {wanted:,} values in a row for {tuple(shape)}, got {require.described(rows)}.")
+            raise BadInput(f"expected {wanted:,} values in a row for {tuple(shape)}, got {parameter.described(rows)}.")
         return rows.reshape(len(rows), *(values // wanted if size == -1 else size for size in shape))
 
     def code(self, name: str, params: Mapping[str, Any]) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +24,7 @@ class Scale(StepKind):
 
     def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
         """Returns rows · factor + offset."""
-        require.numbers(rows)
+        parameter.numbers(rows)
         made: npt.NDArray[Any] = rows.astype("float64" if rows.dtype == "float64" else "float32") * params["factor"]
         if params["offset"]:
             made += made.dtype.type(params["offset"])

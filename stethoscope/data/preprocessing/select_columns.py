@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class SelectColumns(StepKind):
         columns = list(params["columns"])
         if rows.ndim < 2 or max(columns) >= rows.shape[-1]:
             raise BadInput(
-                f"expected a column {max(columns)} (counted from 0), got {require.described(rows)}. Choose other columns."
+                f"expected a column {max(columns)} (counted from 0), got {parameter.described(rows)}. Choose other columns."
             )
         return rows[..., columns]
 

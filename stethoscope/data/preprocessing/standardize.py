@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput, BadSetting
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Standardize(StepKind):
         """Returns (rows − mean) / std as float32 (float64 stays)."""
         import numpy as np
 
-        require.numbers(rows)
+        parameter.numbers(rows)
         made: Any = rows.astype("float64" if rows.dtype == "float64" else "float32")
         mean, std = (np.asarray(params[key], made.dtype) for key in ("mean", "std"))
         std[std == 0] = 1
@@ -53,7 +52,7 @@ class Standardize(StepKind):
         axis = params["axis"]
         if not -rows.ndim <= axis < rows.ndim or axis % rows.ndim == 0 or rows.shape[axis] != len(mean):
             raise BadInput(
-                f"expected {len(mean)} values in axis {axis}, got {require.described(rows)}. Measure mean and std again."
+                f"expected {len(mean)} values in axis {axis}, got {parameter.described(rows)}. Measure mean and std again."
             )
         shape = [1] * rows.ndim
         shape[axis] = len(mean)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stethoscope.data.preprocessing import require
-from stethoscope.data.preprocessing.parameter import Parameter
-from stethoscope.data.preprocessing.step import StepKind
+from stethoscope.data.preprocessing import parameter
+from stethoscope.data.preprocessing.parameter import Parameter, StepKind
 from stethoscope.errors import BadInput, BadSetting
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class Transpose(StepKind):
         axes = params["axes"]
         if rows.ndim != len(axes):
             raise BadInput(
-                f"expected {len(axes)} axes with the rows', got {rows.ndim} ({require.described(rows)}). Change the order of the axes."
+                f"expected {len(axes)} axes with the rows', got {rows.ndim} ({parameter.described(rows)}). Change the order of the axes."
             )
         return rows.transpose(axes)
 

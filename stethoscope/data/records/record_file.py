@@ -11,16 +11,15 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.streams.text_source import DAMAGE, open_stream
 from stethoscope.errors import TooLarge
-from stethoscope.models.containers.crc32c import masked
-from stethoscope.models.containers.limits import MAX_RATIO, RATIO_FLOOR_BYTES
-from stethoscope.models.containers.record_framing import FOOTER, HEADER, length
+from stethoscope.models.containers.damage import MAX_RATIO, RATIO_FLOOR_BYTES
+from stethoscope.models.containers.record_framing import FOOTER, HEADER, length, masked
 from stethoscope.types import ModelFile
 
 _ZLIB = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
-MAX_RECORD_BYTES = bounds.MAX_MEMBER_BYTES
+MAX_RECORD_BYTES = dataset.MAX_MEMBER_BYTES
 
 
 class RecordFile:
@@ -110,8 +109,8 @@ def _uncompressed(stream: IO[bytes], file: ModelFile, name: str) -> IO[bytes]:
     stream.seek(0)
     if head[:2] not in _ZLIB or length(head) is not None:
         return stream
-    packed = stream.read(bounds.MAX_ANNOTATION_BYTES)
-    limit = max(RATIO_FLOOR_BYTES, min(bounds.MAX_ANNOTATION_BYTES, MAX_RATIO * len(packed)))
+    packed = stream.read(dataset.MAX_ANNOTATION_BYTES)
+    limit = max(RATIO_FLOOR_BYTES, min(dataset.MAX_ANNOTATION_BYTES, MAX_RATIO * len(packed)))
     try:
         inflater = zlib.decompressobj()
         content = inflater.decompress(packed, limit)

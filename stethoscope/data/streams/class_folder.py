@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, DataField, Sample
 from stethoscope.data.members import Members, open_members
-from stethoscope.data.problem_list import ProblemList
-from stethoscope.data.split_names import is_split, split_of
+from stethoscope.data.survey import ProblemList, is_split, split_of
 from stethoscope.data.tables.field_rows import Column, FieldRows, stacked
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
@@ -66,7 +65,7 @@ class ClassFolder(FieldRows):
         order = {"": 0, "train": 0, "training": 0}
         self._files = sorted(files, key=lambda one: (order.get(one.split.lower(), 1), one.split, one.name))
         self._said: dict[int, list[str]] = {}
-        self.classes = tuple(sorted({one.label for one in files if one.label}))[: bounds.MAX_CLASSES]
+        self.classes = tuple(sorted({one.label for one in files if one.label}))[: dataset.MAX_CLASSES]
         if str(options.get("target") or "") == "none":
             self.classes = ()
         splits = tuple(dict.fromkeys(one.split for one in self._files if one.split))
@@ -121,7 +120,7 @@ class ClassFolder(FieldRows):
     def _read(self, place: int) -> npt.NDArray[Any] | None:
         name = self._files[place].name
         try:
-            limit = min(bounds.MAX_MEMBER_BYTES, self._budget // 8)
+            limit = min(dataset.MAX_MEMBER_BYTES, self._budget // 8)
             value, remark = self.read_file(self._members.read(name, limit), name)
         except StethoscopeError as error:
             self._said[place] = [str(error)]

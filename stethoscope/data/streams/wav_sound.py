@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.errors import TooLarge, UnreadableFile
 
 _PCM, _FLOAT, _ALAW, _MULAW, _EXTENSIBLE = 1, 3, 6, 7, 0xFFFE
@@ -77,9 +77,9 @@ def read_wav(payload: bytes, where: str) -> Sound:
     data = payload[begin : begin + declared]
     remark = f"Declares {declared:,} bytes of sound, the file holds {len(data):,}." if len(data) < declared else ""
     frames = len(data) // form.frame_bytes
-    if frames / form.rate_hz > bounds.MAX_SOUND_S:
+    if frames / form.rate_hz > dataset.MAX_SOUND_S:
         raise TooLarge(
-            f"{where}: lasts {frames / form.rate_hz:,.0f} s, expected at most {bounds.MAX_SOUND_S:,.0f} s. Cut it."
+            f"{where}: lasts {frames / form.rate_hz:,.0f} s, expected at most {dataset.MAX_SOUND_S:,.0f} s. Cut it."
         )
     samples = _numbers(data[: frames * form.frame_bytes], form)
     shaped = samples.reshape(frames, form.channels)

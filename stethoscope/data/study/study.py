@@ -15,11 +15,9 @@ from stethoscope.data.dataset import DataAbout, DataField, Dataset, FieldKind, R
 from stethoscope.data.study.categories import Categories, CategoryStudy
 from stethoscope.data.study.dates import Dates, DateStudy
 from stethoscope.data.study.marks import Marks, MarkStudy
-from stethoscope.data.study.masks import Masks, MaskStudy
 from stethoscope.data.study.numbers import Numbers, NumberStudy
-from stethoscope.data.study.pictures import Pictures, PictureStudy
-from stethoscope.data.study.relations import Relations, RelationStudy
-from stethoscope.data.study.repeats import Repeats, RepeatStudy, combined, numbers_of
+from stethoscope.data.study.pictures import Masks, MaskStudy, Pictures, PictureStudy
+from stethoscope.data.study.repeats import Relations, RelationStudy, Repeats, RepeatStudy, combined, numbers_of
 from stethoscope.data.study.texts import Sequences, SequenceStudy, Texts, TextStudy, Tokens, TokenStudy
 
 TIME_S = 20.0

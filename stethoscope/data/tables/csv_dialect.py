@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.errors import BadSetting, TooLarge, UnreadableFile
 
 DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
@@ -62,8 +62,8 @@ def dialect_of(subject: str, head: bytes, options: Mapping[str, Any], *, whole: 
     rows = first_rows(body, delimiter, whole=whole)
     if not rows:
         raise UnreadableFile(f"{subject}: expected a table of text, got no rows. Save it again with a header line.")
-    if len(rows[0]) > bounds.MAX_COLUMNS:
-        raise TooLarge(f"{subject}: has {len(rows[0]):,} columns, expected at most {bounds.MAX_COLUMNS:,}.")
+    if len(rows[0]) > dataset.MAX_COLUMNS:
+        raise TooLarge(f"{subject}: has {len(rows[0]):,} columns, expected at most {dataset.MAX_COLUMNS:,}.")
     said = options.get("header")
     header = has_header(rows) if said is None else bool(said)
     names = _each_once(rows[0] if header else [f"column {place + 1}" for place in range(_usual_width(rows))])

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data import bounds
+from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, DataField, Mark, Sample
 from stethoscope.data.tables.field_guess import channels_first, is_one_hot
 from stethoscope.errors import UnreadableFile
@@ -176,7 +176,7 @@ def text_array(values: Sequence[str]) -> npt.NDArray[Any]:
     if widest * 4 * len(values) <= _UNICODE_BYTES:
         return np.array(values, dtype=str)
     made = np.empty(len(values), dtype=object)
-    made[:] = [value[: bounds.MAX_TEXT] for value in values]
+    made[:] = [value[: dataset.MAX_TEXT] for value in values]
     return made
 
 

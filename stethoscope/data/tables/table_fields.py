@@ -1,4 +1,7 @@
-"""What the columns of a table are: kinds, the column to be foretold, and those that are none of a model's business."""
+"""What the columns of a table are: kinds, the column to be foretold, and those that are none of a model's business.
+
+A table whose columns are in memory: what JSON and lines of text become.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data import bounds
-from stethoscope.data.dataset import DataField, FieldKind, Role
+from stethoscope.data import dataset
+from stethoscope.data.dataset import DataAbout, DataField, FieldKind, Role
+from stethoscope.data.survey import ProblemList
 from stethoscope.data.tables.field_guess import is_classes, kind_of, role_of
-from stethoscope.data.tables.field_rows import one_hot_details
+from stethoscope.data.tables.field_rows import Column, FieldRows, one_hot_details
 from stethoscope.errors import BadSetting
 
 _TARGET_NAMES = ("target", "label", "labels", "class", "y", "class_label", "category", "outcome", "output", "response")
@@ -75,7 +79,7 @@ def classes_of(values: npt.NDArray[Any]) -> tuple[str, ...]:
     if values.dtype.kind not in "USO":
         return ()
     different = sorted({str(value) for value in values.reshape(-1) if value is not None and str(value)})
-    return tuple(different[: bounds.MAX_CLASSES])
+    return tuple(different[: dataset.MAX_CLASSES])
 
 
 def _classes(values: Any, fields: Sequence[DataField]) -> tuple[str, ...]:
@@ -177,3 +181,45 @@ def _dates(values: npt.NDArray[Any]) -> bool:
 
 def _dtype(values: npt.NDArray[Any]) -> str:
     return "string" if values.dtype.kind in "USO" else values.dtype.name
+
+
+class ColumnTable(FieldRows):
+    """Columns of equal length."""
+
+    def __init__(
+        self,
+        reader_id: str,
+        title: str,
+        subject: str,
+        columns: Mapping[str, Column],
+        options: Mapping[str, Any],
+        problems: ProblemList,
+        *,
+        notes: Sequence[str] = (),
+        exact: bool = True,
+        details: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """Decides what the columns are; see `table_fields`.
+
+        Raises:
+            BadSetting: options["target"] names no column.
+        """
+        self._columns = dict(columns)
+        made = table_fields(subject, self._columns, options, details)
+        rows = len(next(iter(self._columns.values()), ()))
+        self.about = DataAbout(
+            reader_id, title, rows, exact, made.fields, made.classes, self._splits(made.fields), problems.kept,
+            problems.count, (*made.notes, *notes),
+        )  # fmt: skip
+
+    def columns(self, start: int, stop: int, names: Sequence[str] | None = None) -> Mapping[str, Column]:
+        """See `Dataset.columns`."""
+        return {name: column[start:stop] for name, column in self._columns.items() if names is None or name in names}
+
+    def _splits(self, fields: Sequence[Any]) -> tuple[str, ...]:
+        found: dict[str, None] = {}
+        for field in fields:
+            column = self._columns[field.name]
+            if field.role == "split" and isinstance(column, np.ndarray):
+                found |= dict.fromkeys(str(value) for value in np.unique(column)[:20])
+        return tuple(found)

@@ -18,8 +18,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.data_fit import input_fit, label_fit
 from stethoscope.evidence.data_fit.expected_input import ExpectedInput, expected_inputs
 from stethoscope.evidence.data_fit.report import Broken, InputFit, Misfit, OutputFit
-from stethoscope.evidence.data_fit.sampled_rows import Rows, Sampled, flat
-from stethoscope.evidence.data_fit.trained_statistics import Statistics
+from stethoscope.evidence.data_fit.sampled_rows import Rows, Sampled, Statistics, flat
 from stethoscope.evidence.heads import Head, heads_of
 from stethoscope.types import Architecture
 

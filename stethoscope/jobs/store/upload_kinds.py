@@ -13,10 +13,9 @@ import sqlalchemy as sa
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs.store.schema import entries, writing
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.containers.archive import Archive, is_archive, open_archive
-from stethoscope.models.containers.archive_names import is_zip, listed
-from stethoscope.models.containers.damage import ARCHIVE, UNPACKING
+from stethoscope.models.containers.damage import ARCHIVE, UNPACKING, is_zip, listed
 from stethoscope.types import ModelFile, UploadKind
 
 _MOST_PACKED_BYTES = 32 << 20
@@ -127,7 +126,7 @@ def _is_log(file: ModelFile) -> bool:
         place = Path(folder)
         if is_archive(file.path):
             try:
-                with open_archive(file, limits.MAX_LOG_MEMBERS) as archive:
+                with open_archive(file, damage.MAX_LOG_MEMBERS) as archive:
                     _lay_out(archive, place)
             except (StethoscopeError, OSError):
                 return False

@@ -1,4 +1,7 @@
-"""One job, start to end, in a process that exists for it alone."""
+"""One job, start to end, in a process that exists for it alone.
+
+From untrusted bytes to a runner: recognise, describe, refuse what was not allowed, load.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,17 @@ from typing import Any
 
 from stethoscope import out_of_memory
 from stethoscope.codec import plain
-from stethoscope.errors import OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
+from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
 from stethoscope.framework_errors import gist
 from stethoscope.jobs import protocol
 from stethoscope.jobs.worker.containment import contain, limit, settle
 from stethoscope.jobs.worker.memory import Meter
-from stethoscope.jobs.worker.opening import open_model
-from stethoscope.shortage_report import named_by
-from stethoscope.task import TaskContext
+from stethoscope.memory.layer_estimate import largest_tensors
+from stethoscope.models.formats import detect
+from stethoscope.out_of_memory import ShortageReport, named_by
+from stethoscope.task import Reporter, TaskContext
 from stethoscope.tasks import all_tasks
-from stethoscope.types import Job, Status
+from stethoscope.types import Architecture, Job, Runner, Status
 
 
 class _Reporter:
@@ -126,3 +130,55 @@ def _write(folder: Path, answer: Mapping[str, Any]) -> None:
     temporary = folder / "result.tmp"
     temporary.write_text(json.dumps(answer))
     temporary.replace(folder / "result.json")
+
+
+def open_model(
+    job: Job, folder: Path, report: Reporter, role: str = "model", *, may_run_programs: bool = True
+) -> tuple[Architecture, Runner]:
+    """Opens the model of `job` in a role, each at most once.
+
+    What the owner allows is params["trusted"] for "model", and params["trusted_other"] for the role "other".
+
+    Raises:
+        UnsafeFile: the file is a program in itself, and `may_run_programs` is false.
+        NeedsTrust: the file holds code and its owner has not said yes.
+        CannotRun: no installed runtime can execute it.
+        OutOfMemory: its weights alone exceed the job's memory limit, or loading ran out.
+    """
+    file = job.files[role]
+    report("read", message=f"reading {file.name}")
+    kind = detect(file)
+    architecture = kind.describe(file)
+    if kind.is_program and not may_run_programs:
+        raise UnsafeFile(
+            f"{file.name}: a {kind.title} is a program, and this server's kernel cannot contain it (see `stethoscope "
+            "doctor`). Upload the .keras file, or ask whoever runs this server."
+        )
+    trusted = bool(job.params.get("trusted" if role == "model" else f"trusted_{role}", False))
+    if architecture.hazards and not trusted:
+        first = architecture.hazards[0]
+        more = f" (and {len(architecture.hazards) - 1} more)" if len(architecture.hazards) > 1 else ""
+        raise NeedsTrust(f"{file.name}: {first.message}{more} It is run only after its owner allows it for this file.")
+    if architecture.runnable:
+        reason = architecture.runnable.removeprefix(f"{file.name}: ")
+        raise CannotRun(f"{file.name}: {reason[:1].lower()}{reason[1:]}")
+    (folder / "foretold.json").write_text(json.dumps(largest_tensors(architecture)))
+    report("load", message=f"loading {file.name}")
+    if architecture.weight_bytes > job.budget.memory_bytes:
+        raise OutOfMemory(
+            f"{file.name}: its weights alone need {architecture.weight_bytes:,} bytes; "
+            f"the limit is {job.budget.memory_bytes:,}. Raise the memory limit.",
+            {"oom": ShortageReport(weight_bytes=architecture.weight_bytes)},
+        )
+    scratch = folder / "tmp" / role
+    scratch.mkdir(parents=True, exist_ok=True)
+    try:
+        return architecture, kind.open(file, scratch, trusted=trusted)
+    except Exception as error:
+        cause = out_of_memory.explain(error)
+        if cause is not None and not isinstance(error, OutOfMemory):
+            raise OutOfMemory(
+                f"Loading {file.name}: {cause.sentence}",
+                {"oom": named_by(cause)},
+            ) from error
+        raise

@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.logs.better import best_is_low, is_score
-from stethoscope.logs.runs.columns import NUMBERS, SERIES
-from stethoscope.logs.runs.facts import RunFacts
-from stethoscope.logs.runs.numbering import Numbering
+from stethoscope.logs.runs.columns import NUMBERS, SERIES, SeriesRows, extend_summary, row_summary, sorted_rows
+from stethoscope.logs.runs.facts import Numbering, RunFacts
 from stethoscope.logs.runs.segment import Segment, open_segment
-from stethoscope.logs.runs.series_rows import SeriesRows, extend_summary, row_summary, sorted_rows
 from stethoscope.logs.series import Media, Series
 
 _FIRST, _FIRST_WALL, _LAST_WALL = SERIES.index("first"), NUMBERS.index("first_wall"), NUMBERS.index("last_wall")

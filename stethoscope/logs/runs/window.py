@@ -10,11 +10,9 @@ import numpy.typing as npt
 
 from stethoscope.logs.better import best_is_low
 from stethoscope.logs.runs.chart import Chart, Line, Mark, Pair, View
-from stethoscope.logs.runs.grouping import group_points
-from stethoscope.logs.runs.selection import Floats, Points, select
-from stethoscope.logs.runs.smoothing import smooth
+from stethoscope.logs.runs.selection import Floats, Points, group_points, select
+from stethoscope.logs.runs.smoothing import smooth, thin, touching
 from stethoscope.logs.runs.table import RunTable
-from stethoscope.logs.runs.thinning import thin, touching
 
 MAX_POINTS = 200_000
 """Points of all series of a chart together."""

@@ -1,19 +1,22 @@
-"""Which ways of using the devices fit, cheapest first."""
+"""Which ways of using the devices fit, cheapest first.
+
+What a model's file decides of a plan: the optimizer it was compiled with, the precision it was saved in.
+
+The precision a model file was saved in.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from stethoscope.architecture.model_shape import ModelShape, model_shape
-from stethoscope.architecture.transformers import Recompute
+from stethoscope.architecture.model_shape import ModelShape, Recompute, model_shape
 from stethoscope.errors import BadSetting
-from stethoscope.memory.planner.cost import Cost, cost
-from stethoscope.memory.planner.elsewhere import NOT_AVAILABLE, Elsewhere, elsewhere
-from stethoscope.memory.planner.layout import Layout
+from stethoscope.memory.planner.elsewhere import NOT_AVAILABLE, Cost, Elsewhere, cost, elsewhere
 from stethoscope.memory.planner.parallelism import BytesPerDevice, Division, Estimate, Workload, estimate
 from stethoscope.memory.planner.presets import Device
-from stethoscope.memory.planner.states import Optimizer, Precision, optimizer, precision
+from stethoscope.memory.planner.states import Layout, Optimizer, Precision, compiled_optimizer, optimizer, precision
 from stethoscope.types import Architecture
 
 _DEGREES = (*range(2, 17), 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
@@ -231,3 +234,46 @@ def together(needs_bytes: Mapping[str, int], device: Device, headroom_fraction: 
     shares = {name: need + int(need * headroom_fraction) for name, need in needs_bytes.items()}
     total = sum(shares.values())
     return Together(total <= device.usable_bytes, shares, total, device.usable_bytes - total)
+
+
+def for_model(architecture: Architecture, asked: Settings) -> Settings:
+    """Replaces "auto" by what the file says: the optimizer it was compiled with, the precision it was saved in."""
+    optimizer: str | Optimizer = asked.optimizer
+    if optimizer == "auto":
+        compiled = architecture.compile
+        serialised = compiled.details.get("optimizer") if compiled is not None else None
+        config = serialised.get("config") if isinstance(serialised, Mapping) else None
+        name = compiled.optimizer if compiled is not None and compiled.optimizer else "adam"
+        optimizer = compiled_optimizer(name, config if isinstance(config, Mapping) else {}) or "adam"
+    precision = precision_of(architecture) if asked.precision == "auto" else asked.precision
+    return replace(asked, optimizer=optimizer, precision=precision)
+
+
+_HALF = ("float16", "bfloat16")
+
+
+def precision_of(architecture: Architecture) -> str:
+    """Returns the id of the precision that a file's layers and weights speak of.
+
+    A layer that computes in 16 bits over weights of 32 is Keras' mixed precision; over weights of 16, pure.
+    """
+    dtypes = Counter(layer.dtype for layer in architecture.layers if layer.parameters)
+    half = next((dtype for dtype, _ in dtypes.most_common() if dtype in _HALF), "")
+    if not half:
+        return "float32"
+    each = architecture.weight_bytes / max(1, architecture.parameters)
+    kept = 1 + _stored_slots(architecture)
+    distance = {
+        f"mixed_{half}": min(abs(each - 4), abs(each - 4 * kept)),
+        half: min(abs(each - 2), abs(each - 2 * kept)),
+    }
+    return min(distance, key=lambda name: distance[name])
+
+
+def _stored_slots(architecture: Architecture) -> int:
+    """Values per parameter that a file saved with its optimizer may hold beside the weight."""
+    compiled = architecture.compile
+    if compiled is None or not compiled.optimizer:
+        return 0
+    known = compiled_optimizer(compiled.optimizer, {})
+    return known.slots if known is not None else 0

@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import IO
 
 from stethoscope.errors import NotFound, TooLarge, UnreadableFile, UnsafeFile
-from stethoscope.models.containers import limits
-from stethoscope.models.containers.archive_names import BoundedTarInfo, is_zip
-from stethoscope.models.containers.damage import ARCHIVE, UNPACKING
+from stethoscope.models.containers import damage
+from stethoscope.models.containers.damage import ARCHIVE, UNPACKING, BoundedTarInfo, is_zip
 from stethoscope.types import ModelFile
 
 _CHUNK = 1 << 20
@@ -164,7 +163,7 @@ def open_archive(file: ModelFile, most_members: int | None = None) -> Iterator[A
         UnsafeFile: a name that escapes, a link, a device, an overlap or a duplicate.
         TooLarge: it declares more than `limits` allow.
     """
-    most = limits.MAX_MEMBERS if most_members is None else most_members
+    most = damage.MAX_MEMBERS if most_members is None else most_members
     with ExitStack() as opened:
         if is_zip(file.path):
             archive = _open_zip(file, most, opened)
@@ -276,7 +275,7 @@ def _check_tar(file: ModelFile, tar: tarfile.TarFile, most: int) -> dict[str, Me
         if info.isdir():
             continue
         inflated += info.size
-        if inflated > max(limits.RATIO_FLOOR_BYTES, limits.MAX_RATIO * stored):
+        if inflated > max(damage.RATIO_FLOOR_BYTES, damage.MAX_RATIO * stored):
             raise TooLarge(f"{file.name}: declares {inflated:,} bytes inside {stored:,}, as in a decompression bomb.")
         # tarfile gives names verbatim; `open` must find them by the same string.
         _plain(file, info.name)
@@ -329,5 +328,5 @@ def _check_count(file: ModelFile, count: int, most: int) -> None:
 
 def _check_total(file: ModelFile, members: dict[str, Member], stored_bytes: int) -> None:
     total = sum(member.size_bytes for member in members.values())
-    if total > limits.MAX_INFLATED_BYTES or total > max(limits.RATIO_FLOOR_BYTES, limits.MAX_RATIO * stored_bytes):
+    if total > damage.MAX_INFLATED_BYTES or total > max(damage.RATIO_FLOOR_BYTES, damage.MAX_RATIO * stored_bytes):
         raise TooLarge(f"{file.name}: declares {total:,} bytes inside {stored_bytes:,}, as in a decompression bomb.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 
 _FORMATS = {code: struct.Struct(f"<{code}") for code in "bBhHiIqQf?"}
 
@@ -26,7 +26,7 @@ class Buffer:
     def __init__(self, view: memoryview) -> None:
         self.view = view
         self.size = len(view)
-        self._left = limits.MAX_GRAPH_BYTES
+        self._left = damage.MAX_GRAPH_BYTES
 
     def unpack(self, code: str, position: int) -> int:
         """Returns the little-endian scalar of struct format `code` at `position`.

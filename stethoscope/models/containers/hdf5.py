@@ -11,7 +11,7 @@ from math import prod
 from typing import IO, Any
 
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_OBJECTS = 500_000
@@ -144,10 +144,10 @@ def survey(subject: str, group: Any) -> Tree:
                 array = _declared(h5py, subject, child, thing)
                 tree.arrays[child] = array
                 total += array.size_bytes
-                if total > limits.MAX_WEIGHT_BYTES:
+                if total > damage.MAX_WEIGHT_BYTES:
                     raise TooLarge(
                         f"{subject}: HDF5 dataset {child!r} of shape {array.shape} brings the declared weights to "
-                        f"{total:,} bytes, expected at most {limits.MAX_WEIGHT_BYTES:,}. The file does not hold that much."
+                        f"{total:,} bytes, expected at most {damage.MAX_WEIGHT_BYTES:,}. The file does not hold that much."
                     )
             if len(tree.groups) + len(tree.arrays) > _MAX_OBJECTS:
                 raise TooLarge(f"{subject}: holds more than {_MAX_OBJECTS:,} HDF5 objects. A model has a few thousand.")
@@ -176,7 +176,7 @@ def attribute(subject: str, thing: Any, name: str) -> Any:
     handle = h5py.h5a.open(thing.id, name.encode())
     items = prod(handle.shape or (1,))
     declared = items * int(handle.get_type().get_size())
-    if declared > limits.MAX_CONFIG_BYTES or items > _MAX_ATTRIBUTE_ITEMS:
+    if declared > damage.MAX_CONFIG_BYTES or items > _MAX_ATTRIBUTE_ITEMS:
         raise TooLarge(f"{subject}: HDF5 attribute {name!r} declares {declared:,} bytes. Save the model again.")
     return _plain(thing.attrs[name])
 

@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.errors import CannotRun, NeedsTrust, TooLarge, UnreadableFile
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.formats.tf_graph import (
     frozen_graph_ends,
-    frozen_graph_file,
     graph_hazards,
     graph_layers,
     graph_ops,
     graph_shapes,
-    tf_text,
+    tf_proto,
 )
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, flatten
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
@@ -38,7 +37,7 @@ class FrozenGraphFormat(Format):
 
     def sniff(self, file: ModelFile) -> bool:
         """Whether it is a GraphDef by its structure, or something of TensorFlow's that needs its own explanation."""
-        return frozen_graph_file.kind(file) != ""
+        return frozen_graph_ends.kind(file) != ""
 
     def describe(self, file: ModelFile) -> Architecture:
         """Reads operators, inputs and outputs without the weights' values."""
@@ -46,9 +45,9 @@ class FrozenGraphFormat(Format):
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
         """The graph without long tensor contents, as Netron draws it."""
-        if tf_text.first_field(file):
-            return "graph.pb", frozen_graph_file.load(file).SerializeToString()
-        return "graph.pb", frozen_graph_file.stripped(file)
+        if tf_proto.first_field(file):
+            return "graph.pb", frozen_graph_ends.load(file).SerializeToString()
+        return "graph.pb", frozen_graph_ends.stripped(file)
 
     def open(self, file: ModelFile, scratch: Path, *, trusted: bool = False) -> Runner:
         """Imports the graph into a TensorFlow session; `scratch` is not needed.
@@ -72,7 +71,7 @@ class FrozenGraphFormat(Format):
         return graph_session.import_graph(file, described.inputs, described.outputs, inputs, ends.fetches, names)
 
     def _describe(self, file: ModelFile) -> tuple[Architecture, frozen_graph_ends.Ends, FlatGraph]:
-        definition = frozen_graph_file.load(file)
+        definition = frozen_graph_ends.load(file)
         functions = {function.signature.name: function for function in definition.library.function}
         nodes = {node.name: node for node in definition.node}
         if len(nodes) != len(definition.node):
@@ -88,9 +87,9 @@ class FrozenGraphFormat(Format):
         shapes = graph_shapes.infer(graph, {name: spec.shape for name, spec in feeds.items()})
         total = sum(layer.parameters for layer in layers)
         bits = sum(weight.bits for weight in constants.values())
-        if bits // 8 > limits.MAX_WEIGHT_BYTES:
+        if bits // 8 > damage.MAX_WEIGHT_BYTES:
             raise TooLarge(
-                f"{file.name}: declares {bits // 8:,} bytes of weights, expected at most {limits.MAX_WEIGHT_BYTES:,}."
+                f"{file.name}: declares {bits // 8:,} bytes of weights, expected at most {damage.MAX_WEIGHT_BYTES:,}."
             )
         context = graph_hazards.Context(nodes, functions, served=tuple(ends.fetches.values()))
         architecture = Architecture(

@@ -1,7 +1,11 @@
-"""The `.keras` archive: config.json, metadata.json and model.weights.h5 in a zip, of Keras 3 and of Keras 2.12 and later."""
+"""The `.keras` archive: config.json, metadata.json and model.weights.h5 in a zip, of Keras 3 and of Keras 2.12 and later.
+
+A part of a file as a file of its own: nothing is copied.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 from collections.abc import Iterator
@@ -10,15 +14,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from stethoscope.errors import UnreadableFile
-from stethoscope.models.containers import hdf5, limits
+from stethoscope.models.containers import damage, hdf5
 from stethoscope.models.containers.archive import Archive, open_archive
-from stethoscope.models.containers.archive_names import listed
-from stethoscope.models.containers.damage import ARCHIVE, JSON
-from stethoscope.models.containers.window import Window
+from stethoscope.models.containers.damage import ARCHIVE, JSON, listed
 from stethoscope.models.formats.keras_model.keras_config import parse_network
 from stethoscope.models.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
-from stethoscope.models.formats.keras_model.keras_program import program
-from stethoscope.models.formats.keras_model.keras_stored import by_class
+from stethoscope.models.formats.keras_model.keras_parameters import by_class
+from stethoscope.models.formats.keras_model.keras_skeleton import program
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
@@ -94,7 +96,7 @@ def top_folder(names: list[str] | tuple[str, ...]) -> str:
     return root if root and f"{root}config.json" in names else ""
 
 
-def read_json(file: ModelFile, archive: Archive, name: str, limit_bytes: int = limits.MAX_CONFIG_BYTES) -> Any:
+def read_json(file: ModelFile, archive: Archive, name: str, limit_bytes: int = damage.MAX_CONFIG_BYTES) -> Any:
     """Parses one JSON member.
 
     Raises:
@@ -219,3 +221,41 @@ def _guessed_version(model: Any) -> str:
 
 
 FORMAT = KerasZip()
+
+
+class Window(io.RawIOBase):
+    """Read-only view of `length` bytes of `stream` from `start`."""
+
+    def __init__(self, stream: IO[bytes], start: int, length: int) -> None:
+        super().__init__()
+        self._stream, self._start, self._length, self._position = stream, start, length, 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def tell(self) -> int:
+        """Position within the window."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Moves within the window; past its end is allowed and reads nothing."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._length}[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Reads into a writable buffer."""
+        view = memoryview(buffer).cast("B")
+        wanted = max(0, min(len(view), self._length - self._position))
+        if not wanted:
+            return 0
+        self._stream.seek(self._start + self._position)
+        data = self._stream.read(wanted)
+        view[: len(data)] = data
+        self._position += len(data)
+        return len(data)

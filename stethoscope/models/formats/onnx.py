@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stethoscope.models.containers import archive, wire
-from stethoscope.models.formats.onnx_model import onnx_hazards, onnx_inference, onnx_layers, onnx_shapes
+from stethoscope.models.formats.onnx_model import onnx_hazards, onnx_layers, onnx_shapes
 from stethoscope.models.formats.onnx_model.onnx_reader import Reading, holds_model, read_model
 from stethoscope.models.model_format import Format, Program, RuntimeName, WeightsByLayer
 from stethoscope.types import Architecture, Layer, ModelFile, Runner, TensorSpec, WorkerKind
@@ -56,7 +56,7 @@ class Onnx(Format):
         model = reading.parsed(file.name)
         types = onnx_shapes.declared(model.graph)
         if not onnx_shapes.complete(types, model.graph):
-            for key, values in onnx_inference.inferred(model).items():
+            for key, values in onnx_shapes.inferred(model).items():
                 types[key] = values | {
                     name: known for name, known in types.get(key, {}).items() if known.shape is not None
                 }

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers import wire
-from stethoscope.models.formats.tf_graph import frozen_graph_ends, frozen_graph_file, graph_layers
+from stethoscope.models.formats.tf_graph import frozen_graph_ends, graph_layers
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, flatten
 from stethoscope.models.model_format import StoredWeight, WeightsByLayer
 from stethoscope.models.weights import tensor_places
@@ -21,9 +21,9 @@ def of_graph(file: ModelFile) -> Iterator[WeightsByLayer]:
     Raises:
         UnreadableFile: a graph in text form, whose values are not read apart.
     """
-    if frozen_graph_file.kind(file) == "text":
+    if frozen_graph_ends.kind(file) == "text":
         raise UnreadableFile(f"{file.name}: weights of a graph in text form are not read. Save it as a binary .pb.")
-    definition = frozen_graph_file.load(file)
+    definition = frozen_graph_ends.load(file)
     functions = {function.signature.name: function for function in definition.library.function}
     nodes = {node.name: node for node in definition.node}
     ends = frozen_graph_ends.find(nodes, int(definition.versions.producer or definition.version))

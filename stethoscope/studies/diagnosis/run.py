@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from stethoscope.checks import all_checks
-from stethoscope.checks.fixes.known_layers import with_known_settings
+from stethoscope.checks.fixes.combined import with_known_settings
 from stethoscope.checks.judging.causes import ranked
 from stethoscope.checks.judging.examination import examine
 from stethoscope.checks.judging.findings import Finding

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stethoscope.codec import answer_of, partial_of, plain
 from stethoscope.memory.points import Otherwise
-from stethoscope.shortage_report import shortage_of
+from stethoscope.out_of_memory import shortage_of
 from stethoscope.tasks.sweep import SweepUnderWay, Swept
 from stethoscope.types import JobResult, Status
 

@@ -13,8 +13,7 @@ from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, split
-from stethoscope.memory.sharing_code import sharing_codes
+from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, sharing_codes, split
 from stethoscope.memory.together_report import ModelRun, TogetherReport, at_once, judged
 from stethoscope.models.formats import all_formats
 from stethoscope.studies.lab.parts import Parts

@@ -1,14 +1,19 @@
-"""A diagnosis as one HTML file: no script, no network, dark and light."""
+"""A diagnosis as one HTML file: no script, no network, dark and light.
+
+Evidence as small pictures in SVG, for reports that open without a network.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from html import escape
 from importlib.resources import files
 
 from stethoscope import __version__
-from stethoscope.checks.judging.findings import Number, Symptom, Table
+from stethoscope.checks.judging.findings import Bars, Curves, EvidenceItem, Histogram, Mark, Number, Symptom, Table
 from stethoscope.studies.diagnosis.report import Report
-from stethoscope.studies.report.drawing import picture
 from stethoscope.types import Status
 
 
@@ -41,3 +46,120 @@ def render(report: Report) -> str:
         created=datetime.fromtimestamp(report.created_s, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
     )
+
+
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 460, 170, 58, 30, 22
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_MOST_BARS = 24
+
+
+def picture(item: EvidenceItem) -> str:
+    """Returns an <svg> for curves, bars and histograms; "" for other evidence."""
+    if isinstance(item, Curves):
+        return _curves(item)
+    if isinstance(item, Histogram):
+        names = [f"{edge:.3g}" for edge in item.edges[:-1]]
+        return _bars(item.title, item.x_label, names, [float(count) for count in item.counts], ())
+    if isinstance(item, Bars):
+        return _bars(item.title, item.value_label, list(item.names), list(item.values), item.marks, log=item.log)
+    return ""
+
+
+def _curves(item: Curves) -> str:
+    lines = [
+        (line, [(x, _scaled(y, item.log_y)) for x, y in zip(line.x, line.y, strict=False) if _drawable(y, item.log_y)])
+        for line in item.lines
+    ]
+    points = [point for _, found in lines for point in found]
+    if not points:
+        return ""
+    (x_low, x_high), (y_low, y_high) = _span([x for x, _ in points]), _span([y for _, y in points])
+
+    def place(x: float, y: float) -> str:
+        across = _LEFT + (x - x_low) / (x_high - x_low) * (_WIDTH - _LEFT - 8)
+        up = _TOP + (y_high - y) / (y_high - y_low) * (_HEIGHT - _TOP - _BOTTOM)
+        return f"{across:.1f},{up:.1f}"
+
+    groups = list(dict.fromkeys(line.group or line.name for line, _ in lines))
+    body = []
+    for line, found in lines:
+        colour = _COLOURS[groups.index(line.group or line.name) % len(_COLOURS)]
+        path = " ".join(place(x, y) for x, y in found)
+        body.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.6"/>')
+    legend = " · ".join(
+        f'<tspan fill="{_COLOURS[index % len(_COLOURS)]}">{escape(group)}</tspan>' for index, group in enumerate(groups)
+    )
+    body.append(f'<text x="{_LEFT}" y="14" class="title">{escape(item.title)}  {legend}</text>')
+    body.append(_axis(_raw(y_high, item.log_y), _raw(y_low, item.log_y), item.x_label, x_low, x_high))
+    return _svg("".join(body))
+
+
+def _bars(
+    title: str, label: str, names: Sequence[str], values: Sequence[float], marks: Sequence[Mark], *, log: bool = False
+) -> str:
+    shown = [(name, value) for name, value in zip(names, values, strict=False) if _drawable(value, log)][:_MOST_BARS]
+    if not shown:
+        return ""
+    heights = [_scaled(value, log) for _, value in shown]
+    low, high = (
+        min(0.0, *heights) if not log else min(heights) - 0.2,
+        max(heights) if log else max(0.0, *heights),
+    )
+    high = high if high > low else low + 1
+    step = (_WIDTH - _LEFT - 8) / len(shown)
+    body = [f'<text x="{_LEFT}" y="14" class="title">{escape(title)}</text>']
+    inner = _HEIGHT - _TOP - _BOTTOM
+    for index, ((name, value), height) in enumerate(zip(shown, heights, strict=True)):
+        size = max(1.0, (height - low) / (high - low) * inner)
+        body.append(
+            f'<rect x="{_LEFT + index * step + 1:.1f}" y="{_TOP + inner - size:.1f}" width="{max(1.0, step - 2):.1f}" '
+            f'height="{size:.1f}" fill="{_COLOURS[0]}"><title>{escape(name)}: {value:.4g}</title></rect>'
+        )
+    for mark in marks:
+        if _drawable(mark.at, log) and low <= _scaled(mark.at, log) <= high:
+            y = _TOP + inner - (_scaled(mark.at, log) - low) / (high - low) * inner
+            body.append(
+                f'<line x1="{_LEFT}" x2="{_WIDTH - 8}" y1="{y:.1f}" y2="{y:.1f}" stroke="#D55E00" stroke-dasharray="4 3"/>'
+            )
+    first, last = escape(shown[0][0][:24]), escape(shown[-1][0][:24])
+    body.append(
+        f'<text x="6" y="{_TOP + 8}">{_raw(high, log):.3g}</text><text x="6" y="{_TOP + inner}">{_raw(low, log):.3g}</text>'
+    )
+    body.append(
+        f'<text x="{_LEFT}" y="{_HEIGHT - 8}">{first}</text><text x="{_WIDTH - 8}" y="{_HEIGHT - 8}" text-anchor="end">{last}</text>'
+        f'<text x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(label)}</text>'
+    )
+    return _svg("".join(body))
+
+
+def _axis(high: float, low: float, x_label: str, x_low: float, x_high: float) -> str:
+    inner = _HEIGHT - _TOP - _BOTTOM
+    return (
+        f'<text x="6" y="{_TOP + 8}">{high:.3g}</text><text x="6" y="{_TOP + inner}">{low:.3g}</text>'
+        f'<line x1="{_LEFT}" y1="{_TOP}" x2="{_LEFT}" y2="{_TOP + inner}" stroke="#999"/>'
+        f'<line x1="{_LEFT}" y1="{_TOP + inner}" x2="{_WIDTH - 8}" y2="{_TOP + inner}" stroke="#999"/>'
+        f'<text x="{_LEFT}" y="{_HEIGHT - 8}">{x_low:.4g}</text>'
+        f'<text x="{_WIDTH - 8}" y="{_HEIGHT - 8}" text-anchor="end">{x_high:.4g}</text>'
+        f'<text x="{(_LEFT + _WIDTH) / 2:.0f}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(x_label)}</text>'
+    )
+
+
+def _svg(body: str) -> str:
+    return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img">{body}</svg>'
+
+
+def _drawable(value: float, log: bool) -> bool:
+    return math.isfinite(value) and (not log or value > 0)
+
+
+def _scaled(value: float, log: bool) -> float:
+    return math.log10(value) if log else value
+
+
+def _raw(value: float, log: bool) -> float:
+    return 10**value if log else value
+
+
+def _span(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.architecture.flat_ends import activation_behind
-from stethoscope.data.feeds.inputs import ModelInput, model_input
+from stethoscope.architecture.endings import activation_behind
+from stethoscope.data.feeds.dummy import ModelInput, model_input
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.evidence.activations import ActivationEvidence
 from stethoscope.models.capabilities import Observable

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.evidence.overfit import BlockedLayer
+from stethoscope.evidence.baseline import BlockedLayer
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
 from stethoscope.training.instruments import SATURATED, activation_name, owners
 from stethoscope.training.model import call, package

@@ -14,8 +14,7 @@ from stethoscope.evidence.baseline import NetworkScore
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.program.setup import Setup
 from stethoscope.task import Reporter
-from stethoscope.training.gathering.baseline import held_out
-from stethoscope.training.gathering.bootstrap import scored
+from stethoscope.training.gathering.baseline import held_out, scored
 from stethoscope.types import Architecture
 
 Array = npt.NDArray[Any]

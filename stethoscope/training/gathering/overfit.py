@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import CannotRun
-from stethoscope.evidence.overfit import BlockedLayer, OverfitEvidence
+from stethoscope.evidence.baseline import BlockedLayer, OverfitEvidence
 from stethoscope.evidence.training import RunCurve
 from stethoscope.framework_errors import gist
 from stethoscope.program.setup import Setup

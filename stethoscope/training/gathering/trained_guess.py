@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from stethoscope.architecture.initialisers import configured_variance, initialiser_of, settings_of
+from stethoscope.architecture.losses import configured_variance, initialiser_of, settings_of
 from stethoscope.evidence.weights import WeightProfile
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, ModelFile

@@ -14,11 +14,10 @@ from stethoscope.evidence.training import GradientError, RunCurve, TrainingEvide
 from stethoscope.program.setup import Setup
 from stethoscope.training.compare import Trainers, compare, skill_of
 from stethoscope.training.crash import FitCrash
-from stethoscope.training.expected_loss import expected_loss
 from stethoscope.training.gathering.gradient_check import gradient_errors, has_suspects
 from stethoscope.training.instruments import owners
 from stethoscope.training.model import package
-from stethoscope.training.skill import SCORE_ROWS
+from stethoscope.training.skill import SCORE_ROWS, expected_loss
 from stethoscope.training.trainer import RunState, Trainer
 from stethoscope.training.what_if import WhatIf, what_ifs
 

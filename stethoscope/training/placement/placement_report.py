@@ -1,10 +1,20 @@
-"""What training here and predicting there came to."""
+"""What training here and predicting there came to.
+
+Whether a model is compiled so that XLA ties its variables to the device they were made on. Read without running it.
+
+Source: tensorflow.org/xla/known_issues#tfvariable_on_a_different_device; Keras 3.15 `Trainer.compile` ("auto" is XLA
+wherever there is a device other than a CPU, no `tf.distribute` scope, and every layer supports it).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
-from stethoscope.training.placement.xla_use import XlaUse
+from stethoscope.models.formats import format_of
+from stethoscope.types import Architecture
 
 
 @dataclass(frozen=True)
@@ -81,3 +91,72 @@ def summed_up(use: XlaUse, clash: Clash | None, attempts: tuple[Attempt, ...]) -
     if not good:
         return f"{begin}, and none of the remedies gives the same outputs for this model."
     return f"{begin}. {len(good)} of {len(attempts)} ways give the same outputs: {'; '.join(good)}."
+
+
+Setting = Literal["on", "auto", "off", "not said", "no Keras model"]
+_SAVED_MODEL_BYTES = 2 << 30
+_MUST_COMPILE = b"\x0a\x0f_XlaMustCompile\x12\x02\x28\x01"
+"""An entry of a function's attributes in a SavedModel: `_XlaMustCompile` = true, as protobuf writes it."""
+
+
+@dataclass(frozen=True)
+class XlaUse:
+    """What the file says about XLA."""
+
+    setting: Setting
+    """`jit_compile` of `model.compile`; "auto" and "not said" become XLA where Keras 3 trains on an accelerator."""
+    optimizer: bool
+    """Whether the optimizer's own update is compiled (`jit_compile=True` of a Keras 2 optimizer)."""
+    functions: int
+    """Functions of a SavedModel that must be compiled."""
+    pins: bool
+    """Whether running it as saved uses XLA wherever it runs."""
+    sentence: str
+
+
+def xla_use(architecture: Architecture, path: Path | None = None) -> XlaUse:
+    """Reads compile settings; for a SavedModel also its functions, when `path` is where it lies unpacked."""
+    if not format_of(architecture).live:
+        functions = 0 if path is None else compiled_functions(path)
+        sentence = (
+            f"{functions} functions were saved with jit_compile=True: their variables must be on the device that calls them."
+            if functions
+            else "Not a Keras model with compile settings: nothing in the file asks for XLA."
+        )
+        return XlaUse("no Keras model", False, functions, functions > 0, sentence)
+    details: Mapping[str, Any] = architecture.compile.details if architecture.compile is not None else {}
+    optimizer = details.get("optimizer")
+    config = optimizer.get("config") if isinstance(optimizer, Mapping) else None
+    # Keras 3 optimizers have no such argument.
+    in_optimizer = isinstance(config, Mapping) and config.get("jit_compile") is True
+    said = details.get("jit_compile")
+    setting: Setting = "on" if said is True else "auto" if said == "auto" else "off" if said is False else "not said"
+    return XlaUse(setting, in_optimizer, 0, said is True, _sentence(setting, in_optimizer, architecture))
+
+
+def compiled_functions(path: Path) -> int:
+    """The number of functions under `path` (a folder or saved_model.pb) that were saved to be compiled by XLA."""
+    files = sorted(path.rglob("saved_model.pb")) if path.is_dir() else [path]
+    return sum(
+        file.read_bytes().count(_MUST_COMPILE)
+        for file in files
+        if file.is_file() and file.stat().st_size <= _SAVED_MODEL_BYTES
+    )
+
+
+def _sentence(setting: Setting, optimizer: bool, architecture: Architecture) -> str:
+    old = "Keras 2" in architecture.framework_version or "Keras 2" in architecture.display_format
+    told = {
+        "on": "Compiled with jit_compile=True: its programs can only be run on the device its variables are on.",
+        "auto": "Compiled with jit_compile=\"auto\": Keras 3 uses XLA where it trains on an accelerator, which ties the "
+        "variables to it.",
+        "off": "Compiled with jit_compile=False: XLA does not tie its variables to a device. Keras 3 also saves False where "
+        "\"auto\" was resolved on a machine without an accelerator; on one with a GPU the same program would use XLA.",
+        "not said": "The file does not say jit_compile. Keras 2 leaves XLA off."
+        if old
+        else "The file does not say jit_compile. Keras 3 then uses XLA where it trains on an accelerator.",
+        "no Keras model": "",
+    }[setting]  # fmt: skip
+    if optimizer:
+        told += " The optimizer's update is compiled as well (jit_compile=True of the optimizer): so is training on another device."
+    return told

@@ -15,8 +15,8 @@ from stethoscope.program.setup import Setup
 from stethoscope.training.model import Weights, build, package
 from stethoscope.training.placement import config_changes as changes
 from stethoscope.training.placement import replica_code as codes
+from stethoscope.training.placement.config_changes import NOISE_FACTOR, ROUNDING, Curve, Suspect, distance, explained
 from stethoscope.training.placement.live_program import LiveProgram
-from stethoscope.training.placement.replica_report import NOISE_FACTOR, ROUNDING, Curve, Suspect, distance, explained
 
 
 @dataclass(frozen=True)

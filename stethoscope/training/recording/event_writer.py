@@ -19,7 +19,7 @@ from types import TracebackType
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.record_framing import masked
 from stethoscope.models.containers.wire import encode_bytes, encode_varint
 
 BUCKETS = 30

@@ -1,7 +1,11 @@
-"""Looks into single training steps: the watched step where a model can have one, the plain one where it cannot."""
+"""Looks into single training steps: the watched step where a model can have one, the plain one where it cannot.
+
+When to look into a training step, so that all looking together stays below a share of the training's time.
+"""
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +14,6 @@ from typing import Any
 from stethoscope.framework_errors import gist
 from stethoscope.out_of_memory import explain
 from stethoscope.training.recording.live_model import is_end_of_data, package_of, replicas
-from stethoscope.training.recording.schedule import Schedule
 from stethoscope.training.recording.watched_step import WatchedStep
 
 TrainFunction = Callable[[Any], Any]
@@ -79,3 +82,98 @@ class LayerLooks:
         elif not schedule.may_prepare(traced_s):
             self.give_up("the training is too short to trace its step twice; with `every` it is done all the same")
         return WatchedStep(package_of(self._model), self._model) if self._wanted else None
+
+
+AIM = 0.8
+"""Part of the allowed share that is aimed at: single costs differ, and what they cost is known only afterwards."""
+FIRST_STEPS = 3
+"""Steps before the first look: the first is spent on tracing, the others show how long a step takes."""
+SHORT_PREPARATION_S = 2.0
+"""What tracing the watched step may take in a training too short to pay for it within the share."""
+WINDOW_STEPS = 200
+SHORTEST_PERIOD_S = 0.1
+PERIOD_DOUBLES_EVERY = 500
+"""Looks after which the shortest time between two is doubled: the log of a long training grows with its logarithm."""
+
+
+class Schedule:
+    """Chooses steps (counted from 1) by what the looks so far have cost; or every `every`-th one, when that is given.
+
+    Args:
+        share: of the training's time that looks may take.
+        every: a fixed distance in steps; then costs do not matter.
+    """
+
+    def __init__(self, share: float, every: int | None = None) -> None:
+        self.share, self.every = share, every
+        self.next = every or FIRST_STEPS + 1
+        """The next step to look at."""
+        self.looks = 0
+        self.spent_s = 0.0
+        self.prepared_s = 0.0
+        self.plain_s = 0.0
+        """Time of the steps that were not looked at, and of what the looked-at ones would have taken."""
+        self.step_s = 0.0
+        """Mean time of a step that was not looked at, over the last few hundred."""
+        self.total_steps: int | None = None
+        """Of the whole training, where that is known."""
+        self._cost_s = 0.0
+        self._window = (0.0, 0.0)
+
+    @property
+    def spent_share(self) -> float:
+        """Looks' part of the training's time so far, without preparing."""
+        total = self.plain_s + self.spent_s
+        return self.spent_s / total if total > 0 else 0.0
+
+    def may_prepare(self, expected_s: float) -> bool:
+        """Whether tracing the watched step is worth it; asked before the first look.
+
+        Args:
+            expected_s: what it will take, once: as long as tracing the plain step took.
+        """
+        if self.every or expected_s <= SHORT_PREPARATION_S or self.total_steps is None:
+            return True
+        return expected_s <= self.share * self.total_steps * self.step_s
+
+    def ran(self, steps: int, seconds: float) -> None:
+        """Steps that were not looked at took so long."""
+        if steps <= 0:
+            return
+        self.plain_s += seconds
+        if self._window[0] >= WINDOW_STEPS:
+            self._window = (self._window[0] / 2, self._window[1] / 2)
+        self._window = (self._window[0] + steps, self._window[1] + seconds)
+        self.step_s = self._window[1] / self._window[0]
+
+    def looked(self, step: int, seconds: float, *, steps: int = 1, prepared: bool = False) -> None:
+        """A look took so long, from `step - steps` to `step`; `prepared` when the watched step was traced in that time."""
+        usual = self.step_s * steps
+        extra = max(0.0, seconds - usual)
+        self.plain_s += min(seconds, usual)
+        if prepared:
+            self.prepared_s += extra
+            self.next = step + (self.every or 1)
+            return
+        self.looks += 1
+        self.spent_s += extra
+        # Recent looks count for more: the first ones still warm up.
+        self._cost_s = extra if self.looks == 1 else 0.7 * self._cost_s + 0.3 * extra
+        self.next = step + (self.every or self._distance())
+
+    def _distance(self) -> int:
+        if self.step_s <= 0:
+            return 1
+        aim = self._aim()
+        period = SHORTEST_PERIOD_S * 2.0 ** min(40, self.looks // PERIOD_DOUBLES_EVERY)
+        by_cost = self._cost_s * (1 - aim) / aim
+        # What was overspent so far is waited for as well.
+        owed = self.spent_s * (1 - aim) / aim - self.plain_s + by_cost
+        return max(1, math.ceil(max(period, by_cost, owed) / self.step_s))
+
+    def _aim(self) -> float:
+        """The share for looks. Preparing is paid from it over the whole training, down to half of it."""
+        whole = self.share * AIM
+        if not self.total_steps:
+            return whole
+        return max(whole / 2, whole - self.prepared_s / (self.total_steps * self.step_s))

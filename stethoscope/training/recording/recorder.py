@@ -9,7 +9,7 @@ from typing import Any
 
 from stethoscope.errors import BadInput
 from stethoscope.logs.evidence import tags
-from stethoscope.training.recording.layer_looks import LayerLooks, TrainFunction
+from stethoscope.training.recording.layer_looks import LayerLooks, Schedule, TrainFunction
 from stethoscope.training.recording.live_model import (
     learning_rate,
     logs_are_means,
@@ -23,7 +23,6 @@ from stethoscope.training.recording.live_model import (
 )
 from stethoscope.training.recording.machine_use import memory_in_use
 from stethoscope.training.recording.run_files import TRAIN, VALIDATION, RunFiles
-from stethoscope.training.recording.schedule import Schedule
 
 DEFAULT_SHARE = 0.05
 HELD_OUT = "val_"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.checks.fixes.combined import Combined
+from stethoscope.checks.fixes.combined import Combined, with_known_settings
 from stethoscope.checks.fixes.drop_rows import DropRows
 from stethoscope.checks.fixes.encode_labels import EncodeLabels
 from stethoscope.checks.fixes.fill_missing import FillMissing
-from stethoscope.checks.fixes.known_layers import with_known_settings
 from stethoscope.checks.fixes.layer_code import layer_line
 from stethoscope.checks.fixes.remove_bias import RemoveBias
 from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates

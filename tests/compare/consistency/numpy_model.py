@@ -11,7 +11,7 @@ import numpy as np
 from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.compare.consistency.study import Study
 from stethoscope.compare.consistency.subject import Subject
-from stethoscope.data.feeds.inputs import model_input
+from stethoscope.data.feeds.dummy import model_input
 from stethoscope.errors import CannotRun
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Budget, Feed, Layer, ModelFile, Runner, TensorSpec

@@ -112,7 +112,7 @@ def test_a_weight_that_the_file_does_not_keep_is_found(tmp_path):
     from stethoscope.compare.consistency import save_reload
     from stethoscope.compare.consistency.subject import Subject
     from stethoscope.data.feeds.batching import Batching
-    from stethoscope.data.feeds.inputs import ModelInput
+    from stethoscope.data.feeds.dummy import ModelInput
     from stethoscope.models.formats import detect
     from stethoscope.task import TaskContext
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.compare.convert.converter import Converter, Made, Source
+from stethoscope.compare.convert.converter import Converter, Made, Options, Source
 from stethoscope.compare.convert.correspondence import fed_as, paired
-from stethoscope.compare.convert.options import Options
 from stethoscope.models.formats import detect
 from stethoscope.types import Feed, ModelFile
 

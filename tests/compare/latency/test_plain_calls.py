@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
-from stethoscope.compare.latency import plain_calls, runtimes
+from stethoscope.compare.latency import plain_calls, turns
 from stethoscope.models.formats import all_formats, detect
 from stethoscope.types import ModelFile
 from tests.small_models import tiny_onnx
@@ -64,7 +64,7 @@ def test_what_only_a_runner_can_call_is_left_to_it(tmp_path):
 
 
 def test_a_runtime_says_its_name_and_version():
-    assert runtimes.start("onnxruntime").startswith("ONNX Runtime 1.")
-    assert runtimes.start("litert").startswith("LiteRT ")
-    assert runtimes.device("onnxruntime") == "CPU"
-    assert runtimes.cores() >= 1
+    assert turns.start("onnxruntime").startswith("ONNX Runtime 1.")
+    assert turns.start("litert").startswith("LiteRT ")
+    assert turns.device("onnxruntime") == "CPU"
+    assert turns.cores() >= 1

@@ -9,9 +9,9 @@ from stethoscope.compare.parity.attention import MANY_HEADED, ROLES, attention_w
 from stethoscope.compare.parity.attention_suspicions import attention_suspicions
 from stethoscope.compare.parity.causes import guesses
 from stethoscope.compare.parity.causes.case import Case, WeightPair
+from stethoscope.compare.parity.kernel_suspicions import Estimate
 from stethoscope.compare.parity.recompute import computed
-from stethoscope.compare.parity.suspicion import Estimate
-from stethoscope.models.formats.keras_model.keras_layer_config import readable_config
+from stethoscope.models.formats.keras_model.keras_ends import readable_config
 from stethoscope.types import Layer, Operand
 from tests.frameworks import layers as L
 from tests.tables import each

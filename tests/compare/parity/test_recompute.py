@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.compare.parity.kernel_suspicions import Estimate
 from stethoscope.compare.parity.recompute import computed
-from stethoscope.compare.parity.suspicion import Estimate
 from stethoscope.compare.parity.suspicions import suspicions
-from stethoscope.models.formats.keras_model.keras_layer_config import readable_config
+from stethoscope.models.formats.keras_model.keras_ends import readable_config
 from stethoscope.types import Layer
 from tests.frameworks import layers as L
 from tests.tables import Cases

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stethoscope.data.preprocessing.parameter import Step
 from stethoscope.data.preprocessing.preparation import Preparation, variable
-from stethoscope.data.preprocessing.step import Step
 from stethoscope.errors import BadSetting, StethoscopeError
 from tests.exploring import examples
 

@@ -8,10 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data.study.categories import CategoryStudy, Counted
-from stethoscope.data.study.numbers import NumberStudy
-from stethoscope.data.study.relations import RelationStudy
-from stethoscope.data.study.repeats import RepeatStudy, combined, numbers_of
-from stethoscope.data.study.reservoir import Reservoir
+from stethoscope.data.study.numbers import NumberStudy, Reservoir
+from stethoscope.data.study.repeats import RelationStudy, RepeatStudy, combined, numbers_of
 from stethoscope.data.study.texts import SequenceStudy, TextStudy, TokenStudy
 from tests.exploring import examples
 

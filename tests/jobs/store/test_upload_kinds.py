@@ -22,8 +22,7 @@ from PIL import Image
 from stethoscope.data import all_readers
 from stethoscope.jobs.store import upload_kinds
 from stethoscope.jobs.store.upload_kinds import kind_of
-from stethoscope.logs.mlflow_copy import write_store
-from stethoscope.logs.mlflow_run import MlflowRun, Points
+from stethoscope.logs.mlflow_run import MlflowRun, Points, write_store
 from stethoscope.types import ModelFile, UploadKind
 from tests.logs import made_mlflow
 from tests.logs.event_writing import event, first_record, simple

@@ -8,11 +8,11 @@ import socket
 import pytest
 
 from stethoscope.codec import answer_of
-from stethoscope.jobs.worker import landlock, seccomp
+from stethoscope.jobs.worker import containment, seccomp
 from stethoscope.tasks.probe import Probed
 from stethoscope.types import Budget, Job, Status
 
-CONTAINED = landlock.abi() >= 1 and seccomp.supported()
+CONTAINED = containment.abi() >= 1 and seccomp.supported()
 needs_l1 = pytest.mark.skipif(not CONTAINED, reason=f"no Landlock or seccomp on {platform.platform()}")
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stethoscope.logs.runs.columns import write
-from stethoscope.logs.runs.facts import RunFacts, Source
-from stethoscope.logs.runs.gathered import Gathered, Piece
+from stethoscope.logs.runs.facts import Gathered, Piece, RunFacts, Source
 from stethoscope.logs.runs.table import RunTable
 from stethoscope.logs.series import RunLog
 

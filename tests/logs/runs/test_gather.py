@@ -193,10 +193,10 @@ def test_a_file_that_vanishes_while_it_is_read_leaves_its_runs_as_they_were(tmp_
 
 
 def test_texts_of_all_runs_together_are_bounded(tmp_path, monkeypatch):
-    from stethoscope.logs.runs import gathered
+    from stethoscope.logs.runs import facts
 
-    monkeypatch.setattr(gathered, "_MAX_ALL_TEXT", 50)
-    found = gathered.Gathered([RunFacts(f"r{at}", "", "csv", "step", {"note": "x" * 40}) for at in range(3)])
+    monkeypatch.setattr(facts, "_MAX_ALL_TEXT", 50)
+    found = facts.Gathered([RunFacts(f"r{at}", "", "csv", "step", {"note": "x" * 40}) for at in range(3)])
     found.finish()
     assert [len(run.parameters) for run in found.runs] == [1, 0, 0]
     assert "2 runs" in found.left_out[0]

@@ -14,11 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput
-from stethoscope.logs.runs.asked import view_of
-from stethoscope.logs.runs.chart import View
-from stethoscope.logs.runs.packed import pack
-from stethoscope.logs.runs.smoothing import smooth
-from stethoscope.logs.runs.thinning import thin
+from stethoscope.logs.runs.chart import View, pack, view_of
+from stethoscope.logs.runs.smoothing import smooth, thin
 from stethoscope.logs.runs.window import MAX_MARKS, MAX_POINTS, window
 from tests.exploring import examples
 from tests.logs.runs.logs import table_of

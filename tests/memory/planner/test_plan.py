@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from stethoscope.architecture.model_shape import model_shape
 from stethoscope.errors import BadSetting
-from stethoscope.memory.planner.layout import Layout
 from stethoscope.memory.planner.parallelism import Workload, estimate
-from stethoscope.memory.planner.plan import Settings, plan, together
+from stethoscope.memory.planner.plan import Settings, plan, precision_of, together
 from stethoscope.memory.planner.presets import Device, device
-from stethoscope.memory.planner.states import optimizer, precision
-from stethoscope.types import Architecture
+from stethoscope.memory.planner.states import Layout, optimizer, precision
+from stethoscope.types import Architecture, CompileSettings
 from tests.exploring import examples
 from tests.memory.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
 from tests.tables import each
@@ -228,3 +227,23 @@ def test_totals_are_sums_and_fitting_is_what_it_says(name, devices, memory):
         assert item.fits == (size.total <= memory)
         assert item.devices <= devices
         assert item.cost.relative >= 1 - 1e-9
+
+
+@each(
+    ("dtype", "bytes_each", "optimizer", "found"),
+    [
+        ("float32", 4, None, "float32"),
+        ("float32", 12, "Adam", "float32"),
+        ("float16", 4, None, "mixed_float16"),
+        ("float16", 2, None, "float16"),
+        ("bfloat16", 12, "Adam", "mixed_bfloat16"),
+        ("bfloat16", 6, "Adam", "bfloat16"),
+        ("bfloat16", 4, "SGD", "mixed_bfloat16"),
+    ],
+)
+def test_precision_of_a_file(dtype, bytes_each, optimizer, found):
+    model = dense_stack([16, 4])
+    layers = tuple(dataclasses.replace(layer, dtype=dtype) for layer in model.layers)
+    compiled = CompileSettings("mse", optimizer, None) if optimizer else None
+    model = dataclasses.replace(model, layers=layers, weight_bytes=bytes_each * model.parameters, compile=compiled)
+    assert precision_of(model) == found

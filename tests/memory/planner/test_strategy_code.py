@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from stethoscope.architecture.model_shape import model_shape
-from stethoscope.memory.planner.layout_map import layout_rules
 from stethoscope.memory.planner.plan import Settings, plan
 from stethoscope.memory.planner.presets import device
 from stethoscope.memory.planner.states import OPTIMIZERS, PRECISIONS
-from stethoscope.memory.planner.strategy_code import strategy_codes
+from stethoscope.memory.planner.strategy_code import layout_rules, strategy_codes
 from stethoscope.memory.planner.tensor_parallel import tensor_split
 from tests.memory.planner.architectures import dense_stack, residual_network, transformer
 from tests.tables import each

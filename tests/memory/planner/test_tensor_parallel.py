@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from stethoscope.architecture.model_shape import model_shape
-from stethoscope.memory.planner.layout import Layout
 from stethoscope.memory.planner.parallelism import Division, Workload, estimate
-from stethoscope.memory.planner.states import optimizer, precision
+from stethoscope.memory.planner.states import Layout, optimizer, precision
 from stethoscope.memory.planner.tensor_parallel import tensor_split
 from tests.memory.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
 from tests.tables import each

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from stethoscope.errors import NotFound, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
-from stethoscope.models.containers import archive, archive_names, damage, limits
+from stethoscope.models.containers import archive, damage
 from stethoscope.types import ModelFile
 from tests.exploring import examples
 
@@ -112,7 +112,7 @@ def test_overlapping_members_are_refused(tmp_path):
 
 
 def test_a_bomb_is_refused_before_it_is_inflated(tmp_path):
-    size = limits.RATIO_FLOOR_BYTES // 4 + 1
+    size = damage.RATIO_FLOOR_BYTES // 4 + 1
     file = zipped(tmp_path / "a.zip", [(f"{index}.bin", bytes(size)) for index in range(4)], zipfile.ZIP_DEFLATED)
     refused(file, TooLarge, "bomb")
     file = tarred(tmp_path / "a.tar.gz", [(tarfile.TarInfo(f"{index}.bin"), bytes(size)) for index in range(4)], "w:gz")
@@ -138,7 +138,7 @@ def test_asking_for_more_than_a_limit_is_refused(tmp_path):
 
 
 def test_too_many_members_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(damage, "MAX_MEMBERS", 3)
     refused(zipped(tmp_path / "a.zip", [(str(index), b"") for index in range(6)]), TooLarge, "more than 3 files")
     refused(
         tarred(tmp_path / "a.tar", [(tarfile.TarInfo(str(index)), b"") for index in range(6)]),
@@ -221,9 +221,9 @@ def test_mutated_archives_are_read_or_refused_with_a_sentence(tmp_path, mode, ch
                 opened.read(name, 1 << 20)
     except StethoscopeError as error:
         assert "a.bin" in str(error)
-    archive_names.is_zip(path)
+    damage.is_zip(path)
     with contextlib.suppress(*damage.ARCHIVE):
-        list(archive_names.listed(path))
+        list(damage.listed(path))
 
 
 def test_a_zip_said_to_span_disks_is_refused(tmp_path):

@@ -18,7 +18,7 @@ from stethoscope.errors import (
     TooLarge,
     UnreadableFile,
 )
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.formats.frozen_graph import FORMAT
 from stethoscope.models.formats.tf_graph import tf_proto
 from stethoscope.types import Architecture, ModelFile, TensorSpec
@@ -398,6 +398,6 @@ def test_real_files_are_described_and_run_or_declined(shared_dir, tmp_path):
 
 
 def test_limits_on_operators(dense, monkeypatch):
-    monkeypatch.setattr(limits, "MAX_LAYERS", 3)
+    monkeypatch.setattr(damage, "MAX_LAYERS", 3)
     with pytest.raises(TooLarge, match="7 operators"):
         FORMAT.describe(dense)

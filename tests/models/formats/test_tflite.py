@@ -182,7 +182,7 @@ def test_tables_that_share_each_other_are_read_a_bounded_number_of_times(
     builder.Finish(s.ModelEnd(builder), file_identifier=b"TFL3")
     file = save(bytes(builder.Output()))
     assert len(load(file).subgraphs) == 1000
-    monkeypatch.setattr("stethoscope.models.containers.limits.MAX_LAYERS", 2000)
+    monkeypatch.setattr("stethoscope.models.containers.damage.MAX_LAYERS", 2000)
     with pytest.raises(UnreadableFile, match="2,000 tensors"):
         FORMAT.describe(file)
 

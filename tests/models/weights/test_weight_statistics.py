@@ -10,8 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from stethoscope.models.model_format import StoredWeight
 from stethoscope.models.weights.stored import array_pieces, buffer_pieces
-from stethoscope.models.weights.weight_difference import weights_apart
-from stethoscope.models.weights.weight_statistics import statistics
+from stethoscope.models.weights.weight_statistics import statistics, weights_apart
 from tests.exploring import examples
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import BadSetting, UnreadableFile
-from stethoscope.studies.monitors.monitor import Monitor, history, history_path, remember
-from stethoscope.studies.monitors.webhook import checked_url, post
+from stethoscope.studies.monitors.monitor import Monitor, checked_url, history, history_path, post, remember
 from stethoscope.types import Status
 from tests.drift.sides import compared, side
 from tests.tables import each

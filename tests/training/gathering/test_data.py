@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from stethoscope.data.profile.array_statistics import CHUNK_VALUES, profile_array
-from stethoscope.data.profile.row_hashes import conflicting, repeated, row_hashes
+from stethoscope.data.profile.array_statistics import CHUNK_VALUES, conflicting, profile_array, repeated, row_hashes
 from stethoscope.data.profile.target_profile import profile_target
 from stethoscope.training.gathering.data import profile_data
 from stethoscope.types import TensorSpec

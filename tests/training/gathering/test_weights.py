@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from stethoscope.evidence.weights import WeightProfile
-from stethoscope.training.gathering.tensor_profile import MOST_SAMPLED, fans, profile
 from stethoscope.training.gathering.trained_guess import guess_trained
-from stethoscope.training.gathering.weights import gather_weights
+from stethoscope.training.gathering.weights import MOST_SAMPLED, fans, gather_weights, profile
 from stethoscope.types import ModelFile
 from tests.checks.architectures import bias, layer, points, tensor
 from tests.small_models import tiny_onnx

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stethoscope.codec import answer_of
-from stethoscope.training.placement.replica_report import ReplicaReport, distance, explained
+from stethoscope.training.placement.config_changes import ReplicaReport, distance, explained
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 

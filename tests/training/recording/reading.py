@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stethoscope.models.containers.crc32c import masked
+from stethoscope.models.containers.record_framing import masked
 from stethoscope.models.containers.wire import fields
 
 

@@ -292,7 +292,7 @@ def test_it_is_a_keras_callback_that_leaves_fit_asynchronous(tmp_path):
 @pytest.fixture
 def patient(monkeypatch):
     """Tracing the watched step is always worth it, however long a busy machine takes over it."""
-    monkeypatch.setattr("stethoscope.training.recording.schedule.SHORT_PREPARATION_S", math.inf)
+    monkeypatch.setattr("stethoscope.training.recording.layer_looks.SHORT_PREPARATION_S", math.inf)
 
 
 @pytest.mark.usefixtures("patient")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from stethoscope.compare.parity.array_difference import orient
 from stethoscope.compare.parity.causes.case import Added, Case, Guess
-from stethoscope.compare.parity.orientation import orient
 
 
 class ClippedRange:

@@ -14,11 +14,10 @@ import numpy as np
 
 from stethoscope.compare.parity.attention import MANY_HEADED, SIMPLE, attention_weight, call_settings
 from stethoscope.compare.parity.causes.case import Array, Case, Guess
-from stethoscope.compare.parity.layer_rule import Settings
+from stethoscope.compare.parity.kernel_suspicions import Estimate, Settings, Suspicion
 from stethoscope.compare.parity.least_squares import Fitted, fitted
 from stethoscope.compare.parity.recompute import computed
 from stethoscope.compare.parity.recurrent import BACKWARD
-from stethoscope.compare.parity.suspicion import Estimate, Suspicion
 from stethoscope.compare.parity.suspicions import suspicions
 from stethoscope.types import Layer
 

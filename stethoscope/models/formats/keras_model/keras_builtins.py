@@ -69,7 +69,7 @@ def is_operation_name(class_name: str) -> bool:
 
 def layer_by_key(key: str) -> str:
     """Returns the class behind a weight group's key ("multi_head_attention_1" → "MultiHeadAttention"), or ""."""
-    from stethoscope.models.formats.keras_model.keras_stored import snake_case
+    from stethoscope.models.formats.keras_model.keras_parameters import snake_case
 
     head, _, tail = key.rpartition("_")
     stem = head if head and tail.isdigit() else key

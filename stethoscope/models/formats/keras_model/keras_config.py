@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stethoscope.errors import TooLarge, UnreadableFile
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.formats.keras_model.keras_builtins import is_builtin_class
 from stethoscope.types import Shape
 
@@ -87,8 +87,8 @@ def parse_network(subject: str, data: Any, depth: int = 0) -> Network | None:
         UnreadableFile: it is not a description of a Keras model.
         TooLarge: nested deeper, or with more layers, than `limits` allow.
     """
-    if depth > limits.MAX_DEPTH // 4:
-        raise TooLarge(f"{subject}: models are nested more than {limits.MAX_DEPTH // 4} deep. No model needs that.")
+    if depth > damage.MAX_DEPTH // 4:
+        raise TooLarge(f"{subject}: models are nested more than {damage.MAX_DEPTH // 4} deep. No model needs that.")
     if not isinstance(data, dict) or not isinstance(data.get("class_name"), str):
         raise UnreadableFile(
             f"{subject}: expected a Keras model description, got {type(data).__name__}. Save the model again."
@@ -101,8 +101,8 @@ def parse_network(subject: str, data: Any, depth: int = 0) -> Network | None:
     layers = config.get("layers")
     if not isinstance(layers, list) or not all(isinstance(layer, dict) for layer in layers):
         return None
-    if len(layers) > limits.MAX_LAYERS:
-        raise TooLarge(f"{subject}: declares {len(layers):,} layers, expected at most {limits.MAX_LAYERS:,}.")
+    if len(layers) > damage.MAX_LAYERS:
+        raise TooLarge(f"{subject}: declares {len(layers):,} layers, expected at most {damage.MAX_LAYERS:,}.")
     functional = "input_layers" in config and "output_layers" in config
     names = {_name_of(layer, index) for index, layer in enumerate(layers)}
     if len(names) != len(layers):
@@ -122,7 +122,7 @@ def parse_network(subject: str, data: Any, depth: int = 0) -> Network | None:
 
 def resolve(value: Any, names: set[str], depth: int = 0) -> Any:
     """Returns `value` with serialized tensors as `Ref`, slices as `slice`, tuples as tuples."""
-    if depth > limits.MAX_DEPTH:
+    if depth > damage.MAX_DEPTH:
         return None
     if isinstance(value, dict):
         kind, config = value.get("class_name"), value.get("config")

@@ -12,21 +12,20 @@ from typing import Any
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers.hdf5 import StoredArray
 from stethoscope.models.formats.keras_model.keras_builtins import is_builtin, layer_by_key
-from stethoscope.models.formats.keras_model.keras_compile import compile_settings
 from stethoscope.models.formats.keras_model.keras_config import Entry, Network
 from stethoscope.models.formats.keras_model.keras_ends import (
     built_inputs,
+    compile_settings,
     ends,
     input_specs,
     layer_dtype,
     output_layers,
     output_specs,
+    readable_config,
 )
 from stethoscope.models.formats.keras_model.keras_hazards import inspect_description, not_installed
-from stethoscope.models.formats.keras_model.keras_layer_config import readable_config
-from stethoscope.models.formats.keras_model.keras_parameters import Counts, count_parameters
+from stethoscope.models.formats.keras_model.keras_parameters import Counts, Stored, count_parameters
 from stethoscope.models.formats.keras_model.keras_shapes import Flow, Flows, follow, input_refs
-from stethoscope.models.formats.keras_model.keras_stored import Stored
 from stethoscope.types import Architecture, Layer, Operand, TensorSpec
 
 _UNNAMED = "Weights"

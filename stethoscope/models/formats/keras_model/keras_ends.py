@@ -1,4 +1,9 @@
-"""A Keras model's ends: its input and output tensors, and the layers that yield them."""
+"""A Keras model's ends: its input and output tensors, and the layers that yield them.
+
+What a Keras file says about training: loss, optimizer, learning rate and metrics, in every layout Keras has used.
+
+A layer's settings, made readable: what a person or a check wants to see of a serialized config.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from stethoscope.models.formats.keras_model.keras_config import Entry, Network, Ref, as_shape, refs_in
-from stethoscope.models.formats.keras_model.keras_layer_config import dtype_name
 from stethoscope.models.formats.keras_model.keras_shapes import Flows, input_refs, is_operation
-from stethoscope.types import Shape, TensorSpec
+from stethoscope.types import CompileSettings, Shape, TensorSpec
 
 
 def ends(entry: Entry, prefix: str, depth: int = 0) -> tuple[str, ...]:
@@ -123,3 +127,145 @@ def built_inputs(model: dict[str, Any]) -> tuple[TensorSpec, ...]:
     return (
         TensorSpec("inputs", (None, *shape[1:]), dtype_name(config.get("dtype") if isinstance(config, dict) else None)),
     )
+
+
+_ALIASES = {
+    "sgd": "SGD",
+    "rmsprop": "RMSprop",
+    "adam": "Adam",
+    "adamw": "AdamW",
+    "adagrad": "Adagrad",
+    "adadelta": "Adadelta",
+    "adamax": "Adamax",
+}
+_DEFAULT_RATES = {
+    "SGD": 0.01,
+    "RMSprop": 0.001,
+    "Adam": 0.001,
+    "AdamW": 0.001,
+    "Adagrad": 0.001,
+    "Adadelta": 0.001,
+    "Adamax": 0.001,
+    "Nadam": 0.001,
+    "Ftrl": 0.001,
+    "Lion": 0.001,
+}
+
+
+def compile_settings(training: Any) -> CompileSettings | None:
+    """Reads `compile_config` (.keras) or `training_config` (.h5); None when the model was not compiled."""
+    if not isinstance(training, dict) or not (
+        training.get("loss") or training.get("optimizer") or training.get("optimizer_config")
+    ):
+        return None
+    optimizer = training.get("optimizer_config") or training.get("optimizer")
+    name, config = None, {}
+    if isinstance(optimizer, str):
+        name = _ALIASES.get(optimizer.lower(), optimizer)
+        config = {"learning_rate": _DEFAULT_RATES.get(name)}
+    elif isinstance(optimizer, dict):
+        inner = optimizer.get("config")
+        name = str(optimizer.get("class_name") or "").removeprefix("Custom>") or None
+        config = inner if isinstance(inner, dict) else {}
+        wrapped = config.get("inner_optimizer") or config.get("optimizer")
+        if isinstance(wrapped, dict) and isinstance(wrapped.get("config"), dict):
+            config = wrapped["config"]
+    metrics = [*_named(training.get("metrics")), *_named(training.get("weighted_metrics"))]
+    details = {
+        "loss": training.get("loss"),
+        "loss_weights": training.get("loss_weights"),
+        "optimizer": {"class_name": name, "config": config} if name else None,
+        "metrics": training.get("metrics"),
+        "jit_compile": training.get("jit_compile"),
+    }
+    return CompileSettings(_readable(training.get("loss")), name, _rate(config), tuple(metrics), details)
+
+
+def _rate(config: dict[str, Any]) -> float | None:
+    for key in ("learning_rate", "lr"):
+        value = config.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    return None
+
+
+def _named(value: Any) -> list[Any]:
+    if isinstance(value, dict) and "class_name" not in value:
+        return [{key: _readable(item)} for key, item in value.items()]
+    items = value if isinstance(value, list) else [] if value is None else [value]
+    return [_readable(item) for item in items if item is not None]
+
+
+def _readable(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_readable(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind, config = value.get("class_name"), value.get("config")
+    if kind == "function" and isinstance(config, str):
+        return config
+    if isinstance(kind, str):
+        settings = readable_config(config) if isinstance(config, dict) else {}
+        inner = settings.get("fn")
+        return inner if kind == "MeanMetricWrapper" and isinstance(inner, str) else kind
+    return {key: _readable(item) for key, item in value.items()}
+
+
+_NOISE = frozenset(
+    {"name", "module", "registered_name", "shared_object_id", "build_config", "compile_config", "layers"}
+)
+_MAX_ITEMS = 64
+_MAX_TEXT = 400
+
+
+def readable_config(config: dict[str, Any]) -> dict[str, Any]:
+    """Returns the config without Keras' bookkeeping: objects as {"class_name", "config"}, functions by name, long lists cut."""
+    return {key: _value(item, 0) for key, item in config.items() if key not in _NOISE and item is not None}
+
+
+def dtype_name(policy: Any) -> str:
+    """The dtype a layer computes in: of a dtype or policy in any of Keras' notations, "float32" when not given."""
+    if isinstance(policy, dict):
+        config = policy.get("config")
+        if isinstance(config, dict):
+            policy = config.get("name") or config.get("dtype")
+        else:
+            policy = config if isinstance(config, str) else policy.get("name")
+    if not isinstance(policy, str) or not policy:
+        return "float32"
+    if "_from_" in policy:
+        policy = policy.split("_from_", 1)[1]
+    return str(policy).removeprefix("mixed_")
+
+
+def _value(value: Any, depth: int) -> Any:
+    if depth > 12:
+        return "…"
+    if isinstance(value, str):
+        return value if len(value) <= _MAX_TEXT else value[:_MAX_TEXT] + "…"
+    if isinstance(value, list | tuple):
+        items = [_value(item, depth + 1) for item in value[:_MAX_ITEMS]]
+        return items if len(value) <= _MAX_ITEMS else [*items, f"… {len(value):,} items"]
+    if isinstance(value, dict):
+        return _mapping(value, depth)
+    return value
+
+
+def _mapping(value: dict[str, Any], depth: int) -> Any:
+    kind, config = value.get("class_name"), value.get("config")
+    if kind in ("DTypePolicy", "Policy"):
+        return dtype_name(value)
+    if kind == "__tuple__":
+        return _value(value.get("items"), depth + 1)
+    if kind in ("__lambda__",):
+        return "Python lambda"
+    if kind == "function" and isinstance(config, str):
+        return config
+    if isinstance(kind, str):
+        inner = config if isinstance(config, dict) else {}
+        name = {"name": inner["name"]} if isinstance(inner.get("name"), str) else {}
+        return {
+            "class_name": kind,
+            "config": {**name, **{k: _value(v, depth + 1) for k, v in inner.items() if k not in _NOISE}},
+        }
+    return {key: _value(item, depth + 1) for key, item in list(value.items())[:_MAX_ITEMS]}

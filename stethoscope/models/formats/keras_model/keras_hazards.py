@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.formats.keras_model.keras_builtins import RUNS_CODE, is_builtin_class, is_builtin_function
 from stethoscope.models.formats.keras_model.keras_operations import is_arithmetic, is_arithmetic_node
 from stethoscope.types import Hazard
@@ -119,7 +119,7 @@ def _walk(root: Any) -> Iterator[Hazard | Foreign]:
     waiting: list[tuple[Any, str, bool, int]] = [(root, "model", True, 0)]
     while waiting:
         value, where, is_layer, depth = waiting.pop()
-        if depth > limits.MAX_DEPTH:
+        if depth > damage.MAX_DEPTH:
             yield Hazard("too-deep", where, f"The description of {where!r} is nested too deep to be checked.")
             continue
         if isinstance(value, dict):

@@ -20,12 +20,13 @@ from stethoscope.models.formats.keras_model.keras_config import (
 )
 from stethoscope.models.formats.keras_model.keras_layer_shapes import layer_output_shapes
 from stethoscope.models.formats.keras_model.keras_operation_shapes import Known, operation_output_shapes
-from stethoscope.models.formats.keras_model.keras_recurrent_shapes import (
+from stethoscope.models.formats.keras_model.keras_spatial_shapes import (
+    Config,
+    Shapes,
     inner_layer,
     merged_directions,
     recurrent_shapes,
 )
-from stethoscope.models.formats.keras_model.keras_spatial_shapes import Config, Shapes
 from stethoscope.types import Shape
 
 _OPERATION_LAYERS = {

@@ -1,4 +1,7 @@
-"""The same model with its weights left out: every group, attribute, shape and dtype stays, no data is stored."""
+"""The same model with its weights left out: every group, attribute, shape and dtype stays, no data is stored.
+
+Python that runs a Keras file.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import io
 import zipfile
 from typing import Any
 
-from stethoscope.models.containers import hdf5, limits
+from stethoscope.models.containers import damage, hdf5
 from stethoscope.models.containers.archive import Archive
-from stethoscope.types import ModelFile
+from stethoscope.models.model_format import Program
+from stethoscope.types import Architecture, ModelFile
 
 _LEFT_OUT = frozenset({"optimizer_weights", "optimizer", "_optimizer"})
 _MAX_HEADER_BYTES = 60_000
@@ -40,7 +44,7 @@ def zip_skeleton(file: ModelFile, archive: Archive) -> bytes:
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as out:
         for name in ("metadata.json", "config.json"):
             if root + name in archive.members:
-                out.writestr(_entry(name), archive.read(root + name, limits.MAX_CONFIG_BYTES))
+                out.writestr(_entry(name), archive.read(root + name, damage.MAX_CONFIG_BYTES))
         out.writestr(_entry("model.weights.h5"), weights.getvalue())
     return packed.getvalue()
 
@@ -105,3 +109,16 @@ def _copy_attributes(subject: str, source: Any, target: Any) -> None:
                 continue
         if value is not None:
             target.attrs[name] = value
+
+
+def program(name: str, architecture: Architecture) -> Program:
+    """See `Format.program`."""
+    old = architecture.framework_version.startswith(("Keras 1", "Keras 2"))
+    module = "tf_keras" if old else "keras"
+    single = len(architecture.inputs) == 1
+    feed = "next(iter(batch.values()))" if single else "list(batch.values())"
+    return Program(
+        (f"import {module}",),
+        (f"model = {module}.models.load_model({name!r})",),
+        (f"results.append(model({feed}, training=False))",),
+    )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stethoscope.models.formats.keras_model.keras_config import parse_network
-from stethoscope.models.formats.keras_model.keras_recurrent_shapes import cells, inner_layer
 from stethoscope.models.formats.keras_model.keras_shapes import follow
-from stethoscope.models.formats.keras_model.keras_spatial_shapes import Config, Shapes
+from stethoscope.models.formats.keras_model.keras_spatial_shapes import Config, Shapes, cells, inner_layer
 from stethoscope.models.formats.keras_model.keras_weight_rules import (
     RULES,
     UnknownSize,

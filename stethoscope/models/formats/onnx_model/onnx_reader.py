@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from stethoscope.errors import TooLarge, UnreadableFile, UnsafeFile
-from stethoscope.models.containers import archive, archive_names, damage, limits, proto_text, wire
+from stethoscope.models.containers import archive, damage, wire
 from stethoscope.models.formats.onnx_model.onnx_tensors import check_external, check_tensor, read_tensor, stripped
 from stethoscope.types import ModelFile
 
@@ -75,7 +75,7 @@ def read_model(file: ModelFile) -> Reading:
         reader = _Reader(file.name, view, files)
         try:
             skeleton = reader.message("Model", 0, len(view), 0)
-            reader.reading.skeleton = proto_text.cleaned(skeleton, onnx.ModelProto.DESCRIPTOR)
+            reader.reading.skeleton = wire.cleaned(skeleton, onnx.ModelProto.DESCRIPTOR)
         except wire.Malformed as error:
             raise UnreadableFile(
                 f"{file.name}: not a readable ONNX model ({error}). The upload is incomplete or the file is damaged; upload it again."
@@ -126,9 +126,9 @@ class _Reader:
             else:
                 inner = self.message(child, part.start, part.end, depth + (child == "Graph"))
                 out += wire.encode_bytes(part.number, inner)
-            if len(out) > limits.MAX_GRAPH_BYTES:
+            if len(out) > damage.MAX_GRAPH_BYTES:
                 raise TooLarge(
-                    f"{self.subject}: its graph without weights exceeds {limits.MAX_GRAPH_BYTES:,} bytes. Export it again."
+                    f"{self.subject}: its graph without weights exceeds {damage.MAX_GRAPH_BYTES:,} bytes. Export it again."
                 )
         return bytes(out)
 
@@ -140,9 +140,9 @@ class _Reader:
             check_external(self.subject, tensor, self.files)
             self.reading.external.add(tensor.entries["location"])
         self.reading.weight_bytes += tensor.declared_bytes or tensor.payload_bytes
-        if self.reading.weight_bytes > limits.MAX_WEIGHT_BYTES:
+        if self.reading.weight_bytes > damage.MAX_WEIGHT_BYTES:
             raise TooLarge(
-                f"{self.subject}: its weights declare more than {limits.MAX_WEIGHT_BYTES:,} bytes. Export it again."
+                f"{self.subject}: its weights declare more than {damage.MAX_WEIGHT_BYTES:,} bytes. Export it again."
             )
         return stripped(self.view, tensor, kept, start, end)
 
@@ -197,7 +197,7 @@ def only_model(file: ModelFile, names: tuple[str, ...]) -> str:
 def holds_model(path: Path) -> bool:
     """Whether an archive lists a .onnx and is not a SavedModel; reads its directory only."""
     try:
-        names = list(archive_names.listed(path))
+        names = list(damage.listed(path))
     except damage.ARCHIVE:
         return False
     others = any(PurePosixPath(name).name in ("saved_model.pb", "saved_model.pbtxt") for name in names)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stethoscope.errors import TooLarge, UnreadableFile, UnsafeFile
-from stethoscope.models.containers import limits, wire
+from stethoscope.models.containers import damage, wire
 
 if TYPE_CHECKING:
     import onnx
@@ -121,9 +121,9 @@ def check_tensor(subject: str, tensor: Tensor) -> bool:
     where = f"{subject}: tensor {tensor.name[:80]!r} of shape {tensor.dims[:8]}"
     if any(size < 0 for size in tensor.dims):
         raise UnreadableFile(f"{where}: expected sizes of 0 or more. Export the model again.")
-    if tensor.declared_bytes > limits.MAX_WEIGHT_BYTES or math.prod(tensor.dims) > 8 * limits.MAX_WEIGHT_BYTES:
+    if tensor.declared_bytes > damage.MAX_WEIGHT_BYTES or math.prod(tensor.dims) > 8 * damage.MAX_WEIGHT_BYTES:
         raise TooLarge(
-            f"{where} declares {tensor.declared_bytes:,} bytes, expected at most {limits.MAX_WEIGHT_BYTES:,}. Export the model again."
+            f"{where} declares {tensor.declared_bytes:,} bytes, expected at most {damage.MAX_WEIGHT_BYTES:,}. Export the model again."
         )
     if tensor.external or not tensor.dtype or math.prod(tensor.dims) == 0:
         return True

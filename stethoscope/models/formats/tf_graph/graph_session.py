@@ -9,7 +9,7 @@ from typing import Any, Self
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.models.capabilities import InSession, Reduce, Reducible, Reduction
 from stethoscope.models.formats import feed as feeds
-from stethoscope.models.formats.tf_graph import graph_ops, tf_calls, tf_text
+from stethoscope.models.formats.tf_graph import graph_ops, tf_calls, tf_proto
 from stethoscope.types import Feed, ModelFile, TensorSpec
 
 _FETCHES_AT_ONCE = 400
@@ -209,7 +209,7 @@ def import_graph(
 
     graph, definition = tf.Graph(), tf.compat.v1.GraphDef()
     try:
-        if tf_text.first_field(file):
+        if tf_proto.first_field(file):
             text_format.Parse(file.path.read_text(), definition)
         else:
             definition.ParseFromString(file.path.read_bytes())

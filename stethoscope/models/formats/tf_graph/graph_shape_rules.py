@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from stethoscope.models.formats.tf_graph import graph_window_rules
-from stethoscope.models.formats.tf_graph.graph_values import Value
-from stethoscope.models.formats.tf_graph.graph_window_rules import Attributes, Shapes
+from stethoscope.models.formats.tf_graph import graph_values
+from stethoscope.models.formats.tf_graph.graph_values import Attributes, Shapes, Value
 from stethoscope.models.formats.tf_graph.object_graph import static_shape
 from stethoscope.types import Shape
 
@@ -275,8 +274,8 @@ _ELEMENTWISE = """Add AddV2 AddN Sub Mul Div RealDiv FloorDiv TruncateDiv DivNoN
 FloorMod TruncateMod Less LessEqual Greater GreaterEqual Equal NotEqual LogicalAnd LogicalOr SelectV2 Atan2 Xlogy Zeta BitwiseAnd"""
 _RULES: dict[str, Rule] = {
     "Const": _constant, "Placeholder": _placeholder, "PlaceholderWithDefault": _placeholder, "VariableV2": _placeholder,
-    "MatMul": _matmul, "BatchMatMul": _matmul, "BatchMatMulV2": _matmul, "Conv2D": graph_window_rules.conv, "Conv3D": graph_window_rules.conv,
-    "DepthwiseConv2dNative": graph_window_rules.depthwise, "MaxPool": graph_window_rules.pool, "AvgPool": graph_window_rules.pool, "MaxPool3D": graph_window_rules.pool, "AvgPool3D": graph_window_rules.pool,
+    "MatMul": _matmul, "BatchMatMul": _matmul, "BatchMatMulV2": _matmul, "Conv2D": graph_values.conv, "Conv3D": graph_values.conv,
+    "DepthwiseConv2dNative": graph_values.depthwise, "MaxPool": graph_values.pool, "AvgPool": graph_values.pool, "MaxPool3D": graph_values.pool, "AvgPool3D": graph_values.pool,
     "Mean": _reduce, "Sum": _reduce, "Max": _reduce, "Min": _reduce, "Prod": _reduce, "All": _reduce, "Any": _reduce,
     "ArgMax": _arg, "ArgMin": _arg, "Reshape": _reshape, "ExpandDims": _expand, "Squeeze": _squeeze, "Transpose": _transpose,
     "ConcatV2": _concat, "Pack": _pack, "Unpack": _unpack, "Split": _split, "Pad": _pad, "PadV2": _pad, "MirrorPad": _pad,

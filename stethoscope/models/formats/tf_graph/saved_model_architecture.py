@@ -1,13 +1,19 @@
-"""Builds the `Architecture` of a SavedModel from its messages: signature, operators, variables, hazards."""
+"""Builds the `Architecture` of a SavedModel from its messages: signature, operators, variables, hazards.
+
+What a SavedModel says about the parts of its graph that may touch files: its saver, its assets, its entry points.
+
+What Keras 2 leaves in a SavedModel about training: `keras_metadata.pb`.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from stethoscope.errors import TooLarge, UnsafeFile
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.formats.tf_graph import (
     graph_hazards,
     graph_layers,
@@ -19,11 +25,10 @@ from stethoscope.models.formats.tf_graph import (
     variables_index,
 )
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph
+from stethoscope.models.formats.tf_graph.graph_hazards import Context
 from stethoscope.models.formats.tf_graph.saved_model_files import Located
-from stethoscope.models.formats.tf_graph.saved_model_hazards import context
-from stethoscope.models.formats.tf_graph.saved_model_keras import compile_settings
 from stethoscope.models.formats.tf_graph.saved_model_serving import Variables
-from stethoscope.types import Architecture, TensorSpec
+from stethoscope.types import Architecture, CompileSettings, TensorSpec
 
 
 def architecture(located: Located) -> Architecture:
@@ -52,9 +57,9 @@ def architecture(located: Located) -> Architecture:
         warnings.append("Its weights are constants in the graph, so it is not known which of them were trained.")
     if frozen or not variables.trainable_known:
         trainable = None
-    if bits // 8 > limits.MAX_WEIGHT_BYTES:
+    if bits // 8 > damage.MAX_WEIGHT_BYTES:
         raise TooLarge(
-            f"{located.file.name}: declares {bits // 8:,} bytes of weights, expected at most {limits.MAX_WEIGHT_BYTES:,}."
+            f"{located.file.name}: declares {bits // 8:,} bytes of weights, expected at most {damage.MAX_WEIGHT_BYTES:,}."
         )
     used = sum(layer.parameters for layer in layers)
     if chosen and used != total:
@@ -167,3 +172,105 @@ def _display(located: Located, meta: Any) -> str:
     if root.startswith("_tf_keras") or "keras_metadata.pb" in located.sizes:
         return "SavedModel (Keras 2)"
     return "SavedModel" if meta.object_graph_def.nodes else "SavedModel (TensorFlow 1)"
+
+
+_INIT_OPS = ("saved_model_main_op", "legacy_init_op", "saved_model_train_op", "init_op")
+
+
+def context(meta: Any) -> Context:
+    """The `Context` of one meta graph."""
+    functions = {function.signature.name: function for function in meta.graph_def.library.function}
+    served = [tensor for signature in meta.signature_def.values() for tensor in _tensors(signature)]
+    for key in _INIT_OPS:
+        if key in meta.collection_def:
+            served.extend(meta.collection_def[key].node_list.value)
+    assets, bound = _bound(meta.object_graph_def, functions)
+    return Context(
+        nodes={node.name: node for node in meta.graph_def.node},
+        functions=functions,
+        save_roots=(meta.saver_def.save_tensor_name,),
+        restore_roots=(meta.saver_def.restore_op_name,),
+        filename_tensor=meta.saver_def.filename_tensor_name,
+        served=tuple(served),
+        asset_tensors=frozenset(asset.tensor_info.name.partition(":")[0] for asset in meta.asset_file_def),
+        entry_functions=frozenset(meta.object_graph_def.concrete_functions),
+        asset_arguments=frozenset(assets),
+        bound_arguments=frozenset(bound),
+    )
+
+
+def _tensors(signature: Any) -> list[str]:
+    found: list[str] = []
+    for info in [*signature.inputs.values(), *signature.outputs.values()]:
+        if info.WhichOneof("encoding") == "composite_tensor":
+            found.extend(component.name for component in info.composite_tensor.components)
+        elif info.WhichOneof("encoding") == "coo_sparse":
+            sparse = info.coo_sparse
+            found.extend((sparse.values_tensor_name, sparse.indices_tensor_name, sparse.dense_shape_tensor_name))
+        else:
+            found.append(info.name)
+    return found
+
+
+def _bound(graph: Any, functions: dict[str, Any]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
+    """(function, argument) pairs bound to an asset, and those bound to anything: captures are a function's last arguments."""
+    assets, bound = set(), set()
+    for name, saved in graph.concrete_functions.items():
+        if name not in functions or not saved.bound_inputs:
+            continue
+        arguments = functions[name].signature.input_arg
+        for argument, index in zip(
+            arguments[len(arguments) - len(saved.bound_inputs) :], saved.bound_inputs, strict=False
+        ):
+            bound.add((name, argument.name))
+            if 0 <= index < len(graph.nodes) and graph.nodes[index].WhichOneof("kind") == "asset":
+                assets.add((name, argument.name))
+    return assets, bound
+
+
+_METADATA = "keras_metadata.pb"
+
+
+def compile_settings(located: Located) -> CompileSettings | None:
+    """Loss, optimizer, learning rate and metrics as Keras stored them; None when it did not, or they cannot be read."""
+    from google.protobuf.message import DecodeError
+
+    size = located.sizes.get(_METADATA, 0)
+    if not size or size > damage.MAX_CONFIG_BYTES:
+        return None
+    try:
+        with located.view(_METADATA) as view:
+            saved = tf_proto.messages().SavedMetadata.FromString(bytes(view))
+        root = next((node.metadata for node in saved.nodes if node.node_path == "root"), "")
+        training = json.loads(root).get("training_config") if root else None
+    except (DecodeError, ValueError, RecursionError, AttributeError):
+        return None
+    if not isinstance(training, Mapping):
+        return None
+    optimizer = training.get("optimizer_config")
+    config = optimizer.get("config") if isinstance(optimizer, Mapping) else None
+    rate = config.get("learning_rate") if isinstance(config, Mapping) else None
+    return CompileSettings(
+        loss=_name(training.get("loss")),
+        optimizer=str(optimizer.get("class_name")) if isinstance(optimizer, Mapping) else None,
+        learning_rate=float(rate) if isinstance(rate, int | float) else None,
+        metrics=tuple(_names(training.get("metrics"))),
+    )
+
+
+def _names(value: Any) -> list[Any]:
+    if isinstance(value, list):
+        return [name for item in value for name in _names(item)]
+    return [] if value is None else [_name(value)]
+
+
+def _name(value: Any) -> Any:
+    """The short name of a serialized loss or metric."""
+    if isinstance(value, Mapping) and "class_name" in value:
+        config = value.get("config")
+        return (
+            config["name"]
+            if isinstance(config, Mapping) and isinstance(config.get("name"), str)
+            else value["class_name"]
+        )
+    return value

@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers import archive as archives
-from stethoscope.models.containers import archive_names, damage, limits, wire
-from stethoscope.models.formats.tf_graph import tf_text
+from stethoscope.models.containers import damage, wire
+from stethoscope.models.formats.tf_graph import tf_proto
 from stethoscope.types import ModelFile
 
 GRAPHS = ("saved_model.pb", "saved_model.pbtxt")
@@ -76,7 +76,7 @@ def looks_like_one(file: ModelFile) -> bool:
     if not archives.is_archive(file.path):
         return False
     try:
-        return any(PurePosixPath(name).name in GRAPHS for name in archive_names.listed(file.path))
+        return any(PurePosixPath(name).name in GRAPHS for name in damage.listed(file.path))
     except damage.ARCHIVE:
         return False
 
@@ -94,7 +94,7 @@ def locate(file: ModelFile) -> Located:
     if archives.is_archive(file.path):
         with archives.open_archive(file) as archive:
             return _choose(file, "archive", {name: member.size_bytes for name, member in archive.members.items()})
-    graph = GRAPHS[1] if tf_text.first_field(file) else GRAPHS[0]
+    graph = GRAPHS[1] if tf_proto.first_field(file) else GRAPHS[0]
     return Located(file, "file", "", graph, {graph: file.path.stat().st_size})
 
 
@@ -123,7 +123,7 @@ def _walk(folder: Path) -> Iterator[Path]:
         folders.sort()
         for name in sorted(names):
             count += 1
-            if count > limits.MAX_MEMBERS:
+            if count > damage.MAX_MEMBERS:
                 return
             path = Path(parent) / name
             if path.is_file():

@@ -14,7 +14,7 @@ from typing import Any, Self
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import Inlined, Reduce, Reducible, Reduction
 from stethoscope.models.formats import feed as feeds
-from stethoscope.models.formats.tf_graph import graph_layers, saved_model_graph, signatures, tf_calls
+from stethoscope.models.formats.tf_graph import graph_layers, saved_model_serving, signatures, tf_calls
 from stethoscope.models.formats.tf_graph.flat_graph import flatten, flatten_function
 from stethoscope.models.formats.tf_graph.graph_session import SessionRunner
 from stethoscope.models.formats.tf_graph.tf_flat import FlatFunction
@@ -33,7 +33,7 @@ def load(file: ModelFile, folder: Path, saved: Any, described: Architecture) -> 
     Raises:
         CannotRun: TensorFlow refuses it, or it has nothing to call.
     """
-    meta = saved_model_graph.serving(saved)
+    meta = saved_model_serving.serving(saved)
     if meta.object_graph_def.nodes:
         return FunctionRunner(file, folder, meta, described)
     known = signatures.read(meta)

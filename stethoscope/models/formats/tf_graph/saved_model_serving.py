@@ -1,4 +1,7 @@
-"""The part of a SavedModel that serves: its signature inlined, and the variables behind it."""
+"""The part of a SavedModel that serves: its signature inlined, and the variables behind it.
+
+Reads the graph file of a SavedModel into messages, its weights left out, and chooses the part that serves.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stethoscope.models.containers import limits
-from stethoscope.models.formats.tf_graph import graph_ops, saved_model_graph, signatures, tf_proto, variables_index
+from stethoscope.errors import TooLarge, UnreadableFile
+from stethoscope.models.containers import damage, wire
+from stethoscope.models.formats.tf_graph import graph_ops, signatures, tf_proto, tf_strip, variables_index
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, flatten, flatten_function
 from stethoscope.models.formats.tf_graph.graph_layers import Weight
 from stethoscope.models.formats.tf_graph.object_graph import SavedVariable, handles, static_shape, weights
 from stethoscope.models.formats.tf_graph.saved_model_files import Located
+from stethoscope.types import ModelFile
 
 _INDEX = "variables/variables.index"
 
@@ -49,8 +54,8 @@ def serve(located: Located) -> Serving:
         UnreadableFile: its graph is damaged.
         TooLarge: its graph is larger than `limits` allow.
     """
-    saved = saved_model_graph.load(located)
-    meta = saved_model_graph.serving(saved)
+    saved = load(located)
+    meta = serving(saved)
     nodes = meta.graph_def.node
     functions = {function.signature.name: function for function in meta.graph_def.library.function}
     known = signatures.read(meta) or signatures.callable_functions(meta)
@@ -155,7 +160,7 @@ def _behind(graph: FlatGraph, variables: Variables, known: Mapping[str, int]) ->
 
 
 def _bundle(located: Located, warnings: list[str]) -> variables_index.Bundle | None:
-    if _INDEX not in located.sizes or located.sizes[_INDEX] > limits.MAX_CONFIG_BYTES or not located.sizes[_INDEX]:
+    if _INDEX not in located.sizes or located.sizes[_INDEX] > damage.MAX_CONFIG_BYTES or not located.sizes[_INDEX]:
         return None
     with located.view(_INDEX) as view:
         try:
@@ -163,3 +168,76 @@ def _bundle(located: Located, warnings: list[str]) -> variables_index.Bundle | N
         except variables_index.Damaged as error:
             warnings.append(f"{_INDEX} cannot be read: {error}.")
             return None
+
+
+def is_saved_model(file: ModelFile) -> bool:
+    """Whether a single file is a saved_model.pb or .pbtxt: a schema version, then meta graphs. Never raises."""
+    if not file.path.is_file() or file.path.stat().st_size == 0:
+        return False
+    if tf_proto.first_field(file) in ("saved_model_schema_version", "meta_graphs"):
+        return True
+    try:
+        with wire.mapped(file) as view:
+            for count, field in enumerate(wire.fields(view)):
+                if (field.number, field.kind) == (2, wire.BYTES):
+                    return _is_meta_graph(view, field) and _only_meta_graphs_follow(view, field)
+                if (field.number, field.kind) != (1, wire.VARINT) or field.value > 1000 or count > 1:
+                    return False
+    except (wire.Malformed, OSError):
+        return False
+    return False
+
+
+def load(located: Located) -> Any:
+    """The SavedModel message without long tensor contents.
+
+    Raises:
+        UnreadableFile: damaged, or no SavedModel.
+        TooLarge: its graph is larger than `limits` allow.
+    """
+    from google.protobuf.message import DecodeError
+
+    file, messages = located.file, tf_proto.messages()
+    with located.view(located.graph) as view:
+        if located.graph.endswith(".pbtxt") or tf_proto.first_field_of(view) in (
+            "saved_model_schema_version",
+            "meta_graphs",
+        ):
+            parsed = tf_proto.parse(file, view, messages.SavedModel())
+        else:
+            stripped = tf_strip.without_weights(file, view, tf_strip.SAVED_MODEL)
+            try:
+                parsed = messages.SavedModel.FromString(stripped)
+            except DecodeError as error:
+                raise UnreadableFile(
+                    f"{file.name}: {located.graph} is damaged or cut short ({error}). Save it again or repeat the upload."
+                ) from error
+    if not parsed.meta_graphs:
+        raise UnreadableFile(f"{file.name}: {located.graph} holds no graph. Save it again or repeat the upload.")
+    nodes = sum(
+        len(meta.graph_def.node) + sum(len(function.node_def) for function in meta.graph_def.library.function)
+        for meta in parsed.meta_graphs
+    )
+    if nodes > damage.MAX_LAYERS:
+        raise TooLarge(f"{file.name}: has {nodes:,} operators, expected at most {damage.MAX_LAYERS:,}.")
+    return parsed
+
+
+def serving(saved: Any) -> Any:
+    """The meta graph to serve: the one tagged "serve" alone, else one that is among others, else the first."""
+    tagged = [meta for meta in saved.meta_graphs if "serve" in meta.meta_info_def.tags]
+    return min(tagged, key=lambda meta: len(meta.meta_info_def.tags)) if tagged else saved.meta_graphs[0]
+
+
+def _only_meta_graphs_follow(view: memoryview, field: wire.Field) -> bool:
+    """A Core ML model begins alike, and has its network in other fields. A file that is cut short still counts."""
+    try:
+        return all(later.number in (1, 2) for later in wire.fields(view, field.end, len(view)))
+    except wire.Malformed:
+        return True
+
+
+def _is_meta_graph(view: memoryview, field: wire.Field) -> bool:
+    for inner in wire.fields(view, field.start, field.end):
+        return inner.number in range(1, 8) and inner.kind == wire.BYTES
+    return False

@@ -7,7 +7,7 @@ enough to parse, and is what Netron draws.
 from __future__ import annotations
 
 from stethoscope.errors import TooLarge, UnreadableFile
-from stethoscope.models.containers import limits, wire
+from stethoscope.models.containers import damage, wire
 from stethoscope.types import ModelFile
 
 KEPT_TENSOR_BYTES = 1024
@@ -46,9 +46,9 @@ def without_weights(file: ModelFile, view: memoryview, schema: _Schema) -> bytes
         raise UnreadableFile(
             f"{file.name}: the TensorFlow graph is damaged or cut short ({error}). Save it again or repeat the upload."
         ) from error
-    if len(stripped) > limits.MAX_GRAPH_BYTES:
+    if len(stripped) > damage.MAX_GRAPH_BYTES:
         raise TooLarge(
-            f"{file.name}: the graph without its weights has {len(stripped):,} bytes, expected at most {limits.MAX_GRAPH_BYTES:,}."
+            f"{file.name}: the graph without its weights has {len(stripped):,} bytes, expected at most {damage.MAX_GRAPH_BYTES:,}."
         )
     return stripped
 
@@ -56,7 +56,7 @@ def without_weights(file: ModelFile, view: memoryview, schema: _Schema) -> bytes
 def _strip(view: memoryview, start: int, end: int, schema: _Schema, depth: int) -> bytes:
     if end - start <= KEPT_TENSOR_BYTES:
         return bytes(view[start:end])
-    if depth > limits.MAX_DEPTH:
+    if depth > damage.MAX_DEPTH:
         raise wire.Malformed("messages nested too deeply")
     if schema is _TENSOR:
         return _strip_tensor(view, start, end)

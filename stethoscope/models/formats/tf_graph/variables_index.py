@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from stethoscope.models.containers import limits, wire
+from stethoscope.models.containers import damage, wire
 from stethoscope.models.formats.tf_graph import tf_proto
 from stethoscope.types import Shape
 
@@ -86,7 +86,7 @@ def read(data: bytes) -> Bundle:
                     max(0, int(entry.size)),
                     bool(entry.slices),
                 )
-                if len(entries) > limits.MAX_LAYERS:
+                if len(entries) > damage.MAX_LAYERS:
                     raise Damaged("it lists more than a million variables")
     except (wire.Malformed, DecodeError) as error:
         raise Damaged(str(error)) from error
@@ -128,7 +128,7 @@ def _snappy(view: memoryview) -> bytes:
     Source: https://github.com/google/snappy/blob/main/format_description.txt
     """
     size, position = wire.varint(view, 0, len(view))
-    if size > limits.MAX_CONFIG_BYTES:
+    if size > damage.MAX_CONFIG_BYTES:
         raise Damaged(f"a block declares {size:,} bytes")
     out = bytearray()
     while position < len(view):

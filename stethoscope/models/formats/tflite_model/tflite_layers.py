@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stethoscope.errors import TooLarge, UnsafeFile
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.formats.tflite_model.tflite_reader import Model, Operator, Signature, Subgraph, Tensor
 from stethoscope.types import Layer, Operand, TensorSpec
 
@@ -198,10 +198,10 @@ def check(name: str, model: Model) -> None:
     """
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
-            if tensor.declared_bytes > limits.MAX_WEIGHT_BYTES:
+            if tensor.declared_bytes > damage.MAX_WEIGHT_BYTES:
                 raise TooLarge(
                     f"{name}: tensor {tensor.name[:80]!r} of shape {tensor.shape} declares {tensor.declared_bytes:,} bytes, expected "
-                    f"at most {limits.MAX_WEIGHT_BYTES:,}. Export the model again."
+                    f"at most {damage.MAX_WEIGHT_BYTES:,}. Export the model again."
                 )
     calls = {
         i: {c for op in sub.operators for called in op.calls.values() for c in called}
@@ -215,9 +215,9 @@ def check(name: str, model: Model) -> None:
             raise UnsafeFile(
                 f"{name}: its subgraphs call each other in a circle, so running it would never end. Export it again."
             )
-        if depth > limits.MAX_DEPTH:
+        if depth > damage.MAX_DEPTH:
             raise UnsafeFile(
-                f"{name}: its subgraphs call each other more than {limits.MAX_DEPTH} deep. Export it again."
+                f"{name}: its subgraphs call each other more than {damage.MAX_DEPTH} deep. Export it again."
             )
         waiting = {i: called - done for i, called in waiting.items() if i not in done}
 

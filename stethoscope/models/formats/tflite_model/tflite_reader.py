@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stethoscope.models.containers import limits
+from stethoscope.models.containers import damage
 from stethoscope.models.containers.flatbuffer import Buffer, Malformed, Table
 from stethoscope.models.formats.tflite_model.tflite_schema import TYPE_BITS, dtype_name, operator_name, options
 from stethoscope.types import Shape
@@ -104,7 +104,7 @@ def read_model(view: memoryview) -> Model:
     root = Buffer(view).root()
     buffers = tuple(_buffer(table, len(view)) for table in root.tables(4))
     codes = [_operator_code(table) for table in root.tables(1)]
-    budget = [limits.MAX_LAYERS]
+    budget = [damage.MAX_LAYERS]
     subgraphs = tuple(_subgraph(table, codes, buffers, budget) for table in root.tables(2))
     if not subgraphs:
         raise Malformed("it has no subgraph")
@@ -166,7 +166,7 @@ def _subgraph(
 def _count(budget: list[int]) -> None:
     budget[0] -= 1
     if budget[0] < 0:
-        raise Malformed(f"it has more than {limits.MAX_LAYERS:,} tensors and operators")
+        raise Malformed(f"it has more than {damage.MAX_LAYERS:,} tensors and operators")
 
 
 def _tensor(table: Table, buffers: tuple[Stored, ...]) -> Tensor:
