@@ -1,16 +1,19 @@
-"""For training programs: `Recorder`, a Keras callback that records what is needed to find out how a training went wrong.
+"""For training programs: what is recorded while they train, to find out how a training went wrong.
 
-Importing this module imports no framework; taking `Recorder` from it imports Keras.
+`Recorder` is a Keras callback; `EventWriter` is for loops of one's own. Importing this module imports no framework; taking
+`Recorder` from it imports Keras.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stethoscope.training.recording.event_writer import EventWriter
+
 if TYPE_CHECKING:
     from stethoscope.training.recording.recorder import Recorder
 
-__all__ = ["Recorder"]
+__all__ = ["EventWriter", "Recorder"]
 
 
 def __getattr__(name: str) -> Any:
