@@ -25,10 +25,17 @@ def wide(folder: Path) -> Path:
     dense = [
         {
             "class_name": "Dense",
-            "config": {"name": name, "trainable": True, "dtype": "float32", "units": WIDTH, "activation": "relu", "use_bias": True},
+            "config": {
+                "name": name,
+                "trainable": True,
+                "dtype": "float32",
+                "units": WIDTH,
+                "activation": "relu",
+                "use_bias": True,
+            },
         }
         for name in names
-    ]  # fmt: skip
+    ]
     block = np.random.default_rng(7).standard_normal((WIDTH, WIDTH), dtype=np.float32) * np.float32(WIDTH**-0.5)
     path = folder / "wide_3gb.h5"
     with h5py.File(path, "w") as file:

@@ -49,8 +49,10 @@ def run(folder: Path) -> dict[str, Any]:
         for target in TARGETS
     }
     false = [
-        f"{kind} → {target}: {cell['why']}" for (kind, target), cell in cells.items() if cell["converted"] and not cell["ran"]
-    ]  # fmt: skip
+        f"{kind} → {target}: {cell['why']}"
+        for (kind, target), cell in cells.items()
+        if cell["converted"] and not cell["ran"]
+    ]
     PAGE.write_text(_page(cells, shares, false))
     return {
         "cells": {
@@ -94,11 +96,7 @@ def _converted(models: Mapping[str, Path], folder: Path) -> Cells:
         for kind, path in models.items():
             files = input_files(path, folder / f"{file_name(kind)}.npz")
             for target in TARGETS:
-                params = {
-                    "target": target,
-                    "rows": 16,
-                    "trusted": True,
-                }
+                params = {"target": target, "rows": 16, "trusted": True}
                 job = Job("convert", files, params, Budget(_MEMORY_BYTES, _TIMEOUT_S), "tensorflow")
                 result = engine.wait(engine.submit(job))
                 ok = result.status.value == "ok"
@@ -129,10 +127,16 @@ def _kept(files: Mapping[str, Path], folder: Path) -> Path:
 def _check(cells: Cells, folder: Path) -> None:
     """Fills in what the runtimes say; one that ends its process is told so, and the next cells get another."""
     waiting = [
-        {"kind": kind, "target": target, "path": cell["path"], "rows": str(folder / f"{file_name(kind)}.npz"),
-         "expected": str(folder / f"{file_name(kind)}_expected.npz")}
-        for (kind, target), cell in cells.items() if cell["converted"]
-    ]  # fmt: skip
+        {
+            "kind": kind,
+            "target": target,
+            "path": cell["path"],
+            "rows": str(folder / f"{file_name(kind)}.npz"),
+            "expected": str(folder / f"{file_name(kind)}_expected.npz"),
+        }
+        for (kind, target), cell in cells.items()
+        if cell["converted"]
+    ]
     while waiting:
         listed = folder / "cells.json"
         listed.write_text(json.dumps(waiting))
@@ -162,8 +166,9 @@ def _page(cells: Cells, shares: Mapping[str, float], false: Sequence[str]) -> st
     from importlib import metadata
 
     versions = ", ".join(
-        f"{name} {metadata.version(name)}" for name in ("tensorflow", "keras", "tf2onnx", "onnxruntime", "ai-edge-litert")
-    )  # fmt: skip
+        f"{name} {metadata.version(name)}"
+        for name in ("tensorflow", "keras", "tf2onnx", "onnxruntime", "ai-edge-litert")
+    )
     kinds = list(dict.fromkeys(kind for kind, _ in cells))
     lines = [
         "# What converts",
@@ -176,7 +181,9 @@ def _page(cells: Cells, shares: Mapping[str, float], false: Sequence[str]) -> st
         "| model | " + " | ".join(title for title, _ in TARGETS.values()) + " |",
         "|---|" + "---|" * len(TARGETS),
     ]
-    lines += [f"| {kind} | " + " | ".join(_told(cells[kind, target], target) for target in TARGETS) + " |" for kind in kinds]  # fmt: skip
+    lines += [
+        f"| {kind} | " + " | ".join(_told(cells[kind, target], target) for target in TARGETS) + " |" for kind in kinds
+    ]
     lines += [
         "",
         "✓ converted, loaded, run, and within the tolerance: "
@@ -191,10 +198,15 @@ def _page(cells: Cells, shares: Mapping[str, float], false: Sequence[str]) -> st
     ]
     reasons = {
         f"- **{kind}**, {TARGETS[target][0]}: {cell['why']}"
-        for (kind, target), cell in cells.items() if cell["why"] and kind != CANNOT_BE_LOADED
-    }  # fmt: skip
+        for (kind, target), cell in cells.items()
+        if cell["why"] and kind != CANNOT_BE_LOADED
+    }
     lost = next((cell["why"] for (kind, _), cell in cells.items() if kind == CANNOT_BE_LOADED), "")
-    lines += ["", *sorted(reasons), f"- **{CANNOT_BE_LOADED}**, every target: {lost} Export it to a SavedModel, as in the row `subclassed`."]  # fmt: skip
+    lines += [
+        "",
+        *sorted(reasons),
+        f"- **{CANNOT_BE_LOADED}**, every target: {lost} Export it to a SavedModel, as in the row `subclassed`.",
+    ]
     return "\n".join(lines) + "\n"
 
 

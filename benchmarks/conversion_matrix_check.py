@@ -68,9 +68,11 @@ def _checked(cell: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"{len(found)} outputs instead of {len(expected)}")
     if not outputs_kept and len(expected) > 1:
         raise ValueError(f"outputs called {sorted(found)} instead of {sorted(expected)}")
-    pairs = [(expected[name], found[name]) for name in expected] if outputs_kept else [
-        (next(iter(expected.values())), next(iter(found.values())))
-    ]  # fmt: skip
+    pairs = (
+        [(expected[name], found[name]) for name in expected]
+        if outputs_kept
+        else [(next(iter(expected.values())), next(iter(found.values())))]
+    )
     figures = [_difference(a, b) for a, b in pairs]
     return {
         "max_abs": max(one[0] for one in figures),

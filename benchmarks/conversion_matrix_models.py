@@ -44,12 +44,14 @@ def _dense() -> Built:
     import keras
 
     layers = keras.layers
-    model = keras.Sequential([
-        layers.Input((20,), name="rows"),
-        layers.Dense(64, "relu"),
-        layers.Dense(32, "tanh"),
-        layers.Dense(5, "softmax", name="classes"),
-    ])  # fmt: skip
+    model = keras.Sequential(
+        [
+            layers.Input((20,), name="rows"),
+            layers.Dense(64, "relu"),
+            layers.Dense(32, "tanh"),
+            layers.Dense(5, "softmax", name="classes"),
+        ]
+    )
     return model, {"rows": _draws(4).normal(size=(ROWS, 20)).astype(np.float32)}
 
 
@@ -57,14 +59,16 @@ def _cnn() -> Built:
     import keras
 
     layers = keras.layers
-    model = keras.Sequential([
-        layers.Input((16, 16, 3), name="image"),
-        layers.Conv2D(12, 3, strides=2, padding="same", activation="relu"),
-        layers.MaxPooling2D(),
-        layers.Conv2D(16, 3, dilation_rate=2, padding="same", activation="relu"),
-        layers.Flatten(),
-        layers.Dense(10, "softmax", name="classes"),
-    ])  # fmt: skip
+    model = keras.Sequential(
+        [
+            layers.Input((16, 16, 3), name="image"),
+            layers.Conv2D(12, 3, strides=2, padding="same", activation="relu"),
+            layers.MaxPooling2D(),
+            layers.Conv2D(16, 3, dilation_rate=2, padding="same", activation="relu"),
+            layers.Flatten(),
+            layers.Dense(10, "softmax", name="classes"),
+        ]
+    )
     return model, {"image": _images()}
 
 
@@ -96,12 +100,14 @@ def _lstm() -> Built:
     import keras
 
     layers = keras.layers
-    model = keras.Sequential([
-        layers.Input((12, 6), name="steps"),
-        layers.LSTM(16, return_sequences=True),
-        layers.LSTM(8),
-        layers.Dense(3, "softmax", name="classes"),
-    ])  # fmt: skip
+    model = keras.Sequential(
+        [
+            layers.Input((12, 6), name="steps"),
+            layers.LSTM(16, return_sequences=True),
+            layers.LSTM(8),
+            layers.Dense(3, "softmax", name="classes"),
+        ]
+    )
     return model, {"steps": _steps()}
 
 
@@ -215,11 +221,9 @@ def _custom_activation_function() -> Built:
         return keras.ops.sign(x) * keras.ops.square(keras.ops.softsign(x))
 
     layers = keras.layers
-    model = keras.Sequential([
-        layers.Input((20,), name="rows"),
-        layers.Dense(24, softsign_squared),
-        layers.Dense(3, name="scores"),
-    ])  # fmt: skip
+    model = keras.Sequential(
+        [layers.Input((20,), name="rows"), layers.Dense(24, softsign_squared), layers.Dense(3, name="scores")]
+    )
     return model, {"rows": _draws(16).normal(size=(ROWS, 20)).astype(np.float32)}
 
 
@@ -313,7 +317,10 @@ def main() -> None:
             model.save(path)
         else:
             path = folder / plain
-            spec = [keras.InputSpec(shape=(None, *value.shape[1:]), dtype=str(value.dtype), name=key) for key, value in feed.items()]  # fmt: skip
+            spec = [
+                keras.InputSpec(shape=(None, *value.shape[1:]), dtype=str(value.dtype), name=key)
+                for key, value in feed.items()
+            ]
             model.export(path, verbose=False, input_signature=spec if name == "subclassed" else None)
             if name == "subclassed":
                 paths[CANNOT_BE_LOADED] = str(folder / f"{file_name(CANNOT_BE_LOADED)}.keras")

@@ -155,14 +155,24 @@ STREAMS = (
     OddStream("30 near copies", (300, 300), (0.1, 0.2, 0.3), _copies(0.3)),
     OddStream("1 column", (300, 300), (0.1, 0.2, 0.3), _columns(1, lambda g, n, by: g.normal(by, 1, n))),
     OddStream(
-        "1 column of words", (300, 300), (0.05, 0.1, 0.15), _columns(1, _levels(lambda by: [40 - 100 * by, 30, 20, 10 + 100 * by]))
+        "1 column of words",
+        (300, 300),
+        (0.05, 0.1, 0.15),
+        _columns(1, _levels(lambda by: [40 - 100 * by, 30, 20, 10 + 100 * by])),
     ),
     OddStream(
-        "1 column with gaps", (300, 300), (0.15, 0.25, 0.35), _columns(1, lambda g, n, by: np.where(g.random(n) < 0.2, np.nan, g.normal(by, 1, n)))
+        "1 column with gaps",
+        (300, 300),
+        (0.15, 0.25, 0.35),
+        _columns(1, lambda g, n, by: np.where(g.random(n) < 0.2, np.nan, g.normal(by, 1, n))),
     ),
-    OddStream("500 columns", (100, 100), (0.05, 0.1, 0.2), _columns(500, lambda g, n, by: g.normal(by, 1, n)), ".parquet"),
+    OddStream(
+        "500 columns", (100, 100), (0.05, 0.1, 0.2), _columns(500, lambda g, n, by: g.normal(by, 1, n)), ".parquet"
+    ),
     OddStream("20 rows", (20, 20), (0.4, 0.8, 1.2), _columns(4, lambda g, n, by: g.normal(by, 1, n))),
-    OddStream("10,000 against 50", (10_000, 50), (0.2, 0.4, 0.6), _columns(4, lambda g, n, by: g.normal(by, 1, n)), ".parquet"),
+    OddStream(
+        "10,000 against 50", (10_000, 50), (0.2, 0.4, 0.6), _columns(4, lambda g, n, by: g.normal(by, 1, n)), ".parquet"
+    ),
     OddStream("everything mixed", (300, 300), (0.1, 0.2, 0.4), _mixed),
     OddStream("everything mixed, 2,000 rows", (2_000, 2_000), (0.05, 0.1, 0.2), _mixed, ".parquet"),
     OddStream("texts", (300, 300), (0.1, 0.2, 0.4), _texts, ".jsonl"),
@@ -170,4 +180,4 @@ STREAMS = (
     OddStream("pictures, uint8", (150, 150), (0.2, 0.4, 0.6), _pictures("uint8"), ".npz"),
     OddStream("pictures, float", (150, 150), (0.2, 0.4, 0.6), _pictures("float"), ".npz"),
     OddStream("log of predictions", (600, 600), (0.05, 0.1, 0.2), _log),
-)  # fmt: skip
+)

@@ -11,9 +11,23 @@ from typing import Any
 from benchmarks.benchmark import Benchmark
 
 MODELS = (
-    "ConvNeXtTiny", "DenseNet121", "EfficientNetB0", "EfficientNetV2B0", "InceptionResNetV2", "InceptionV3", "MobileNet",
-    "MobileNetV2", "MobileNetV3Large", "MobileNetV3Small", "NASNetMobile", "ResNet50", "ResNet50V2", "VGG16", "VGG19", "Xception",
-)  # fmt: skip
+    "ConvNeXtTiny",
+    "DenseNet121",
+    "EfficientNetB0",
+    "EfficientNetV2B0",
+    "InceptionResNetV2",
+    "InceptionV3",
+    "MobileNet",
+    "MobileNetV2",
+    "MobileNetV3Large",
+    "MobileNetV3Small",
+    "NASNetMobile",
+    "ResNet50",
+    "ResNet50V2",
+    "VGG16",
+    "VGG19",
+    "Xception",
+)
 EXPORTED = ("EfficientNetB0", "InceptionV3", "MobileNetV2", "MobileNetV3Small", "ResNet50")
 """Those that are converted to TFLite and ONNX too."""
 _NOT_SEEN = ("ConvNeXtTiny",)

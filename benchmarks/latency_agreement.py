@@ -159,4 +159,4 @@ def _script(text: str, path: Path, size: int) -> Any:
 
 BENCHMARK = Benchmark(
     "latency_agreement", "a call is that of one written by hand, within 10 % (median), 30 % (each)", run
-)  # fmt: skip
+)

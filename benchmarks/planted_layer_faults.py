@@ -21,20 +21,80 @@ def of_decoder(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[
         ("decoder", Plant("scaled by the whole width", layer, {"wrong": "whole width"}, causes=scale)),
         ("decoder", Plant("scaled by the width, not its root", layer, {"wrong": "width of a head"}, causes=scale)),
         ("decoder", Plant("softmax over the heads", layer, {"wrong": "softmax over heads"}, causes=("softmax-axis",))),
-        ("decoder", Plant("heads joined without moving their axis", layer, {"wrong": "heads joined unmoved"}, causes=order)),
+        (
+            "decoder",
+            Plant("heads joined without moving their axis", layer, {"wrong": "heads joined unmoved"}, causes=order),
+        ),
         ("decoder", Plant("heads cut in another order", layer, weights=decoder.heads_cut_otherwise, causes=order)),
-        ("decoder", Plant("query and key exchanged", layer, weights=decoder.taken_from((2, 3, 0, 1, 4, 5, 6, 7)), causes=("exchanged-weights",))),
-        ("decoder", Plant("bias of the query missing", one(*many, "grouped"), weights=decoder.no_bias_of(1), causes=("bias",))),
-        ("decoder", Plant("bias of the output missing", one(*many, "grouped"), weights=decoder.no_bias_of(7), causes=("bias",))),
-        ("decoder", Plant("output projection transposed", one(*many, "grouped"), weights=decoder.output_turned, causes=("transposed-kernel",))),
+        (
+            "decoder",
+            Plant(
+                "query and key exchanged",
+                layer,
+                weights=decoder.taken_from((2, 3, 0, 1, 4, 5, 6, 7)),
+                causes=("exchanged-weights",),
+            ),
+        ),
+        (
+            "decoder",
+            Plant("bias of the query missing", one(*many, "grouped"), weights=decoder.no_bias_of(1), causes=("bias",)),
+        ),
+        (
+            "decoder",
+            Plant("bias of the output missing", one(*many, "grouped"), weights=decoder.no_bias_of(7), causes=("bias",)),
+        ),
+        (
+            "decoder",
+            Plant(
+                "output projection transposed",
+                one(*many, "grouped"),
+                weights=decoder.output_turned,
+                causes=("transposed-kernel",),
+            ),
+        ),
         ("decoder", Plant("keys tiled, not repeated", "grouped", weights=decoder.groups_interleaved, causes=order)),
-        ("decoder", Plant("wrong weights of attention", one(*many, "grouped"), weights=lambda v, r: [v[0] + 0.3 * r.standard_normal(v[0].shape), *v[1:]], causes=weights)),
-        ("decoder", Plant("scale of simple attention missing", "dots", weights=first_changed(lambda s: 0 * s + 1), causes=scale)),
-        ("decoder", Plant("an index shifted by one", "table", weights=first_changed(lambda t: np.concatenate([t[1:], t[-1:]])), causes=("shifted-index",))),
-        ("decoder", Plant("a table scaled", "table", weights=first_changed(lambda t: 32**0.5 * t), causes=("scaled-weights",))),
-        ("decoder", Plant("epsilon of RMSNormalization", one("rms", "rms_last"), {"epsilon": 0.01}, causes=("epsilon",))),
-        ("decoder", Plant("LayerNormalization for RMSNormalization", one("rms", "rms_last"), {"layer": "LayerNormalization", "center": False, "epsilon": 1e-6}, causes=("variance",))),
-    ]  # fmt: skip
+        (
+            "decoder",
+            Plant(
+                "wrong weights of attention",
+                one(*many, "grouped"),
+                weights=lambda v, r: [v[0] + 0.3 * r.standard_normal(v[0].shape), *v[1:]],
+                causes=weights,
+            ),
+        ),
+        (
+            "decoder",
+            Plant(
+                "scale of simple attention missing", "dots", weights=first_changed(lambda s: 0 * s + 1), causes=scale
+            ),
+        ),
+        (
+            "decoder",
+            Plant(
+                "an index shifted by one",
+                "table",
+                weights=first_changed(lambda t: np.concatenate([t[1:], t[-1:]])),
+                causes=("shifted-index",),
+            ),
+        ),
+        (
+            "decoder",
+            Plant("a table scaled", "table", weights=first_changed(lambda t: 32**0.5 * t), causes=("scaled-weights",)),
+        ),
+        (
+            "decoder",
+            Plant("epsilon of RMSNormalization", one("rms", "rms_last"), {"epsilon": 0.01}, causes=("epsilon",)),
+        ),
+        (
+            "decoder",
+            Plant(
+                "LayerNormalization for RMSNormalization",
+                one("rms", "rms_last"),
+                {"layer": "LayerNormalization", "center": False, "epsilon": 1e-6},
+                causes=("variance",),
+            ),
+        ),
+    ]
 
 
 def of_signal(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[str, Plant]]:
@@ -42,15 +102,58 @@ def of_signal(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[s
     slope, layout = ("activation",), ("layout",)
     return [
         ("signal", Plant("padding at the other end", "pad", {"padding": (1, 2)}, causes=("padding",))),
-        ("signal", Plant("a flipped kernel of a causal convolution", "front", weights=first_changed(lambda k: k[::-1]), causes=("flipped-kernel",))),
+        (
+            "signal",
+            Plant(
+                "a flipped kernel of a causal convolution",
+                "front",
+                weights=first_changed(lambda k: k[::-1]),
+                causes=("flipped-kernel",),
+            ),
+        ),
         ("signal", Plant("slope of LeakyReLU", "leaky", {"negative_slope": 0.3}, causes=slope)),
         ("signal", Plant("all channels in one group", "groups", {"groups": 1}, causes=("groups", "setting"))),
-        ("signal", Plant("epsilon of GroupNormalization in a series", "groups", {"epsilon": 0.05}, causes=("epsilon",))),
-        ("signal", Plant("a flipped depthwise kernel of a series", "depthwise", weights=first_changed(lambda k: k[::-1]), causes=("flipped-kernel",))),
-        ("signal", Plant("bias missing in one dimension", one("depthwise", "separable", "grow", "front"), weights=no_bias, causes=("bias",))),
+        (
+            "signal",
+            Plant("epsilon of GroupNormalization in a series", "groups", {"epsilon": 0.05}, causes=("epsilon",)),
+        ),
+        (
+            "signal",
+            Plant(
+                "a flipped depthwise kernel of a series",
+                "depthwise",
+                weights=first_changed(lambda k: k[::-1]),
+                causes=("flipped-kernel",),
+            ),
+        ),
+        (
+            "signal",
+            Plant(
+                "bias missing in one dimension",
+                one("depthwise", "separable", "grow", "front"),
+                weights=no_bias,
+                causes=("bias",),
+            ),
+        ),
         ("signal", Plant("slope of ELU", "elu", {"alpha": 1.0}, causes=slope)),
-        ("signal", Plant("a flipped transposed convolution of a series", "grow", weights=first_changed(lambda k: k[::-1]), causes=("flipped-kernel",))),
-        ("signal", Plant("one slope of PReLU for all", "prelu", weights=first_changed(lambda a: 0 * a + 0.25), causes=(*slope, "weights"))),
+        (
+            "signal",
+            Plant(
+                "a flipped transposed convolution of a series",
+                "grow",
+                weights=first_changed(lambda k: k[::-1]),
+                causes=("flipped-kernel",),
+            ),
+        ),
+        (
+            "signal",
+            Plant(
+                "one slope of PReLU for all",
+                "prelu",
+                weights=first_changed(lambda a: 0 * a + 0.25),
+                causes=(*slope, "weights"),
+            ),
+        ),
         ("signal", Plant("cropped at the other end", "cut", {"cropping": (1, 3)}, causes=("padding",))),
         ("signal", Plant("axes of LayerNormalization", "both_axes", {"axis": -1}, causes=("axis",))),
         ("signal", Plant("axis of UnitNormalization", "unit", {"axis": 1}, causes=("axis",))),
@@ -58,7 +161,23 @@ def of_signal(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[s
         ("signal", Plant("order of Reshape", "cut_up", {"turned": True}, causes=layout)),
         ("signal", Plant("order of RepeatVector", "again", {"each": True}, causes=layout)),
         ("volume", Plant("padding of a volume", "pad", {"padding": ((0, 1), (0, 1), (0, 1))}, causes=("padding",))),
-        ("volume", Plant("a transposed kernel of a volume", "solid", weights=first_changed(lambda k: k.transpose(1, 0, 2, 3, 4)), causes=("transposed-kernel",))),
-        ("volume", Plant("a flipped transposed convolution of a volume", "grow", weights=first_changed(lambda k: k[::-1, ::-1, ::-1]), causes=("flipped-kernel", "transposed-kernel"))),
+        (
+            "volume",
+            Plant(
+                "a transposed kernel of a volume",
+                "solid",
+                weights=first_changed(lambda k: k.transpose(1, 0, 2, 3, 4)),
+                causes=("transposed-kernel",),
+            ),
+        ),
+        (
+            "volume",
+            Plant(
+                "a flipped transposed convolution of a volume",
+                "grow",
+                weights=first_changed(lambda k: k[::-1, ::-1, ::-1]),
+                causes=("flipped-kernel", "transposed-kernel"),
+            ),
+        ),
         ("volume", Plant("cropping of a volume", "cut", {"cropping": ((0, 1), (0, 1), (1, 1))}, causes=("padding",))),
-    ]  # fmt: skip
+    ]

@@ -20,7 +20,7 @@ _SAME_SCALE = (
     "SQUEEZE",
     "EXPAND_DIMS",
 )
-"""Operators that copy codes: what they answer has the scale of what they read."""  # fmt: skip
+"""Operators that copy codes: what they answer has the scale of what they read."""
 _NO_RESCALING = ("CONCATENATION", "STRIDED_SLICE", "SPLIT", "PACK", "GATHER", "MAXIMUM", "MINIMUM", "SLICE")
 """Operators that LiteRT refuses when their scales differ."""
 _WITH_BIAS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
@@ -51,18 +51,24 @@ def range_plants(random: np.random.Generator) -> list[tuple[str, RangePlant]]:
     share, moved = float(random.uniform(0.15, 0.3)), int(random.choice([-110, 110]))
     return [
         ("vision", RangePlant("range of a convolution clipped", clipped, ("CONV_2D", "DEPTHWISE_CONV_2D"), share)),
-        ("vision", RangePlant("zero point of a convolution moved", clipped, ("CONV_2D", "DEPTHWISE_CONV_2D"), moved=110)),
+        (
+            "vision",
+            RangePlant("zero point of a convolution moved", clipped, ("CONV_2D", "DEPTHWISE_CONV_2D"), moved=110),
+        ),
         ("vision", RangePlant("range of a sum clipped", clipped, ("ADD",), share)),
         ("vision", RangePlant("range of a dense layer clipped", clipped, ("FULLY_CONNECTED",), share)),
         ("vision", RangePlant("quantised for darker pictures", clipped, calibration=0.3)),
         ("vision", RangePlant("scale of a kernel wrong", scaled, _WITH_BIAS, 1.4, of_weights=True)),
-        ("encoder", RangePlant("range of a matrix product clipped", clipped, ("FULLY_CONNECTED", "BATCH_MATMUL"), share)),
+        (
+            "encoder",
+            RangePlant("range of a matrix product clipped", clipped, ("FULLY_CONNECTED", "BATCH_MATMUL"), share),
+        ),
         ("encoder", RangePlant("zero point of a matrix product moved", clipped, ("FULLY_CONNECTED",), 0.5, moved)),
         ("encoder", RangePlant("range of a sum clipped", clipped, ("ADD",), share)),
         ("encoder", RangePlant("quantised for smaller values", clipped, calibration=0.3)),
         ("mobile", RangePlant("range of a convolution clipped", clipped, ("CONV_2D", "DEPTHWISE_CONV_2D"), share)),
         ("mobile", RangePlant("quantised for darker pictures", clipped, calibration=0.3)),
-    ]  # fmt: skip
+    ]
 
 
 def full_int8(model: Any, rows: np.ndarray) -> bytes:

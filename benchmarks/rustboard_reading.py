@@ -33,9 +33,15 @@ class Rustboard:
         with tempfile.TemporaryDirectory() as scratch:
             port = Path(scratch) / "port"
             command = [
-                self._binary, f"--logdir={self._folder}", "--reload=once", "--samples-per-plugin=scalars=all", "--port=0",
-                f"--port-file={port}", "--die-after-stdin", "--verbose",
-            ]  # fmt: skip
+                self._binary,
+                f"--logdir={self._folder}",
+                "--reload=once",
+                "--samples-per-plugin=scalars=all",
+                "--port=0",
+                f"--port-file={port}",
+                "--die-after-stdin",
+                "--verbose",
+            ]
             with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
                 assert server.stderr is not None
                 if not any(_LOADED in line for line in server.stderr):

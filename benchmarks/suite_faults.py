@@ -29,9 +29,17 @@ FARTHEST = 2
 _RED = (1, 2)
 """What pytest ends with after a failure or an error; 5 would be that there was no test."""
 _FLIPPED = {
-    ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
+    ast.Lt: ast.GtE,
+    ast.LtE: ast.Gt,
+    ast.Gt: ast.LtE,
+    ast.GtE: ast.Lt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
 
 
 def run(folder: Path) -> dict[str, Any]:
@@ -48,9 +56,11 @@ def run(folder: Path) -> dict[str, Any]:
         tree = ast.parse(text)
         kind, node = faults_of(tree)[place]
         fault = {
-            "module": str(module.relative_to(clone)), "line": node.lineno, "kind": kind,
+            "module": str(module.relative_to(clone)),
+            "line": node.lineno,
+            "kind": kind,
             "code": ast.unparse(node).splitlines()[0][:100],
-        }  # fmt: skip
+        }
         plant(kind, node)
         module.write_text(ast.unparse(ast.fix_missing_locations(tree)), "utf-8")
         try:

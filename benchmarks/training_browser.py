@@ -77,16 +77,25 @@ def run(folder: Path) -> dict[str, Any]:
     interactive = [one[0] for one in openings]
     slowest = max(value for found in filters.values() for value in found.values())
     return {
-        "runs": RUNS, "tags": len(TAGS), "points_per_curve": POINTS,
+        "runs": RUNS,
+        "tags": len(TAGS),
+        "points_per_curve": POINTS,
         "first_opening_with_reading_s": round(first_s, 2),
-        "interactive_s": median(interactive), "interactive_slowest_s": round(max(interactive), 3),
-        "new_browser_interactive_s": round(cold[0], 3), "empty_page_s": median(empty),
+        "interactive_s": median(interactive),
+        "interactive_slowest_s": round(max(interactive), 3),
+        "new_browser_interactive_s": round(cold[0], 3),
+        "empty_page_s": median(empty),
         "all_in_sight_drawn_s": median([one[1] for one in openings]),
-        "filters_s": filters, "slowest_filter_s": slowest,
-        "compare_s": median(compared), "compare_slowest_s": round(max(compared), 3), "compare_changes_s": changes,
-        "holds": median(interactive) <= INTERACTIVE_S and slowest <= FILTER_S
-        and median(compared) <= COMPARED_S and max(changes.values()) <= COMPARE_FILTER_S,
-    }  # fmt: skip
+        "filters_s": filters,
+        "slowest_filter_s": slowest,
+        "compare_s": median(compared),
+        "compare_slowest_s": round(max(compared), 3),
+        "compare_changes_s": changes,
+        "holds": median(interactive) <= INTERACTIVE_S
+        and slowest <= FILTER_S
+        and median(compared) <= COMPARED_S
+        and max(changes.values()) <= COMPARE_FILTER_S,
+    }
 
 
 def _page(context: BrowserContext, server: LiveServer, logs: Path) -> Page:

@@ -145,29 +145,23 @@ def test_differences(tests: Sequence[ConsistencyTest], atol: float) -> go.Figure
             text=[f"  {shown}  "],
             # To the left where the line of the tolerance would go through the number.
             textposition="middle left" if atol / 100 < drawable <= atol else "middle right",
-            marker={
-                "color": PASSED if test.passed else FAILED,
-                "size": 11,
-                "symbol": "circle" if test.passed else "x",
-            },
+            marker={"color": PASSED if test.passed else FAILED, "size": 11, "symbol": "circle" if test.passed else "x"},
             hovertemplate=f"%{{y}}<br>largest difference: {shown}<extra></extra>",
             cliponaxis=False,
         )
     figure.add_vline(x=atol, line={"color": GREY, "width": 1.5, "dash": "dash"})
     figure.add_annotation(
-        x=np.log10(atol),
-        y=1,
-        yref="paper",
-        yanchor="bottom",
-        showarrow=False,
-        text=f"tolerance {words.given(atol)}",
+        x=np.log10(atol), y=1, yref="paper", yanchor="bottom", showarrow=False, text=f"tolerance {words.given(atol)}"
     )
     figure.update_layout(margin_t=26)
     largest = max([atol, *(gap for one in tests if (gap := one.max_abs_diff) is not None and math.isfinite(gap))])
     figure.update_xaxes(
         title_text="Largest output difference (log scale)",
-        type="log", range=[np.log10(floor) - 0.3, np.log10(largest) + 1.5], exponentformat="power", dtick=2,
-    )  # fmt: skip
+        type="log",
+        range=[np.log10(floor) - 0.3, np.log10(largest) + 1.5],
+        exponentformat="power",
+        dtick=2,
+    )
     return figure
 
 
@@ -188,9 +182,13 @@ def two_runs(pair: TwoRuns, name: str) -> go.Figure:
     )
     for values, label, colour in ((left, "first run", BLUE), (right, "most different run", ORANGE)):
         figure.add_scatter(
-            x=index, y=values, mode="markers", name=label, marker={"color": colour, "size": 6},
+            x=index,
+            y=values,
+            mode="markers",
+            name=label,
+            marker={"color": colour, "size": 6},
             hovertemplate=f"element %{{x}}<br>{label}: %{{y:.6g}}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=28)
     figure.update_xaxes(title_text=f"Element of {escape.figure(name)}, the first {left.size:,}")
     figure.update_yaxes(title_text="Output value")
@@ -218,9 +216,13 @@ def output_values(values: npt.NDArray[Any], name: str) -> go.Figure:
     if not finite.all():
         names = [words.significant(float(value)) for value in shown[~finite]]
         figure.add_scatter(
-            x=index[~finite], y=np.zeros(len(names)), mode="markers", text=names,
-            marker={"color": VERMILION, "symbol": "x", "size": 10}, hovertemplate="element %{x}<br>%{text}<extra></extra>",
-        )  # fmt: skip
+            x=index[~finite],
+            y=np.zeros(len(names)),
+            mode="markers",
+            text=names,
+            marker={"color": VERMILION, "symbol": "x", "size": 10},
+            hovertemplate="element %{x}<br>%{text}<extra></extra>",
+        )
     every = f" (every {step:,}th of {flat.size:,})" if step > 1 else ""
     figure.update_xaxes(title_text=f"Element of {escape.figure(name)}{every}")
     figure.update_yaxes(title_text="Value")

@@ -11,9 +11,17 @@ from stethoscope.types import UploadKind
 
 
 def chosen(
-    role: str, owner: str, *, key: str, title: str, hint: str, lead: str = "", other: str = "Other file",
-    folders: bool = True, expected: UploadKind = UploadKind.LOGS,
-) -> Entry | None:  # fmt: skip
+    role: str,
+    owner: str,
+    *,
+    key: str,
+    title: str,
+    hint: str,
+    lead: str = "",
+    other: str = "Other file",
+    folders: bool = True,
+    expected: UploadKind = UploadKind.LOGS,
+) -> Entry | None:
     """The upload that stands in the address, with a button to let it go; else a place to drop one.
 
     Args:

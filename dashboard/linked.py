@@ -42,9 +42,14 @@ def several(label: str, titles: Mapping[str, str], key: str, *, most: int, place
     """
     asked = [one for one in (session.recalled(key) or "").split(",") if one in titles][:most]
     chosen = st.multiselect(
-        label, list(titles), asked, format_func=lambda one: titles.get(one, one), key=key, max_selections=most,
+        label,
+        list(titles),
+        asked,
+        format_func=lambda one: titles.get(one, one),
+        key=key,
+        max_selections=most,
         placeholder=placeholder,
-    )  # fmt: skip
+    )
     session.remember(key, ",".join(chosen) or None)
     return chosen
 
@@ -60,8 +65,13 @@ def segments(label: str, titles: Mapping[str, str], default: str, key: str) -> s
     """
     _put(titles, default, key)
     asked = st.segmented_control(
-        label, list(titles), format_func=lambda one: titles.get(one, one), key=key, required=True, label_visibility="collapsed"
-    )  # fmt: skip
+        label,
+        list(titles),
+        format_func=lambda one: titles.get(one, one),
+        key=key,
+        required=True,
+        label_visibility="collapsed",
+    )
     chosen = asked if asked in titles else default
     session.remember(key, None if chosen == default else chosen)
     return str(chosen)

@@ -18,8 +18,11 @@ from stethoscope.types import JobResult, Status
 _LOG = logging.getLogger(__name__)
 Tone = Literal["good", "bad", "careful", "plain"]
 _BADGES: Mapping[Tone, Literal["green", "red", "orange", "gray"]] = {
-    "good": "green", "bad": "red", "careful": "orange", "plain": "gray",
-}  # fmt: skip
+    "good": "green",
+    "bad": "red",
+    "careful": "orange",
+    "plain": "gray",
+}
 _ENDINGS: Mapping[Status, tuple[Tone, str, str]] = {
     Status.FAILED: ("bad", "Failed", "This run could not finish."),
     Status.OUT_OF_MEMORY: ("bad", "Out of memory", "The run needed more memory than its limit, and was stopped."),

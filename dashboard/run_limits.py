@@ -25,9 +25,15 @@ def memory_limit(doing: str = "A run") -> int:
     """
     most = most_bytes() // MIB
     chosen = st.number_input(
-        "Memory limit (MiB)", 16, most, most, step=64, key="limit", bind="query-params",
+        "Memory limit (MiB)",
+        16,
+        most,
+        most,
+        step=64,
+        key="limit",
+        bind="query-params",
         help=f"What it may add to its process. {doing} that needs more is stopped, with a report.",
-    )  # fmt: skip
+    )
     return int(chosen) * MIB
 
 

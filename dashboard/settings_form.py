@@ -62,9 +62,12 @@ def draw(batch_size: int, architecture: Architecture) -> RunSettings | None:
             "Hard limit on the card", key="card-limit", bind="query-params", placeholder="none, or 4GB"
         )
         logical = st.text_input(
-            "Logical devices", key="logical", bind="query-params", placeholder="none, or 4GB, 2GB",
+            "Logical devices",
+            key="logical",
+            bind="query-params",
+            placeholder="none, or 4GB, 2GB",
             help="One size for each; on the CPU, 0 for each",
-        )  # fmt: skip
+        )
     try:
         return RunSettings(
             batch_size=batch_size,

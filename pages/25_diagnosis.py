@@ -29,9 +29,12 @@ def ready(view: session.View, architecture: Architecture) -> None:
             st.markdown("**Training logs**")
             logs = diagnosis_inputs.logs(view)
         prove = prove_cell.toggle(
-            "Try the fixes", value=data is not None, disabled=data is None, key=f"prove-{data is not None}",
+            "Try the fixes",
+            value=data is not None,
+            disabled=data is None,
+            key=f"prove-{data is not None}",
             help="Trains a copy with and without each fix, three seeds each, for up to a minute",
-        )  # fmt: skip
+        )
         now = st.session_state.pop("_run_now", False)
         if go.button("Diagnose", type="primary", width="stretch", key="diagnose") or now:
             diagnosis_inputs.begin(

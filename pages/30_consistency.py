@@ -43,9 +43,16 @@ def settings(fixed: int | None) -> tuple[dict[str, Any], DeltaGenerator]:
         else:
             params["batch_size"] = st.number_input("Batch size", value=fixed, key="rows-fixed", disabled=True)
         params["atol"] = st.number_input(
-            "Absolute tolerance", 0.0, 1.0, 1e-5, step=1e-6, format="%.0e", key="atol", bind="query-params",
+            "Absolute tolerance",
+            0.0,
+            1.0,
+            1e-5,
+            step=1e-6,
+            format="%.0e",
+            key="atol",
+            bind="query-params",
             help="Differences up to this are rounding, not a defect",
-        )  # fmt: skip
+        )
     return params, go
 
 

@@ -48,11 +48,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
             recipes.command_line(
                 "check",
                 entry.name,
-                {
-                    "data": data.name if data else None,
-                    **data_use.command_options(state.params),
-                    "fit": "epochs=1",
-                },
+                {"data": data.name if data else None, **data_use.command_options(state.params), "fit": "epochs=1"},
             ),
         )
 

@@ -36,9 +36,14 @@ def ready(view: session.View, architecture: Architecture) -> None:
     with st.container(border=True):
         target = convert_targets.choose(possible, next(iter(states), ""))
         data, complete = data_choice.choose(
-            view, architecture, none="Random input", key="input", label="Input, to compare with and to find ranges",
-            prefer_sample=True, in_address=True,
-        )  # fmt: skip
+            view,
+            architecture,
+            none="Random input",
+            key="input",
+            label="Input, to compare with and to find ranges",
+            prefer_sample=True,
+            in_address=True,
+        )
         chosen = convert_inputs.draw(target, architecture)
 
         def begin(targets: Sequence[str]) -> None:

@@ -27,10 +27,7 @@ from stethoscope.types import Architecture
 
 PAGE = {"title": "Parity", "section": "Deployment", "url_path": "parity", "icon": ""}
 LOOKS = {"answers": "Answers", "speed": "Speed and size"}
-QUESTIONS = {
-    "answers": "Does the other one answer the same?",
-    "speed": "Which one is faster, and which is smaller?",
-}
+QUESTIONS = {"answers": "Does the other one answer the same?", "speed": "Which one is faster, and which is smaller?"}
 
 
 def settings() -> tuple[dict[str, Any], DeltaGenerator]:
@@ -46,22 +43,36 @@ def settings() -> tuple[dict[str, Any], DeltaGenerator]:
     }
     with more.popover("More", width="stretch"):
         params["layers"] = st.toggle(
-            "Look for the layer at which they part", True, key="layers", bind="query-params",
+            "Look for the layer at which they part",
+            True,
+            key="layers",
+            bind="query-params",
             help="Compares every layer's output on the first rows; without it only the outputs are compared",
-        )  # fmt: skip
+        )
         params["edges"] = st.toggle(
-            "Edge cases", True, key="edges", bind="query-params",
+            "Edge cases",
+            True,
+            key="edges",
+            bind="query-params",
             help="Also gives both zeros, very large values, NaN and infinities",
-        )  # fmt: skip
+        )
         each = st.number_input(
-            "Rows in a call", 1, 10_000, None, key="per-call", bind="query-params", placeholder="all at once",
+            "Rows in a call",
+            1,
+            10_000,
+            None,
+            key="per-call",
+            bind="query-params",
+            placeholder="all at once",
             help="Fewer need less memory",
-        )  # fmt: skip
+        )
         if each:
             params["batch_size"] = int(each)
         params["seed"] = int(
-            st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable")
-        )  # fmt: skip
+            st.number_input(
+                "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable"
+            )
+        )
     return params, go
 
 

@@ -8,7 +8,7 @@ import re
 _NOISE = re.compile(
     r"^(in user code|Graph execution error|Detected at node|Traceback|File \"|Arguments received|Call arguments|\[Op:|"
     r"The above exception|During handling|Original stack trace|Stack trace|node .* defined at|defined at \(most recent"
-    r"|\d+ successful operations|\d+ derived errors|[~^\s]+$|•|<tf\.|return |Encountered error)",
+    r"|\d+ successful operations|\d+ derived errors|[~^\s]+$|•|<tf\.|return |Encountered error)"
 )
 _TELLING = re.compile(r"\b[A-Z][A-Za-z]+(Error|Exception)\b: ?|\b[A-Z]{3,}(_[A-Z]+)+\b: ?")
 _NODE = re.compile(r"^\{\{(function_)?node [^}]*\}\}\s*")

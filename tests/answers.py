@@ -89,9 +89,7 @@ RECIPES: dict[str, Recipe] = {
     "estimate": Recipe("estimate", {"model": "digits_cnn.onnx"}, {"batch_sizes": [1, 8]}),
     "label_doubts": Recipe("label_doubts", _DIGITS),
     "latency": Recipe(
-        "latency",
-        {"model": "digits_cnn.onnx", "other-1": "digits_cnn.tflite"},
-        {"batch_sizes": [1, 8], "seconds": 0.2},
+        "latency", {"model": "digits_cnn.onnx", "other-1": "digits_cnn.tflite"}, {"batch_sizes": [1, 8], "seconds": 0.2}
     ),
     "placement": Recipe("placement", {"model": "wine_unscaled.keras"}, {"with_xla": "on"}, "tensorflow"),
     "predict": Recipe("predict", {"model": "digits_cnn.onnx"}, {"batch_size": 8}),
@@ -288,10 +286,15 @@ def record(names: Iterable[str]) -> None:
         for name in names:
             result = run(engine, name, Path(made))
             told = {
-                "status": result.status.value, "value": result.value, "reason": result.reason, "phase": result.phase,
-                "peak_rss_bytes": result.peak_rss_bytes, "wall_s": result.wall_s, "error": result.error,
+                "status": result.status.value,
+                "value": result.value,
+                "reason": result.reason,
+                "phase": result.phase,
+                "peak_rss_bytes": result.peak_rss_bytes,
+                "wall_s": result.wall_s,
+                "error": result.error,
                 "params": dict(RECIPES[name].params),
-            }  # fmt: skip
+            }
             text = json.dumps(told, indent=1, sort_keys=True, ensure_ascii=False).replace(sys.prefix, "/python")
             (FOLDER / f"{name}.json").write_text(text + "\n", "utf-8")
             print(name, result.status.value, f"{result.wall_s} s", result.reason)

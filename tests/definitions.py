@@ -31,9 +31,17 @@ _new: set[str] = set()
 """Modules that were read in this run."""
 _LOOKS_AROUND = {"__subclasses__", "globals", "vars", "__getattr__"}
 _PLAIN_DECORATORS = {
-    "dataclass", "dataclasses", "contextmanager", "contextlib", "cache", "functools", "lru_cache", "runtime_checkable",
-    "final", "overload",
-}  # fmt: skip
+    "dataclass",
+    "dataclasses",
+    "contextmanager",
+    "contextlib",
+    "cache",
+    "functools",
+    "lru_cache",
+    "runtime_checkable",
+    "final",
+    "overload",
+}
 """Decorators that tell nobody else of what they decorate."""
 
 

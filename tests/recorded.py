@@ -36,16 +36,30 @@ from tests import definitions
 
 FOLDER = Path(__file__).with_name("recordings")
 _PACKAGES = (
-    "tensorflow", "keras", "tf-keras", "numpy", "onnx", "onnxruntime", "ai-edge-litert", "tf2onnx", "h5py", "scipy",
-    "scikit-learn", "pyarrow", "pillow",
-)  # fmt: skip
+    "tensorflow",
+    "keras",
+    "tf-keras",
+    "numpy",
+    "onnx",
+    "onnxruntime",
+    "ai-edge-litert",
+    "tf2onnx",
+    "h5py",
+    "scipy",
+    "scikit-learn",
+    "pyarrow",
+    "pillow",
+)
 _MOST_BYTES_OF_FILE = 512 << 20
 _MOST_BYTES_OF_ANSWER = 200 << 10
 _LONG_AGO_S = time.time() - 3_600
 """When planted answers were given last; old enough to be told from now, too young to have expired."""
 _RUNS_EVERY_JOB = (
-    "stethoscope.jobs.worker.child", "stethoscope.jobs.worker.server", "stethoscope.jobs.worker.fresh", "stethoscope.jobs.job_engine",
-)  # fmt: skip
+    "stethoscope.jobs.worker.child",
+    "stethoscope.jobs.worker.server",
+    "stethoscope.jobs.worker.fresh",
+    "stethoscope.jobs.job_engine",
+)
 
 
 @functools.cache
@@ -81,9 +95,7 @@ def identity_of(job: Job) -> dict[str, Any] | None:
         return None
     budget = [job.budget.memory_bytes, job.budget.timeout_s, job.budget.disk_bytes]
     params = json.loads(json.dumps(dict(job.params)))
-    return {
-        "kind": job.kind, "files": files, "params": params, "budget": budget, "worker": job.worker, "after": after,
-    }  # fmt: skip
+    return {"kind": job.kind, "files": files, "params": params, "budget": budget, "worker": job.worker, "after": after}
 
 
 def content(file: ModelFile) -> str:
@@ -139,9 +151,15 @@ def entry_of(job: Job, result: JobResult, folder: Path) -> dict[str, Any] | None
         return None
     packed = {name: path.read_bytes() for name, path in result.files.items()}
     told = {
-        "status": result.status.value, "value": result.value, "reason": result.reason, "phase": result.phase,
-        "peak_rss_bytes": result.peak_rss_bytes, "wall_s": result.wall_s, "error": result.error, "incident": result.incident,
-    }  # fmt: skip
+        "status": result.status.value,
+        "value": result.value,
+        "reason": result.reason,
+        "phase": result.phase,
+        "peak_rss_bytes": result.peak_rss_bytes,
+        "wall_s": result.wall_s,
+        "error": result.error,
+        "incident": result.incident,
+    }
     # Where the packages are installed is told by some of their messages: as a place of nobody's.
     text = json.dumps(told).replace(sys.prefix, "/python")
     paths = {str(folder), *(str(file.path.parent) for file in job.files.values())}

@@ -27,15 +27,7 @@ from stethoscope.studies.diagnosis.request import Request
 from stethoscope.studies.diagnosis.run import Diagnosis
 from stethoscope.training.gathering.log_report import LogReport
 from stethoscope.types import Budget, Job, ModelFile
-from tests.recorded import (
-    FOLDER,
-    NotRecorded,
-    RecordedEngine,
-    content,
-    recorded,
-    recording_folder,
-    source_of,
-)
+from tests.recorded import FOLDER, NotRecorded, RecordedEngine, content, recorded, recording_folder, source_of
 from tests.sources import PROJECT
 
 RECORD = FOLDER / "specimens.json"
@@ -173,9 +165,11 @@ class SpecimenPrograms:
         place = recording_folder()
         if place is not None and not _current(program, self._record.get(program)):
             told = {
-                "files": {role: file.sha256 for role, file in files.items()}, "fit": fit, "asked": sorted(asked),
+                "files": {role: file.sha256 for role, file in files.items()},
+                "fit": fit,
+                "asked": sorted(asked),
                 "source": source(program),
-            }  # fmt: skip
+            }
             with (place / f"{os.getpid()}.specimens").open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps({program: told}) + "\n")
 

@@ -70,11 +70,16 @@ def driver(monkeypatch):
     import pynvml
 
     answers = {
-        "nvmlInit": None, "nvmlShutdown": None, "nvmlDeviceGetCount": 1, "nvmlDeviceGetHandleByIndex": "handle",
+        "nvmlInit": None,
+        "nvmlShutdown": None,
+        "nvmlDeviceGetCount": 1,
+        "nvmlDeviceGetHandleByIndex": "handle",
         "nvmlDeviceGetMemoryInfo": SimpleNamespace(total=16 * GIB, free=10 * GIB, used=6 * GIB),
-        "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=50), "nvmlSystemGetDriverVersion": b"580.1",
-        "nvmlDeviceGetCudaComputeCapability": (7, 5), "nvmlDeviceGetName": "Tesla T4",
-    }  # fmt: skip
+        "nvmlDeviceGetUtilizationRates": SimpleNamespace(gpu=50),
+        "nvmlSystemGetDriverVersion": b"580.1",
+        "nvmlDeviceGetCudaComputeCapability": (7, 5),
+        "nvmlDeviceGetName": "Tesla T4",
+    }
     for name, value in answers.items():
         monkeypatch.setattr(pynvml, name, lambda *_, value=value: value)
 

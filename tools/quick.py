@@ -40,7 +40,7 @@ def main() -> int:
         ["ruff", "format", "--check", "--quiet", "."],
         ["mypy"],
         ["lint-imports", "--no-logo"],
-    ]  # fmt: skip
+    ]
     # Types beside tests: either leaves a processor idle at times.
     started = [subprocess.Popen([bin_folder / words[0], *words[1:]], cwd=PROJECT) for words in checks]
     command = [
@@ -56,10 +56,7 @@ def main() -> int:
         "5",
     ]
     tested = subprocess.run(
-        [*command, *dict.fromkeys(tests)],
-        cwd=PROJECT,
-        env=os.environ | {"STETHOSCOPE_TEST_UNTIL": until},
-        check=False,
+        [*command, *dict.fromkeys(tests)], cwd=PROJECT, env=os.environ | {"STETHOSCOPE_TEST_UNTIL": until}, check=False
     )
     ends = [*(process.wait() for process in started), tested.returncode]
     return next((code for code in ends if code), 0)

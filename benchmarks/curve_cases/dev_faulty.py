@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from benchmarks.curve_cases import material, shown, writers
 from benchmarks.curve_cases.case import faulty, looped, trained
-from benchmarks.curve_cases.material import (
-    clouds,
-    diabetes,
-    digit_pictures,
-    digits,
-    moons,
-    waves,
-    wine,
-)
+from benchmarks.curve_cases.material import clouds, diabetes, digit_pictures, digits, moons, waves, wine
 from benchmarks.curve_cases.networks import convolutional, dense, recurrent
 from benchmarks.curve_cases.rates import cycles, decayed
 from benchmarks.curve_cases.training import Training

@@ -89,12 +89,7 @@ CASES = [
         "fine-steps-down",
         "the rate falls tenfold twice",
         trained(
-            DIGITS.but(
-                optimizer="SGD",
-                rate=tenfold_down(0.1, 47 * 10, 47 * 16),
-                options={"momentum": 0.9},
-                epochs=22,
-            )
+            DIGITS.but(optimizer="SGD", rate=tenfold_down(0.1, 47 * 10, 47 * 16), options={"momentum": 0.9}, epochs=22)
         ),
         seed=120,
     ),

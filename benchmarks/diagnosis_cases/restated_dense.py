@@ -137,10 +137,7 @@ def _parabola(faulty: bool, random: np.random.Generator) -> Program:
     if not faulty:
         x, y = rows.standardised(x), rows.standardised(y)
     model = net(
-        (1,),
-        layers.Dense(50, "relu"),
-        layers.Dense(30, "relu", kernel_initializer=_uniform()),
-        layers.Dense(1),
+        (1,), layers.Dense(50, "relu"), layers.Dense(30, "relu", kernel_initializer=_uniform()), layers.Dense(1)
     )
     data, rate = (x.astype("float32"), y.astype("float32")), 0.1 if faulty else 0.05
     metric = "accuracy" if faulty else "mae"

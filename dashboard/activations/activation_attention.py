@@ -66,9 +66,12 @@ def _offered(known: Sequence[str]) -> str:
     offered = list(known[:_MOST_OFFERED])
     asked = session.recalled("attention")
     chosen = st.selectbox(
-        "Attention layer", offered, index=offered.index(asked) if asked in offered else 0, key="attention-layer",
+        "Attention layer",
+        offered,
+        index=offered.index(asked) if asked in offered else 0,
+        key="attention-layer",
         format_func=lambda one: escape.clip(one, 60),
-    )  # fmt: skip
+    )
     session.remember("attention", None if chosen == offered[0] else chosen)
     return chosen
 
@@ -97,7 +100,13 @@ def _heads(look: Look, place: int, names: list[str] | None, scale: str) -> None:
     st.markdown(f"**Head {head}**")
     down, across = (names[: scores.shape[1]], names[: scores.shape[2]]) if names else (None, None)
     figure = activation_figures.matrix(
-        scores[head], down="looks from", across="looks at", value="attention", down_names=down, across_names=across,
-        square=True, height=520,
-    )  # fmt: skip
+        scores[head],
+        down="looks from",
+        across="looks at",
+        value="attention",
+        down_names=down,
+        across_names=across,
+        square=True,
+        height=520,
+    )
     st.plotly_chart(figure, config=figures.CONFIG, key=f"head-large-{place}", alt=f"Attention of head {head}")

@@ -53,9 +53,13 @@ def _models(given: Input, layer: str) -> None:
     asked_for = session.recalled("other-layer")
     usual = asked_for if asked_for in paths else counterpart(given.architecture, layer, architecture)
     chosen = st.selectbox(
-        "Layer of the other model", paths, index=paths.index(usual) if usual else None, key="other-layer-box",
-        format_func=lambda one: escape.clip(one, 60), placeholder="Choose a layer",
-    )  # fmt: skip
+        "Layer of the other model",
+        paths,
+        index=paths.index(usual) if usual else None,
+        key="other-layer-box",
+        format_func=lambda one: escape.clip(one, 60),
+        placeholder="Choose a layer",
+    )
     session.remember("other-layer", None if chosen == layer else chosen)
     if chosen is None:
         return
@@ -106,9 +110,13 @@ def _other_model(given: Input) -> tuple[Entry, Architecture] | None:
             st.warning("The other model in this link is not here any more. Choose another one.")
             chosen = None
     picked = st.selectbox(
-        "Other model", list(names), index=list(names).index(chosen) if chosen in names else None, key="other-box",
-        format_func=lambda one: escape.clip(names[one], 60), placeholder="Choose a model",
-    )  # fmt: skip
+        "Other model",
+        list(names),
+        index=list(names).index(chosen) if chosen in names else None,
+        key="other-box",
+        format_func=lambda one: escape.clip(names[one], 60),
+        placeholder="Choose a model",
+    )
     session.remember("other", picked)
     if picked is None:
         return None
@@ -182,9 +190,16 @@ def _maps(
         with column:
             st.markdown(f"**{escape.markdown(name, 40)}**")
             map_grid.show(
-                values[shown], [int(at) for at in shown], [str(at) for at in shown], scale=scale, picked=None,
-                limits=limits if scale == "shared" else None, side=64, title=str(name), key=f"pair-{place}",
-            )  # fmt: skip
+                values[shown],
+                [int(at) for at in shown],
+                [str(at) for at in shown],
+                scale=scale,
+                picked=None,
+                limits=limits if scale == "shared" else None,
+                side=64,
+                title=str(name),
+                key=f"pair-{place}",
+            )
 
 
 def _vectors(one: activation_figures.Array, other: activation_figures.Array, names: Sequence[str]) -> None:
@@ -208,9 +223,14 @@ def _matrices(
         st.markdown(f"**{escape.markdown(name)}**")
         flat = values.reshape(values.shape[0], -1)
         figure = activation_figures.matrix(
-            flat, down="position", across="unit", value="activation", height=260,
-            around_zero=bool((flat < 0).any()), limits=limits if place < 2 else None,
-        )  # fmt: skip
+            flat,
+            down="position",
+            across="unit",
+            value="activation",
+            height=260,
+            around_zero=bool((flat < 0).any()),
+            limits=limits if place < 2 else None,
+        )
         st.plotly_chart(figure, config=figures.CONFIG, key=f"pair-{place}", alt="Activations as colours")
 
 

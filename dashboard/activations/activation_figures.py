@@ -64,12 +64,14 @@ def matrix(
         z=np.where(np.isfinite(shown), shown, np.nan),
         x=np.arange(shown.shape[1]) * columns,
         y=np.arange(shown.shape[0]) * rows,
-        zmin=low, zmax=high, colorscale=AROUND_ZERO if around_zero else AMOUNT,
+        zmin=low,
+        zmax=high,
+        colorscale=AROUND_ZERO if around_zero else AMOUNT,
         colorbar={"thickness": 10, "title": {"text": value, "side": "right"}, "outlinewidth": 0},
         customdata=_names(shown.shape, rows, columns, down_names, across_names),
         hovertemplate=f"{down} %{{customdata[0]}}<br>{across} %{{customdata[1]}}<br>{value} %{{z:.4g}}<extra></extra>",
         hoverongaps=False,
-    )  # fmt: skip
+    )
     figure.update_yaxes(title_text=down.capitalize(), autorange="reversed", **_ticks(down_names))
     figure.update_xaxes(title_text=across.capitalize(), **_ticks(across_names))
     if square:
@@ -107,15 +109,23 @@ def units(series: Mapping[str, Array], *, across: str, height: int = 300) -> go.
             )
         else:
             figure.add_scatter(
-                x=at, y=np.where(finite, shown, np.nan), mode="lines", name=label, line={"color": colour, "width": 1.3},
+                x=at,
+                y=np.where(finite, shown, np.nan),
+                mode="lines",
+                name=label,
+                line={"color": colour, "width": 1.3},
                 hovertemplate=hover,
-            )  # fmt: skip
+            )
         if not finite.all():
             figure.add_scatter(
-                x=at[~finite], y=np.zeros(int((~finite).sum())), mode="markers", showlegend=False,
+                x=at[~finite],
+                y=np.zeros(int((~finite).sum())),
+                mode="markers",
+                showlegend=False,
                 text=[words.significant(float(one)) for one in shown[~finite]],
-                marker={"color": figures.VERMILION, "symbol": "x", "size": 9}, hovertemplate="%{x}: %{text}<extra></extra>",
-            )  # fmt: skip
+                marker={"color": figures.VERMILION, "symbol": "x", "size": 9},
+                hovertemplate="%{x}: %{text}<extra></extra>",
+            )
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, bargap=0.15)
     if len(series) > 1:
         figure.update_layout(margin_t=30)
@@ -129,10 +139,13 @@ def histogram(edges: Sequence[float], counts: Sequence[int], *, height: int = 22
     left, right = np.asarray(edges[:-1], np.float64), np.asarray(edges[1:], np.float64)
     figure = figures.base(height, bargap=0.0)
     figure.add_bar(
-        x=(left + right) / 2, y=list(counts), width=right - left, marker_color=figures.BLUE,
+        x=(left + right) / 2,
+        y=list(counts),
+        width=right - left,
+        marker_color=figures.BLUE,
         customdata=np.stack([left, right], axis=1),
         hovertemplate="%{customdata[0]:.4g} to %{customdata[1]:.4g}<br>%{y:,} values<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(title_text="Value")
     figure.update_yaxes(title_text="Values (number)")
     return figure
@@ -144,11 +157,13 @@ def bars(names: Sequence[str], values: Array, *, value: str, most: int = 30) -> 
     shown = values[order]
     figure = figures.base(90 + 22 * len(order))
     figure.add_bar(
-        x=shown, y=np.arange(len(order)), orientation="h",
+        x=shown,
+        y=np.arange(len(order)),
+        orientation="h",
         marker_color=[figures.VERMILION if one >= 0 else figures.BLUE for one in shown],
         hovertemplate="%{customdata}<br>%{x:.4g}<extra></extra>",
         customdata=[escape.figure(names[place], 60) for place in order],
-    )  # fmt: skip
+    )
     figure.update_yaxes(tickvals=list(range(len(order))), ticktext=[escape.figure(names[place], 28) for place in order])
     figure.update_xaxes(title_text=value, zeroline=True, zerolinecolor=figures.GREY)
     return figure

@@ -120,9 +120,13 @@ def _foot(found: Input, total: int) -> None:
                 width="content",
             )
             st.button(
-                "›", key="samples-on", disabled=start + SHOWN >= total, help="Later samples", on_click=_move,
+                "›",
+                key="samples-on",
+                disabled=start + SHOWN >= total,
+                help="Later samples",
+                on_click=_move,
                 args=(start + SHOWN,),
-            )  # fmt: skip
+            )
 
 
 def _start() -> int:

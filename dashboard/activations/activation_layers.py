@@ -71,17 +71,24 @@ def _kept_ones(architecture: Architecture, selected: str | None) -> None:
             st.markdown(f"{name}{about}")
             if selected not in beside and len(beside) < MOST_KEPT:
                 st.button(
-                    "Keep beside others", key="keep-layer", on_click=_keep, args=([*beside, selected],),
+                    "Keep beside others",
+                    key="keep-layer",
+                    on_click=_keep,
+                    args=([*beside, selected],),
                     help="Stays in the pictures while you choose another layer",
-                )  # fmt: skip
+                )
     if beside:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption("Kept", width="content")
             for place, path in enumerate(beside):
                 st.button(
-                    f"{escape.markdown(path, 30)} ✕", key=f"drop-{place}", type="tertiary", help="Leave out again",
-                    on_click=_keep, args=([one for one in beside if one != path],),
-                )  # fmt: skip
+                    f"{escape.markdown(path, 30)} ✕",
+                    key=f"drop-{place}",
+                    type="tertiary",
+                    help="Leave out again",
+                    on_click=_keep,
+                    args=([one for one in beside if one != path],),
+                )
 
 
 def _table(architecture: Architecture, selected: str | None) -> None:
@@ -110,10 +117,16 @@ def _graph(view: View, architecture: Architecture, selected: str | None) -> None
         st.caption("The graph cannot be drawn for this file; choose in the table.")
         return
     graph_view.show(
-        view.entry.id, view.entry.name, theme=st.context.theme.type,
-        select=architecture_parts.node_of(architecture, selected), start=architecture_parts.start_of(architecture),
-        unnamed=architecture_parts.unnamed(architecture), height=460, panel=False, key=_GRAPH,
-    )  # fmt: skip
+        view.entry.id,
+        view.entry.name,
+        theme=st.context.theme.type,
+        select=architecture_parts.node_of(architecture, selected),
+        start=architecture_parts.start_of(architecture),
+        unnamed=architecture_parts.unnamed(architecture),
+        height=460,
+        panel=False,
+        key=_GRAPH,
+    )
 
 
 def _take(architecture: Architecture) -> None:

@@ -102,9 +102,14 @@ def _maps(look: Look, place: int, scale: str, order: str, page: int) -> None:
     if picked is not None and picked < channels:
         st.markdown(f"**Channel {words.count(numbers[picked])}**")
         figure = activation_figures.matrix(
-            everything[picked], down="y", across="x", value="activation", around_zero=scale == "around_zero",
-            square=True, height=420,
-        )  # fmt: skip
+            everything[picked],
+            down="y",
+            across="x",
+            value="activation",
+            around_zero=scale == "around_zero",
+            square=True,
+            height=420,
+        )
         st.plotly_chart(
             figure, config=figures.CONFIG, key=f"map-large-{place}", alt=f"Channel {picked} of the layer, large"
         )

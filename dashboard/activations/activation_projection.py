@@ -19,8 +19,15 @@ from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import JobResult
 
 _COLOURS = (
-    figures.BLUE, figures.ORANGE, figures.GREEN, figures.PURPLE, figures.SKY, figures.VERMILION, figures.YELLOW, figures.GREY,
-)  # fmt: skip
+    figures.BLUE,
+    figures.ORANGE,
+    figures.GREEN,
+    figures.PURPLE,
+    figures.SKY,
+    figures.VERMILION,
+    figures.YELLOW,
+    figures.GREY,
+)
 _SYMBOLS = ("circle", "diamond", "square", "cross", "x", "triangle-up", "star")
 _MOST_CLASSES = len(_COLOURS) * len(_SYMBOLS)
 _NEAR = 8
@@ -57,9 +64,13 @@ def show(given: Input, layers: Sequence[str]) -> None:
     _about(layers[0], projection)
     figure = _figure(np.asarray(points, np.float64), projection, given)
     event = st.plotly_chart(
-        figure, config=figures.CONFIG, key=f"points-{layers[0]}-{method}-{dimensions}", on_select="rerun",
-        selection_mode="points", alt="Rows of the data as points",
-    )  # fmt: skip
+        figure,
+        config=figures.CONFIG,
+        key=f"points-{layers[0]}-{method}-{dimensions}",
+        on_select="rerun",
+        selection_mode="points",
+        alt="Rows of the data as points",
+    )
     _neighbours(given, result, projection, _clicked(event))
 
 
@@ -120,17 +131,27 @@ def _figure(points: activation_figures.Array, projection: Projection, given: Inp
 
 
 def _add(
-    figure: go.Figure, points: activation_figures.Array, inside: Sequence[int] | range, places: Sequence[int], name: str,
-    marker: Mapping[str, Any], deep: bool,
-) -> None:  # fmt: skip
+    figure: go.Figure,
+    points: activation_figures.Array,
+    inside: Sequence[int] | range,
+    places: Sequence[int],
+    name: str,
+    marker: Mapping[str, Any],
+    deep: bool,
+) -> None:
     index = np.asarray(list(inside), np.intp)
     shown = points[index]
     told = [places[place] for place in index]
     label = escape.figure(name, 40)
     arguments: dict[str, Any] = {
-        "x": shown[:, 0], "y": shown[:, 1], "mode": "markers", "marker": dict(marker), "name": label, "customdata": told,
+        "x": shown[:, 0],
+        "y": shown[:, 1],
+        "mode": "markers",
+        "marker": dict(marker),
+        "name": label,
+        "customdata": told,
         "hovertemplate": f"row %{{customdata:,}}<extra>{label}</extra>",
-    }  # fmt: skip
+    }
     if deep:
         figure.add_scatter3d(**arguments, z=shown[:, 2])
     else:

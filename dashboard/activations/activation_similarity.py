@@ -49,9 +49,17 @@ def show(given: Input, layers: Sequence[str]) -> None:
         + f" · over {words.plural(alike.rows, 'row')}"
     )
     figure = activation_figures.matrix(
-        arranged, down="unit", across="unit", value=measure, around_zero=True, down_names=units, across_names=units,
-        square=True, height=560, limits=(-1.0, 1.0),
-    )  # fmt: skip
+        arranged,
+        down="unit",
+        across="unit",
+        value=measure,
+        around_zero=True,
+        down_names=units,
+        across_names=units,
+        square=True,
+        height=560,
+        limits=(-1.0, 1.0),
+    )
     st.plotly_chart(
         figure,
         config=figures.CONFIG,

@@ -45,10 +45,11 @@ def show(given: Input, layers: Sequence[str]) -> None:
     with row.cell():
         panel.button("Run the statistics", lambda: given.job("activations", params), given.view)
     state = panel.state(
-        "activations", given.view,
+        "activations",
+        given.view,
         "The whole data goes through the model once. Of every layer the worker keeps a few numbers for each unit: how large its outputs "
         "are, which units never react, which are stuck at the flat end of their activation, and which samples excite a unit most.",
-    )  # fmt: skip
+    )
     if state is not None:
         _answer(given, state, layers)
 
@@ -95,9 +96,10 @@ def _verdict(answer: LayerActivations) -> None:
     over += " of random input" if answer.source == "dummy" else ""
     if broken:
         render.verdict(
-            "bad", "NaN or infinite",
+            "bad",
+            "NaN or infinite",
             f"{words.plural(len(broken), 'layer')} put out NaN or infinite values, {escape.code(broken[0].path, 60)} first, {over}.",
-        )  # fmt: skip
+        )
     elif dead or stuck:
         parts = [words.plural(dead, "unit") + " never react"] if dead else []
         parts += [words.plural(stuck, "unit") + " are always saturated"] if stuck else []
@@ -126,20 +128,32 @@ def depth(found: Sequence[LayerStatistics]) -> go.Figure:
     at = np.arange(len(found))
     if len(found) <= figures.MAX_POINTS:
         figure.add_scatter(
-            x=[*at[shown], *at[shown][::-1]], y=[*(mean + spread)[shown], *(mean - spread)[shown][::-1]], fill="toself", mode="none",
-            fillcolor="rgba(0,114,178,0.18)", hoverinfo="skip",
-        )  # fmt: skip
+            x=[*at[shown], *at[shown][::-1]],
+            y=[*(mean + spread)[shown], *(mean - spread)[shown][::-1]],
+            fill="toself",
+            mode="none",
+            fillcolor="rgba(0,114,178,0.18)",
+            hoverinfo="skip",
+        )
     figure.add_scatter(
-        x=at, y=mean, mode="lines+markers", line={"color": figures.BLUE, "width": 1.5}, marker={"size": 4},
+        x=at,
+        y=mean,
+        mode="lines+markers",
+        line={"color": figures.BLUE, "width": 1.5},
+        marker={"size": 4},
         customdata=np.stack([np.array(names, object), spread.astype(object)], axis=1),
         hovertemplate="%{customdata[0]}<br>mean %{y:.4g}, standard deviation %{customdata[1]:.4g}<extra></extra>",
-    )  # fmt: skip
+    )
     broken = [place for place, one in enumerate(found) if one.nonfinite]
     if broken:
         figure.add_scatter(
-            x=broken, y=[0.0] * len(broken), mode="markers", marker={"symbol": "x", "size": 9, "color": figures.VERMILION},
-            customdata=[names[place] for place in broken], hovertemplate="%{customdata}<br>NaN or infinite values<extra></extra>",
-        )  # fmt: skip
+            x=broken,
+            y=[0.0] * len(broken),
+            mode="markers",
+            marker={"symbol": "x", "size": 9, "color": figures.VERMILION},
+            customdata=[names[place] for place in broken],
+            hovertemplate="%{customdata}<br>NaN or infinite values<extra></extra>",
+        )
     figure.update_yaxes(title_text="Mean ± standard deviation")
     figure.update_xaxes(title_text="Layer, in the order of computation", showticklabels=False)
     return figure
@@ -156,16 +170,25 @@ def strip(found: Sequence[LayerStatistics]) -> go.Figure:
     names = [escape.figure(one.path, 60) for one in found]
     figure = figures.base(190)
     figure.add_heatmap(
-        z=list(rows.values()), y=list(rows), x=list(range(len(found))), zmin=0.0, zmax=1.0,
-        colorscale="Viridis", colorbar={"thickness": 10, "tickformat": ".0%", "outlinewidth": 0},
-        customdata=[names] * len(rows), hovertemplate="%{customdata}<br>%{y}: %{z:.1%}<extra></extra>", hoverongaps=False, ygap=2,
-    )  # fmt: skip
+        z=list(rows.values()),
+        y=list(rows),
+        x=list(range(len(found))),
+        zmin=0.0,
+        zmax=1.0,
+        colorscale="Viridis",
+        colorbar={"thickness": 10, "tickformat": ".0%", "outlinewidth": 0},
+        customdata=[names] * len(rows),
+        hovertemplate="%{customdata}<br>%{y}: %{z:.1%}<extra></extra>",
+        hoverongaps=False,
+        ygap=2,
+    )
     figure.update_yaxes(autorange="reversed")
     if len(found) <= _MOST_NAMED:
         figure.update_xaxes(
-            tickvals=list(range(len(found))), ticktext=[escape.figure(one.path.rsplit("/", 1)[-1], 14) for one in found],
+            tickvals=list(range(len(found))),
+            ticktext=[escape.figure(one.path.rsplit("/", 1)[-1], 14) for one in found],
             tickangle=-45,
-        )  # fmt: skip
+        )
     else:
         figure.update_xaxes(title_text="Layer, in the order of computation", showticklabels=False)
     return figure
@@ -197,9 +220,13 @@ def _table(found: Sequence[LayerStatistics]) -> None:
             session.remember("layer", paths[rows[0]])
 
     st.dataframe(
-        columns, hide_index=True, height="content" if len(found) <= _ROWS_SHOWN else 440, on_select=picked,
-        selection_mode="single-row", key="statistics-table",
-    )  # fmt: skip
+        columns,
+        hide_index=True,
+        height="content" if len(found) <= _ROWS_SHOWN else 440,
+        on_select=picked,
+        selection_mode="single-row",
+        key="statistics-table",
+    )
 
 
 def _unreachable(hidden: Sequence[UnseenLayer]) -> None:
@@ -211,9 +238,10 @@ def _unreachable(hidden: Sequence[UnseenLayer]) -> None:
                 "Layer": [escape.clip(one.path, 160) for one in hidden],
                 "Why": [escape.clip(one.reason, 300) for one in hidden],
             },
-            hide_index=True, height="content" if len(hidden) <= _ROWS_SHOWN else 380,
+            hide_index=True,
+            height="content" if len(hidden) <= _ROWS_SHOWN else 380,
             column_config={"Why": st.column_config.TextColumn(width="large")},
-        )  # fmt: skip
+        )
 
 
 def _how(answer: LayerActivations) -> None:

@@ -30,9 +30,11 @@ def show(given: Input, result: JobResult, layer: LayerStatistics) -> None:
     told = layer.histogram
     if told is not None:
         st.plotly_chart(
-            activation_figures.histogram(told.edges, told.counts), config=figures.CONFIG, key="layer-histogram",
+            activation_figures.histogram(told.edges, told.counts),
+            config=figures.CONFIG,
+            key="layer-histogram",
             alt="Histogram of the layer's values over all rows",
-        )  # fmt: skip
+        )
         if told.of > sum(told.counts):
             st.caption(f"A sample of {words.count(sum(told.counts))} of {words.count(told.of)} values.")
     units = _file(result, layer.units_file)
@@ -79,12 +81,17 @@ def _table(units: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
             | {
                 title: [_said(units[name][one], share=name.endswith("fraction")) for one in shown]
                 for name, title in (
-                    ("mean", "Mean"), ("std", "Std"), ("min", "Lowest"), ("max", "Highest"), ("zero_fraction", "Zero"),
+                    ("mean", "Mean"),
+                    ("std", "Std"),
+                    ("min", "Lowest"),
+                    ("max", "Highest"),
+                    ("zero_fraction", "Zero"),
                     ("saturated_fraction", "Saturated"),
                 )
             },
-            hide_index=True, height=360,
-        )  # fmt: skip
+            hide_index=True,
+            height=360,
+        )
         if len(units) > _LISTED:
             st.caption(f"The first {_LISTED} by this order of {words.count(len(units))}.")
     return order

@@ -55,9 +55,14 @@ def _draw(look: Look, place: int, way: str) -> None:
             st.caption("The mean over all channels; single channels are in the view Feature maps.")
         both = bool((values < 0).any()) and bool((values > 0).any())
         figure = activation_figures.matrix(
-            flat, down=down, across=across, value="activation", around_zero=both, square=look.kind == "maps",
+            flat,
+            down=down,
+            across=across,
+            value="activation",
+            around_zero=both,
+            square=look.kind == "maps",
             height=min(640, max(260, 120 + 12 * flat.shape[0])),
-        )  # fmt: skip
+        )
         alt = "The layer's output as colours"
     st.plotly_chart(figure, config=figures.CONFIG, key=f"values-{place}", alt=alt)
     finite = values[np.isfinite(values)]
@@ -71,9 +76,11 @@ def _draw(look: Look, place: int, way: str) -> None:
         facts += [f"{words.share(zero, 1.0)} exactly 0"] if zero else []
         st.caption(" · ".join(facts))
         st.plotly_chart(
-            activation_figures.histogram(edges.tolist(), counts.tolist()), config=figures.CONFIG, key=f"histogram-{place}",
+            activation_figures.histogram(edges.tolist(), counts.tolist()),
+            config=figures.CONFIG,
+            key=f"histogram-{place}",
             alt=f"Histogram of the output of {escape.clip(look.layer)}",
-        )  # fmt: skip
+        )
 
 
 def _mean_map(
@@ -91,9 +98,13 @@ def _curves(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> go.Fig
     colours = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PURPLE, figures.SKY, figures.VERMILION)
     for place, unit in enumerate(chosen):
         figure.add_scatter(
-            x=np.arange(len(values)), y=values[:, unit], mode="lines", name=f"unit {unit}",
-            line={"color": colours[place], "width": 1.4}, hovertemplate="position %{x}<br>%{y:.4g}",
-        )  # fmt: skip
+            x=np.arange(len(values)),
+            y=values[:, unit],
+            mode="lines",
+            name=f"unit {unit}",
+            line={"color": colours[place], "width": 1.4},
+            hovertemplate="position %{x}<br>%{y:.4g}",
+        )
     figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=30)
     figure.update_xaxes(title_text="Position")
     figure.update_yaxes(title_text=f"Activation of the {len(chosen)} units that vary most")

@@ -50,22 +50,35 @@ def settings(given: Input, layers: Sequence[str]) -> dict[str, Any] | None:
     elif method in ("integrated_gradients", "occlusion"):
         with row.cell():
             params["baseline"] = linked.select(
-                "Baseline", {name: _BASELINE_TITLES[name] for name in ("", *BASELINES)}, "", "baseline",
+                "Baseline",
+                {name: _BASELINE_TITLES[name] for name in ("", *BASELINES)},
+                "",
+                "baseline",
                 about="What stands for “nothing here”",
-            )  # fmt: skip
+            )
     if method == "occlusion":
         with row.cell():
             patch = st.number_input(
-                "Patch", 0, 1_024, 0, key="patch", bind="query-params",
+                "Patch",
+                0,
+                1_024,
+                0,
+                key="patch",
+                bind="query-params",
                 help="Side of the part that is covered: pixels, steps, features or tokens; 0 for what suits the input",
-            )  # fmt: skip
+            )
             params["patch"] = int(patch) or None
     elif method == "integrated_gradients":
         with row.cell():
             steps = st.number_input(
-                "Steps", 0, 2_187, 0, key="steps", bind="query-params",
+                "Steps",
+                0,
+                2_187,
+                0,
+                key="steps",
+                bind="query-params",
                 help="0: tripled until the shares add up to 1 %, or 2,187 are reached",
-            )  # fmt: skip
+            )
             params["steps"] = int(steps) or None
     st.caption(escape.sentences(all_methods()[method].about))
     if not _has_gradients(architecture):
@@ -95,9 +108,13 @@ def _target(architecture: Architecture, output: str | None) -> str:
     spec = next((one for one in architecture.outputs if output in (None, one.name)), None)
     units = spec.shape[-1] if spec is not None and spec.shape and len(spec.shape) > 1 else None
     asked = st.text_input(
-        "Explain class", key="why-target", bind="query-params", placeholder="the highest",
-        disabled=units == 1, help=f"A number from 0 to {units - 1}; empty for the highest" if units else "Empty for the highest",
-    )  # fmt: skip
+        "Explain class",
+        key="why-target",
+        bind="query-params",
+        placeholder="the highest",
+        disabled=units == 1,
+        help=f"A number from 0 to {units - 1}; empty for the highest" if units else "Empty for the highest",
+    )
     return asked.strip() if asked and asked.strip().isdecimal() else "top"
 
 
@@ -109,9 +126,13 @@ def _layer(architecture: Architecture, layers: Sequence[str]) -> str:
     start = session.recalled("cam-layer")
     default = start if start in found else usual.path if usual is not None else found[-1]
     chosen = st.selectbox(
-        "Layer", found, index=found.index(default), key="cam-layer-box", format_func=lambda one: escape.clip(one, 50),
+        "Layer",
+        found,
+        index=found.index(default),
+        key="cam-layer-box",
+        format_func=lambda one: escape.clip(one, 50),
         help="The last convolution is usual; earlier ones are finer and less about the class",
-    )  # fmt: skip
+    )
     session.remember("cam-layer", None if usual is not None and chosen == usual.path else chosen)
     return chosen
 
@@ -120,8 +141,11 @@ def _name(label: str, names: Sequence[str], key: str) -> str:
     asked = session.recalled(key)
     offered = list(names)
     chosen = st.selectbox(
-        label, offered, index=offered.index(asked) if asked is not None and asked in offered else 0, key=f"{key}-box",
+        label,
+        offered,
+        index=offered.index(asked) if asked is not None and asked in offered else 0,
+        key=f"{key}-box",
         format_func=lambda one: escape.clip(one, 40),
-    )  # fmt: skip
+    )
     session.remember(key, None if chosen == offered[0] else chosen)
     return chosen

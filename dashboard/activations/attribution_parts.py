@@ -93,9 +93,13 @@ def draw(
             _line(values, "position", key)
     elif kind == "sequence" and values.ndim == 2:
         figure = activation_figures.matrix(
-            values.T, down="channel", across="time step", value="attribution", around_zero=signed,
+            values.T,
+            down="channel",
+            across="time step",
+            value="attribution",
+            around_zero=signed,
             height=min(560, max(240, 120 + 14 * values.shape[1])),
-        )  # fmt: skip
+        )
         st.plotly_chart(figure, config=figures.CONFIG, key=key, alt="Attribution over time and channels")
         _line(values.sum(axis=1), "time step", f"{key}-line")
     elif values.ndim == 1 and kind == "sequence":
@@ -111,8 +115,10 @@ def draw(
         ]
         st.plotly_chart(
             activation_figures.bars(told, flat, value="Attribution (above 0 speaks for the score)"),
-            config=figures.CONFIG, key=key, alt="The features with the largest attributions",
-        )  # fmt: skip
+            config=figures.CONFIG,
+            key=key,
+            alt="The features with the largest attributions",
+        )
         if flat.size > 30:
             st.caption(f"The 30 largest of {words.count(flat.size)}.")
 

@@ -43,9 +43,14 @@ def choose(view: View) -> Entry | None:
     if key not in st.session_state and asked in titles:
         st.session_state[key] = asked
     chosen = st.selectbox(
-        "Compare with", list(titles), index=None, format_func=lambda one: titles.get(one, one), key=key,
-        placeholder="Compare with…", label_visibility="collapsed",
-    )  # fmt: skip
+        "Compare with",
+        list(titles),
+        index=None,
+        format_func=lambda one: titles.get(one, one),
+        key=key,
+        placeholder="Compare with…",
+        label_visibility="collapsed",
+    )
     session.remember(_OTHER, chosen)
     return found.get(chosen) if chosen else None
 

@@ -17,8 +17,13 @@ from stethoscope.tasks.compare_architectures import WeightsApart
 from stethoscope.types import Architecture
 
 _WHAT = {
-    "type": "type of layer", "config": "settings", "shape": "shape", "dtype": "type of numbers", "weights": "weights", "inputs": "what it reads",
-}  # fmt: skip
+    "type": "type of layer",
+    "config": "settings",
+    "shape": "shape",
+    "dtype": "type of numbers",
+    "weights": "weights",
+    "inputs": "what it reads",
+}
 
 
 def verdict(found: Sequence[Row], notes: Sequence[str]) -> None:
@@ -51,13 +56,19 @@ def columns(found: Sequence[Row], here: Architecture, there: Architecture) -> li
     return [
         Column("here", "Layer here", [escape.clip(row.here or "–", 300) for row in found], width=(9, 2)),
         Column("there", "In the other", [_there(row) for row in found], width=(9, 1.6)),
-        Column("type", "Type", [escape.clip(types.get(row.here or row.there or "", "")) for row in found], width=(7, 1)),
+        Column(
+            "type", "Type", [escape.clip(types.get(row.here or row.there or "", "")) for row in found], width=(7, 1)
+        ),
         Column("kind", "Difference", [_difference(row) for row in found], width=(11, 2)),
         Column(
-            "weights", "Weights differ", ["–" if one is None else words.share(one, 1) for one in relative], relative,
-            "norm of the difference of the weights, over the larger of the two norms", width=(7.5, 0.5),
+            "weights",
+            "Weights differ",
+            ["–" if one is None else words.share(one, 1) for one in relative],
+            relative,
+            "norm of the difference of the weights, over the larger of the two norms",
+            width=(7.5, 0.5),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _there(row: Row) -> str:

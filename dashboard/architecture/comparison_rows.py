@@ -18,12 +18,7 @@ TITLES = {
     SAME: "the same",
 }
 """What became of a layer, worst first."""
-COLOURS = {
-    CHANGED: figures.ORANGE,
-    WEIGHTS: figures.SKY,
-    REMOVED: figures.VERMILION,
-    ADDED: figures.GREEN,
-}
+COLOURS = {CHANGED: figures.ORANGE, WEIGHTS: figures.SKY, REMOVED: figures.VERMILION, ADDED: figures.GREEN}
 """Layers that are the same have none."""
 
 

@@ -11,9 +11,7 @@ from dashboard.architecture.layer_measures import Measure
 from stethoscope.checks.judging.findings import Severity
 from stethoscope.types import Architecture
 
-VIRIDIS = (
-    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
-)  # fmt: skip
+VIRIDIS = ("#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725")
 """Source: matplotlib's viridis, at tenths; even steps of lightness, also without colour vision."""
 SEVERITIES = {
     Severity.CRITICAL: figures.VERMILION,
@@ -42,7 +40,10 @@ def colours(measure: Measure, theme: str) -> tuple[dict[str, str], Legend]:
     low, high = min(positive), max(positive)
     logarithmic = high > low * 10**_DECADES
     low = low if logarithmic else 0.0
-    found = {path: _between(stops, _place(value, low, high)) if value > 0 else _ZERO[theme] for path, value in measure.values.items()}  # fmt: skip
+    found = {
+        path: _between(stops, _place(value, low, high)) if value > 0 else _ZERO[theme]
+        for path, value in measure.values.items()
+    }
     middle = math.sqrt(low * high) if logarithmic else high / 2
     ticks = [(0.0, measure.text(low)), (0.5, measure.text(middle)), (1.0, measure.text(high))]
     return found, Legend(title + (" (log scale)" if logarithmic else ""), stops, ticks, levels)

@@ -33,7 +33,16 @@ OFFERED = {
 }
 """Columns to choose from, in the order they stand. The layer's name and type always do."""
 USUAL = ("shape", "parameters", "share")
-_SHORT = {"share": "Share", "trainable": "Trainable", "bytes": "Bytes", "field": "Receptive", "dtype": "dtype", "time": "Time", "dead": "Dead", "parity": "Error"}  # fmt: skip
+_SHORT = {
+    "share": "Share",
+    "trainable": "Trainable",
+    "bytes": "Bytes",
+    "field": "Receptive",
+    "dtype": "dtype",
+    "time": "Time",
+    "dead": "Dead",
+    "parity": "Error",
+}
 _ABOUT = {
     "share": "of the model's parameters",
     "trainable": "parameters that training changes",
@@ -51,9 +60,13 @@ def choose(measures: Mapping[str, Measure], coloured: str) -> tuple[str, ...]:
     asked = session.recalled("columns")
     said = [one for one in (USUAL if asked is None else asked.split(",")) if one in titles]
     chosen = st.multiselect(
-        "Columns", list(titles), said, format_func=lambda one: titles[one], key="layer-columns",
+        "Columns",
+        list(titles),
+        said,
+        format_func=lambda one: titles[one],
+        key="layer-columns",
         placeholder="Only names and types",
-    )  # fmt: skip
+    )
     session.remember("columns", None if set(chosen) == set(USUAL) else ",".join(chosen) or "none")
     return tuple(one for one in titles if one in chosen or one == coloured)
 
@@ -77,10 +90,7 @@ def columns(
 def _names(architecture: Architecture) -> list[Column]:
     layers = architecture.layers[:MAX_ROWS]
     names, types = [escape.clip(layer.path, 300) for layer in layers], [escape.clip(layer.type) for layer in layers]
-    return [
-        Column("name", "Layer", names, width=(9, 2.2)),
-        Column("type", "Type", types, width=(6.5, 1.2)),
-    ]
+    return [Column("name", "Layer", names, width=(9, 2.2)), Column("type", "Type", types, width=(6.5, 1.2))]
 
 
 def _column(architecture: Architecture, measures: Mapping[str, Measure], one: str, short: bool) -> Column:
@@ -122,7 +132,9 @@ def _parameters(architecture: Architecture, layers: Sequence[Layer]) -> Numbers:
 
 
 def _share(architecture: Architecture, layers: Sequence[Layer]) -> Numbers:
-    return [layer.parameters for layer in layers], [words.share(layer.parameters, architecture.parameters) for layer in layers]  # fmt: skip
+    return [layer.parameters for layer in layers], [
+        words.share(layer.parameters, architecture.parameters) for layer in layers
+    ]
 
 
 def _trainable(architecture: Architecture, layers: Sequence[Layer]) -> Numbers:

@@ -72,8 +72,14 @@ def of(entry: Entry, architecture: Architecture, batch: int, sizes: Sizes) -> di
         Measure("bytes", sizes_bytes, words.size, f"memory of what the layer yields {at}, computed"),
         *_of_activations(entry),
         Measure("findings", _findings(entry), _severity, "the most severe finding of the last diagnosis", "max"),
-        Measure("parity", _parity(entry, architecture), _share, "difference of the last comparison as a share of the layer's values", "max"),
-    ]  # fmt: skip
+        Measure(
+            "parity",
+            _parity(entry, architecture),
+            _share,
+            "difference of the last comparison as a share of the layer's values",
+            "max",
+        ),
+    ]
     return {measure.id: measure for measure in found if any(True for _ in measure.values)}
 
 

@@ -24,9 +24,11 @@ def show(view: View, layer: Layer) -> None:
     """A switch, and with it on the weights of the selected layer; it stays on from layer to layer, and in the address."""
     assert view.entry is not None
     on = st.toggle(
-        "Weights", value=session.recalled("weights") is not None, key="weights-of-layers",
+        "Weights",
+        value=session.recalled("weights") is not None,
+        key="weights-of-layers",
         help="Reads this layer's weights from the file: statistics, and a histogram of each tensor.",
-    )  # fmt: skip
+    )
     session.remember("weights", "yes" if on else None)
     if not on:
         return
@@ -105,11 +107,14 @@ def histogram(values: Histogram) -> Any:
     middles = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = figures.base(190, bargap=0)
     figure.add_bar(
-        x=middles, y=counts, width=[high - low for low, high in itertools.pairwise(edges)],
-        marker_color=figures.BLUE, marker_line_width=0,
+        x=middles,
+        y=counts,
+        width=[high - low for low, high in itertools.pairwise(edges)],
+        marker_color=figures.BLUE,
+        marker_line_width=0,
         customdata=[[words.significant(low), words.significant(high)] for low, high in itertools.pairwise(edges)],
         hovertemplate="%{customdata[0]} to %{customdata[1]}<br>%{y:,} values<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(title_text="Value")
     figure.update_yaxes(title_text="Values (log scale)", type="log", exponentformat="power", dtick=1)
     return figure

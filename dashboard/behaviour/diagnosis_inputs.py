@@ -21,9 +21,13 @@ from stethoscope.types import Architecture, ModelFile
 
 NONE = "No data"
 _LOSSES = (
-    "sparse_categorical_crossentropy", "categorical_crossentropy", "binary_crossentropy",
-    "mean_squared_error", "mean_absolute_error", "huber",
-)  # fmt: skip
+    "sparse_categorical_crossentropy",
+    "categorical_crossentropy",
+    "binary_crossentropy",
+    "mean_squared_error",
+    "mean_absolute_error",
+    "huber",
+)
 _FLAGS = ("true", "false")
 _OPTIMIZERS = ("adam", "sgd", "rmsprop", "adamw", "nadam", "adagrad")
 
@@ -61,9 +65,13 @@ def logs(view: View) -> ModelFile | None:
     """Draws the choice of training logs; returns the file or None."""
     hint = "TensorBoard event files (a folder, or as tar or zip), a CSV of Keras' CSVLogger, or history as JSON."
     entry = kept_upload.chosen(
-        "logs", view.owner, key="logs-upload", title="Drop training logs here", lead=hint,
+        "logs",
+        view.owner,
+        key="logs-upload",
+        title="Drop training logs here",
+        lead=hint,
         hint="Event files, .csv, .json. They stay on this server.",
-    )  # fmt: skip
+    )
     return None if entry is None else entry.file
 
 
@@ -85,9 +93,15 @@ def fit(view: View) -> FitSettings:
         )
     with first.cell():
         values["validation_split"] = st.number_input(
-            "Validation split", 0.0, 0.95, given.get("validation_split"), step=0.05, key=f"{key}-split", placeholder="0",
+            "Validation split",
+            0.0,
+            0.95,
+            given.get("validation_split"),
+            step=0.05,
+            key=f"{key}-split",
+            placeholder="0",
             help="The share of rows that fit() held out, from the end of the data",
-        )  # fmt: skip
+        )
     with first.cell():
         values["shuffle"] = st.selectbox("Shuffle", _FLAGS, index=None, key=f"{key}-shuffle", placeholder="true")
     second = st.grid(4, min_column_width=140, vertical_alignment="bottom")
@@ -98,9 +112,13 @@ def fit(view: View) -> FitSettings:
     ):
         with second.cell():
             values[name] = st.selectbox(
-                label, choices, index=None, key=f"{key}-{name}", placeholder="as in the file",
+                label,
+                choices,
+                index=None,
+                key=f"{key}-{name}",
+                placeholder="as in the file",
                 accept_new_options=name == "loss",
-            )  # fmt: skip
+            )
     with second.cell():
         values["learning_rate"] = st.number_input(
             "Learning rate", 0.0, 1000.0, None, format="%g", key=f"{key}-rate", placeholder="as in the file"

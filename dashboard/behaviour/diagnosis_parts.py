@@ -142,9 +142,14 @@ def history(kept: Sequence[Study[Report]], shown_id: str) -> None:
             st.query_params["diagnosis"] = chosen
             rerun.whole_page()
         compared = other.selectbox(
-            "Compare with", [item for item in names if item != chosen], index=None, format_func=names.__getitem__,
-            key="compare", bind="query-params", placeholder="another diagnosis",
-        )  # fmt: skip
+            "Compare with",
+            [item for item in names if item != chosen],
+            index=None,
+            format_func=names.__getitem__,
+            key="compare",
+            bind="query-params",
+            placeholder="another diagnosis",
+        )
         if compared:
             by_id = {item.id: item.report for item in kept}
             st.dataframe(comparison(by_id[compared], by_id[chosen]), hide_index=True)

@@ -40,10 +40,14 @@ def curves(item: Curves) -> go.Figure:
         bad = [x for x, y in zip(line.x, line.y, strict=False) if not math.isfinite(y)]
         if bad:
             figure.add_scatter(
-                x=bad, y=[top] * len(bad), mode="markers", marker={"symbol": "x", "size": 9, "color": VERMILION},
-                name="NaN or infinite", showlegend=False,
+                x=bad,
+                y=[top] * len(bad),
+                mode="markers",
+                marker={"symbol": "x", "size": 9, "color": VERMILION},
+                name="NaN or infinite",
+                showlegend=False,
                 hovertemplate=f"{escape.figure(line.name)}: NaN or infinite at %{{x}}<extra></extra>",
-            )  # fmt: skip
+            )
     for mark in item.marks:
         figure.add_vline(x=mark.at, line={"color": VERMILION, "width": 1.5, "dash": "dash"})
         figure.add_annotation(
@@ -64,11 +68,17 @@ def _line(figure: go.Figure, line: Line, colour: str, group: str, item: Curves, 
     first = not any(trace.legendgroup == group for trace in figure.data)
     name = escape.figure(line.name)
     figure.add_scatter(
-        x=list(line.x), y=list(line.y), mode="lines+markers" if len(line.x) < 30 else "lines",
-        line={"color": colour, "width": 1.8, "dash": "dash" if dashed else "solid"}, marker={"size": 4}, name=escape.figure(group), legendgroup=group,
-        showlegend=first, connectgaps=False,
+        x=list(line.x),
+        y=list(line.y),
+        mode="lines+markers" if len(line.x) < 30 else "lines",
+        line={"color": colour, "width": 1.8, "dash": "dash" if dashed else "solid"},
+        marker={"size": 4},
+        name=escape.figure(group),
+        legendgroup=group,
+        showlegend=first,
+        connectgaps=False,
         hovertemplate=f"{name}<br>{escape.figure(item.x_label)} %{{x}}<br>{escape.figure(item.y_label)} %{{y:.4g}}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def bars(item: Bars) -> go.Figure:
@@ -79,10 +89,13 @@ def bars(item: Bars) -> go.Figure:
     shown = [value if math.isfinite(value) else 0.0 for _, value in rows]
     figure = base(96 + 22 * len(rows))
     figure.add_bar(
-        x=shown, y=positions, orientation="h", marker_color=BLUE,
+        x=shown,
+        y=positions,
+        orientation="h",
+        marker_color=BLUE,
         customdata=[[escape.figure(name), words.difference(value)] for name, value in rows],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
-    )  # fmt: skip
+    )
     for mark in item.marks:
         figure.add_vline(x=mark.at, line={"color": VERMILION, "width": 1.5, "dash": "dash"})
         at = math.log10(mark.at) if item.log and mark.at > 0 else mark.at

@@ -119,9 +119,11 @@ def _proof(proof: Proof, key: str) -> None:
         st.markdown(escape.sentences(proof.message), width="content")
     if proof.curves is not None:
         st.plotly_chart(
-            evidence_figures.curves(proof.curves), config=figures.CONFIG, key=f"proof-{key}",
+            evidence_figures.curves(proof.curves),
+            config=figures.CONFIG,
+            key=f"proof-{key}",
             alt="Training before and after the fix",
-        )  # fmt: skip
+        )
     if proof.effect is not None and proof.spread is not None:
         st.caption(
             f"Effect on {escape.markdown(proof.metric)}: {proof.effect:+.3g} ± {proof.spread:.2g} over "

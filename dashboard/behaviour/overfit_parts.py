@@ -59,9 +59,12 @@ def answer(state: JobState, code: str) -> None:
     )
     if found.loss:
         curve = Curves(
-            "Loss on these samples", "Step", "Loss",
-            (Line("loss", tuple(float(step) for step in found.loss_steps), found.loss),), log_y=min(found.loss) > 0,
-        )  # fmt: skip
+            "Loss on these samples",
+            "Step",
+            "Loss",
+            (Line("loss", tuple(float(step) for step in found.loss_steps), found.loss),),
+            log_y=min(found.loss) > 0,
+        )
         st.plotly_chart(
             evidence_figures.curves(curve),
             config=figures.CONFIG,

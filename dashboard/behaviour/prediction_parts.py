@@ -60,11 +60,7 @@ def _outputs(state: JobState, result: JobResult, made: Prediction) -> None:
     cards.facts(
         [
             ("Peak memory", words.size(result.peak_rss_bytes), _against(result, made.predicted_peak_bytes)),
-            (
-                "Time per sample",
-                words.duration(made.time_per_sample_s or 0.0),
-                f"in batches of {words.count(batch)}",
-            ),
+            ("Time per sample", words.duration(made.time_per_sample_s or 0.0), f"in batches of {words.count(batch)}"),
             (
                 "Whole run",
                 words.duration(result.wall_s),

@@ -50,10 +50,13 @@ def used(rows: Sequence[tuple[str, int, int]]) -> go.Figure:
         ("free", [total - taken for _, taken, total in rows], "rgba(138,143,152,0.25)"),
     ):
         figure.add_bar(
-            x=[value / 2**30 for value in values], y=names, orientation="h", marker_color=colour,
+            x=[value / 2**30 for value in values],
+            y=names,
+            orientation="h",
+            marker_color=colour,
             customdata=[words.size(value) for value in values],
             hovertemplate=f"%{{y}}: %{{customdata}} {title}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_yaxes(autorange="reversed")
     most = max((total for _, _, total in rows), default=1)
     figure.update_xaxes(ticksuffix=" GiB", range=[0, most / 2**30])

@@ -40,11 +40,7 @@ def answer(state: JobState, name: str) -> None:
     if report.latency:
         _latency(report.latency)
     given = state.params.get("settings") or {}
-    options = {
-        "call": given.get("call"),
-        "calls": state.params.get("calls"),
-        "batch-size": given.get("batch_size"),
-    }
+    options = {"call": given.get("call"), "calls": state.params.get("calls"), "batch-size": given.get("batch_size")}
     with st.expander("How this was done"):
         st.markdown(
             f"Called as {escape.code(TITLES.get(str(given.get('call')), 'the file'))} with random input, in a process of its own. "
@@ -75,9 +71,13 @@ def held(series: Mapping[str, Sequence[int]]) -> go.Figure:
         grown = [(value - values[0]) / 2**20 for value in values]
         low, high = min(low, *grown), max(high, *grown)
         figure.add_scatter(
-            x=list(range(1, len(grown) + 1)), y=grown, mode="lines", name=title, line={"color": colour, "width": 1.8},
+            x=list(range(1, len(grown) + 1)),
+            y=grown,
+            mode="lines",
+            name=title,
+            line={"color": colour, "width": 1.8},
             hovertemplate=f"{title}, call %{{x}}: %{{y:+.2f}} MiB<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_xaxes(title_text="Call")
     figure.update_yaxes(title_text="Growth since the first (MiB)", range=[low - 0.05 * (high - low), 1.05 * high])
     return figure.update_layout(

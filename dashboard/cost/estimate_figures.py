@@ -30,10 +30,13 @@ def parts(estimates: Sequence[Estimate], points: Sequence[Point] = ()) -> go.Fig
         sizes = [one.parts()[part] for one in estimates]
         if any(sizes):
             figure.add_bar(
-                x=names, y=[size / divisor for size in sizes], name=title, marker_color=colour,
+                x=names,
+                y=[size / divisor for size in sizes],
+                name=title,
+                marker_color=colour,
                 customdata=[words.size(size) for size in sizes],
                 hovertemplate=f"%{{x}}<br>{title}: %{{customdata}}<extra></extra>",
-            )  # fmt: skip
+            )
     measured = {
         (point.batch_size, point.call, point.size): point.measured_peak_bytes
         for point in points
@@ -43,10 +46,14 @@ def parts(estimates: Sequence[Estimate], points: Sequence[Point] = ()) -> go.Fig
     found = [(name, size) for name, size in known if size is not None]
     if found:
         figure.add_scatter(
-            x=[name for name, _ in found], y=[size / divisor for _, size in found], mode="markers", name="measured",
+            x=[name for name, _ in found],
+            y=[size / divisor for _, size in found],
+            mode="markers",
+            name="measured",
             marker={"symbol": "diamond", "size": 11, "color": figures.VERMILION},
-            customdata=[words.size(size) for _, size in found], hovertemplate="%{x}<br>measured: %{customdata}<extra></extra>",
-        )  # fmt: skip
+            customdata=[words.size(size) for _, size in found],
+            hovertemplate="%{x}<br>measured: %{customdata}<extra></extra>",
+        )
     figure.update_xaxes(type="category", title_text="Batch size")
     figure.update_yaxes(title_text=f"Peak memory ({unit})", rangemode="tozero")
     return figure.update_layout(
@@ -63,13 +70,16 @@ def timeline(estimate: Estimate) -> go.Figure:
     sizes = [moment.live_bytes for moment in moments]
     unit, divisor = _unit(sizes)
     figure.add_scatter(
-        x=list(range(len(moments))), y=[size / divisor for size in sizes], mode="lines", fill="tozeroy",
+        x=list(range(len(moments))),
+        y=[size / divisor for size in sizes],
+        mode="lines",
+        fill="tozeroy",
         line={"color": figures.BLUE, "shape": "hv"},
         customdata=[
             [escape.figure(_where(moment), 60), words.size(moment.live_bytes), _alive(moment)] for moment in moments
         ],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]} alive%{customdata[2]}<extra></extra>",
-    )  # fmt: skip
+    )
     top = max(range(len(sizes)), key=sizes.__getitem__)
     figure.add_scatter(
         x=[top],
@@ -79,9 +89,14 @@ def timeline(estimate: Estimate) -> go.Figure:
         hoverinfo="skip",
     )
     figure.add_annotation(
-        x=top, y=sizes[top] / divisor, text=escape.figure(_where(moments[top]), 40), showarrow=False, yanchor="bottom",
-        yshift=8, xanchor="right" if top > len(sizes) / 2 else "left",
-    )  # fmt: skip
+        x=top,
+        y=sizes[top] / divisor,
+        text=escape.figure(_where(moments[top]), 40),
+        showarrow=False,
+        yanchor="bottom",
+        yshift=8,
+        xanchor="right" if top > len(sizes) / 2 else "left",
+    )
     figure.update_xaxes(title_text="Operations in the order they run", showticklabels=False)
     figure.update_yaxes(title_text=f"Alive ({unit})", range=[0, 1.15 * max(sizes) / divisor or 1])
     return figure

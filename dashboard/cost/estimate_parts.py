@@ -64,21 +64,28 @@ def section(
 def answer(estimates: Sequence[Estimate], architecture: Architecture, points: Sequence[Point]) -> None:
     """The parts of each estimate beside the measured `points`, then one batch's memory over the order it runs in."""
     st.plotly_chart(
-        estimate_figures.parts(estimates, points), config=figures.CONFIG, key="estimate-parts",
+        estimate_figures.parts(estimates, points),
+        config=figures.CONFIG,
+        key="estimate-parts",
         alt="Estimated peak memory by batch size, by what it is for",
-    )  # fmt: skip
+    )
     chosen = estimates[-1]
     if len(estimates) > 1:
         place = st.select_slider(
-            "Memory over one run", range(len(estimates)), len(estimates) - 1, key="estimate-batch",
+            "Memory over one run",
+            range(len(estimates)),
+            len(estimates) - 1,
+            key="estimate-batch",
             format_func=lambda number: _named(estimates[number]),
-        )  # fmt: skip
+        )
         chosen = estimates[int(place)]
     _facts(chosen)
     st.plotly_chart(
-        estimate_figures.timeline(chosen), config=figures.CONFIG, key="estimate-timeline",
+        estimate_figures.timeline(chosen),
+        config=figures.CONFIG,
+        key="estimate-timeline",
         alt="Bytes alive over the order in which the model's operations run",
-    )  # fmt: skip
+    )
     if any(known.path == chosen.layer for known in architecture.layers):
         render.go_to("architecture", f"{escape.clip(chosen.layer, 40)} →", layer=chosen.layer)
     alive = chosen.alive

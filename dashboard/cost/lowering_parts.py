@@ -11,9 +11,12 @@ import streamlit as st
 from dashboard import escape, figures, recipes, render, words
 
 _KINDS = {
-    "call": "other call styles", "xla": "XLA", "batch": "smaller batches", "precision": "other precisions",
+    "call": "other call styles",
+    "xla": "XLA",
+    "batch": "smaller batches",
+    "precision": "other precisions",
     "length": "shorter inputs",
-}  # fmt: skip
+}
 
 
 def progress(value: Mapping[str, Any]) -> tuple[float, str]:

@@ -57,18 +57,24 @@ def _over_sizes(architecture: Architecture, *, runs_it: bool) -> _Asked | None:
         if open_ended:
             with row.cell():
                 sizes_text = st.text_input(
-                    "Lengths or image sizes", key="open-sizes", bind="query-params", placeholder="one, or 32, 64, 128",
+                    "Lengths or image sizes",
+                    key="open-sizes",
+                    bind="query-params",
+                    placeholder="one, or 32, 64, 128",
                     help="This model leaves dimensions besides the batch open: each size given is taken.",
-                )  # fmt: skip
+                )
         call = call_style(architecture, row)
         if runs_it:
             with row.cell():
                 limit = memory_limit()
             with row.cell():
                 check = st.toggle(
-                    "Check the largest batch", key="check", bind="query-params", disabled=fixed is not None,
+                    "Check the largest batch",
+                    key="check",
+                    bind="query-params",
+                    disabled=fixed is not None,
                     help="Also runs just below and just above the largest batch that is said to fit. It may take a while.",
-                )  # fmt: skip
+                )
         go = row.cell()
     run_limits.say_fixed_batch(fixed)
     sizes, open_sizes = numbers(text), numbers(sizes_text)
@@ -99,8 +105,10 @@ def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> 
     def job() -> Job:
         params: dict[str, Any] = {
             "settings": RunSettings(batch_size=max(asked.batch_sizes), call=asked.call).to_json(),
-            "batch_sizes": asked.batch_sizes, "sizes": asked.open_sizes, "check": asked.check,
-        }  # fmt: skip
+            "batch_sizes": asked.batch_sizes,
+            "sizes": asked.open_sizes,
+            "check": asked.check,
+        }
         return runs.sweep(entry, architecture, params, asked.limit)
 
     with asked.go:

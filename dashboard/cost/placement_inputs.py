@@ -29,9 +29,12 @@ def page(view: View, architecture: Architecture, *, several: bool, allowed: bool
         if several:
             params["devices"] = row.cell().number_input("Devices", 2, 8, 2, key="replicas", bind="query-params")
             params["batch"] = row.cell().selectbox(
-                "Batch", ["same", "per replica"], key="replica-batch", bind="query-params",
+                "Batch",
+                ["same", "per replica"],
+                key="replica-batch",
+                bind="query-params",
                 help="same: divided among the devices; per replica: each keeps it, as many programs do by mistake",
-            )  # fmt: skip
+            )
 
         def job() -> Job:
             return runs.trial(kind, entry, architecture, params, data)

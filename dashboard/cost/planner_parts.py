@@ -24,10 +24,16 @@ _PARTS = (
 )
 _MOST_BARS = 12
 _NAMES = {
-    "single": "one device", "data": "data parallel", "tensor": "tensor parallel", "pipeline": "pipeline",
-    "zero1": "ZeRO 1", "zero2": "ZeRO 2", "zero3": "ZeRO 3", "recompute": "recompute",
+    "single": "one device",
+    "data": "data parallel",
+    "tensor": "tensor parallel",
+    "pipeline": "pipeline",
+    "zero1": "ZeRO 1",
+    "zero2": "ZeRO 2",
+    "zero3": "ZeRO 3",
+    "recompute": "recompute",
     "selective-recompute": "selective recompute",
-}  # fmt: skip
+}
 
 
 def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
@@ -64,9 +70,15 @@ def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
     if open_sizes:
         with first.cell():
             length = st.number_input(
-                "Sequence length", 1, 10_000_000, None, key="sequence", bind="query-params", placeholder="128",
+                "Sequence length",
+                1,
+                10_000_000,
+                None,
+                key="sequence",
+                bind="query-params",
+                placeholder="128",
                 help="For inputs whose length is open",
-            )  # fmt: skip
+            )
     with st.popover("More"):
         recompute = st.toggle("With recomputed activations", value=True, key="recompute", bind="query-params")
     try:
@@ -143,17 +155,26 @@ def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
     for field, title, colour in _PARTS:
         sizes = [getattr(plan.bytes_per_device, field) for plan in shown]
         figure.add_bar(
-            x=[size / divisor for size in sizes], y=list(range(len(shown))), orientation="h", name=title, marker_color=colour,
+            x=[size / divisor for size in sizes],
+            y=list(range(len(shown))),
+            orientation="h",
+            name=title,
+            marker_color=colour,
             customdata=[[words.size(size), name(plan.kind)] for size, plan in zip(sizes, shown, strict=True)],
             hovertemplate=f"%{{customdata[1]}}<br>{title}: %{{customdata[0]}}<extra></extra>",
-        )  # fmt: skip
+        )
     if not far:
         figure.add_vline(x=usable_bytes / divisor, line={"color": figures.LIMIT, "width": 2, "dash": "dash"})
     figure.add_annotation(
-        x=longest / divisor if far else usable_bytes / divisor, y=1, yref="paper", yanchor="bottom",
-        xanchor="right" if far or usable_bytes > 0.5 * longest else "left", showarrow=False,
-        text=f"usable {words.size(usable_bytes)}{' →' if far else ''}", font={"color": figures.LIMIT},
-    )  # fmt: skip
+        x=longest / divisor if far else usable_bytes / divisor,
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="right" if far or usable_bytes > 0.5 * longest else "left",
+        showarrow=False,
+        text=f"usable {words.size(usable_bytes)}{' →' if far else ''}",
+        font={"color": figures.LIMIT},
+    )
     figure.update_yaxes(
         tickvals=list(range(len(shown))),
         ticktext=[
@@ -162,8 +183,10 @@ def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
     )
     figure.update_xaxes(title_text=f"Memory of the fullest device ({unit})")
     return figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal"}, margin_t=64
-    )  # fmt: skip
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        margin_t=64,
+    )
 
 
 def details(plan: Plan, codes: Sequence[StrategyCode], assumptions: Sequence[str]) -> None:

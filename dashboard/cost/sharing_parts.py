@@ -73,9 +73,14 @@ def picture(split: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> go.F
         ("measured together", [measured.get(str(share["name"])) or 0 for share in shares], figures.MEASURED),
     ):
         figure.add_bar(
-            x=[value / 2**20 for value in values], y=names, orientation="h", name=title, marker_color=colour,
-            customdata=[words.size(value) for value in values], hovertemplate=f"%{{y}}, {title}: %{{customdata}}<extra></extra>",
-        )  # fmt: skip
+            x=[value / 2**20 for value in values],
+            y=names,
+            orientation="h",
+            name=title,
+            marker_color=colour,
+            customdata=[words.size(value) for value in values],
+            hovertemplate=f"%{{y}}, {title}: %{{customdata}}<extra></extra>",
+        )
     figure.update_yaxes(autorange="reversed")
     figure.update_xaxes(title_text="Memory (MiB)")
     return figure.update_layout(

@@ -34,29 +34,42 @@ def memory(points: Points, limit_bytes: int | None) -> go.Figure:
         for name, peaks, dash in (("predicted", predicted, "dash"), ("measured", measured, "solid")):
             known = [(batch, peak) for batch, peak in peaks if peak]
             figure.add_scatter(
-                x=[batch for batch, _ in known], y=[peak / divisor for _, peak in known], name=label + name,
-                mode="lines+markers", showlegend=bool(known),
+                x=[batch for batch, _ in known],
+                y=[peak / divisor for _, peak in known],
+                name=label + name,
+                mode="lines+markers",
+                showlegend=bool(known),
                 line={"color": figures.PREDICTED if name == "predicted" and len(sizes) == 1 else colour, "dash": dash},
                 customdata=[words.size(peak) for _, peak in known],
                 hovertemplate=f"batch %{{x}}, {label}{name}: %{{customdata}}<extra></extra>",
-            )  # fmt: skip
+            )
     failed = [
         (point.batch_size, point.predicted_peak_bytes)
         for point in points
         if point.status is not Status.OK and point.predicted_peak_bytes
     ]
     figure.add_scatter(
-        x=[batch for batch, _ in failed], y=[peak / divisor for _, peak in failed],
-        mode="markers", name="does not fit", marker={"symbol": "x", "size": 11, "color": figures.LIMIT},
+        x=[batch for batch, _ in failed],
+        y=[peak / divisor for _, peak in failed],
+        mode="markers",
+        name="does not fit",
+        marker={"symbol": "x", "size": 11, "color": figures.LIMIT},
         customdata=[words.size(peak) for _, peak in failed],
-        hovertemplate="batch %{x} does not fit: %{customdata} expected<extra></extra>", showlegend=bool(failed),
-    )  # fmt: skip
+        hovertemplate="batch %{x} does not fit: %{customdata} expected<extra></extra>",
+        showlegend=bool(failed),
+    )
     if near and limit_bytes is not None:
         figure.add_hline(y=limit_bytes / divisor, line={"color": figures.LIMIT, "dash": "dash"})
         figure.add_annotation(
-            x=1, xref="paper", xanchor="right", y=limit_bytes / divisor, yanchor="bottom", showarrow=False,
-            text=f"limit {words.size(limit_bytes)}", font={"color": figures.LIMIT},
-        )  # fmt: skip
+            x=1,
+            xref="paper",
+            xanchor="right",
+            y=limit_bytes / divisor,
+            yanchor="bottom",
+            showarrow=False,
+            text=f"limit {words.size(limit_bytes)}",
+            font={"color": figures.LIMIT},
+        )
     _batches(figure, points)
     figure.update_yaxes(title_text=f"Peak memory ({unit})", rangemode="tozero")
     return figure.update_layout(showlegend=True, legend=_LEGEND, margin_t=34)
@@ -70,12 +83,14 @@ def times(points: Points, knee: int | None) -> go.Figure:
         own = [point for point in points if point.size == size]
         label = f"size {words.count(size)}" if size is not None else ""
         figure.add_scatter(
-            x=[point.batch_size for point in own], y=[1000 * (point.time_per_sample_s or 0.0) for point in own],
-            mode="lines+markers", name=label,
+            x=[point.batch_size for point in own],
+            y=[1000 * (point.time_per_sample_s or 0.0) for point in own],
+            mode="lines+markers",
+            name=label,
             line={"color": figures.GREEN if len(sizes) == 1 else _CYCLE[place % len(_CYCLE)]},
             customdata=[words.duration(point.time_per_sample_s or 0.0) for point in own],
             hovertemplate="batch %{x}: %{customdata} a sample<extra></extra>",
-        )  # fmt: skip
+        )
     if knee:
         figure.add_vline(x=knee, line={"color": figures.GREY, "dash": "dash"})
         figure.add_annotation(

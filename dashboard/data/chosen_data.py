@@ -49,10 +49,19 @@ def with_model(model: Entry) -> Entry | None:
     facts = file.path.stat()
     when = datetime.fromtimestamp(facts.st_mtime, UTC)
     return Entry(
-        id=f"{model.id}-data", sha256=_digest(file.path, facts.st_mtime_ns), name=file.name, size_bytes=facts.st_size,
-        owner=SAMPLES_OWNER, format_id="", created=when, last_used=when, sample=True, trusted=False, path=file.path,
+        id=f"{model.id}-data",
+        sha256=_digest(file.path, facts.st_mtime_ns),
+        name=file.name,
+        size_bytes=facts.st_size,
+        owner=SAMPLES_OWNER,
+        format_id="",
+        created=when,
+        last_used=when,
+        sample=True,
+        trusted=False,
+        path=file.path,
         kind=UploadKind.DATA,
-    )  # fmt: skip
+    )
 
 
 @functools.lru_cache(64)

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from dashboard import figures
 
-COLOURS = (
-    figures.BLUE, figures.ORANGE, figures.GREEN, figures.PURPLE, figures.SKY, figures.VERMILION, figures.YELLOW,
-)  # fmt: skip
+COLOURS = (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PURPLE, figures.SKY, figures.VERMILION, figures.YELLOW)
 
 
 def colours_of(labels: Iterable[str], classes: Sequence[str]) -> list[list[object]]:

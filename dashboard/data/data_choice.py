@@ -21,9 +21,16 @@ _MOST_OFFERED = 20
 
 
 def choose(
-    view: View, architecture: Architecture, *, none: str, key: str, label: str = "Data", lead: str = "",
-    prefer_sample: bool = False, in_address: bool = False,
-) -> tuple[DataUse | None, bool]:  # fmt: skip
+    view: View,
+    architecture: Architecture,
+    *,
+    none: str,
+    key: str,
+    label: str = "Data",
+    lead: str = "",
+    prefer_sample: bool = False,
+    in_address: bool = False,
+) -> tuple[DataUse | None, bool]:
     """Draws the choice.
 
     Args:
@@ -102,9 +109,15 @@ def _offer(entries: list[Entry]) -> None:
         for entry in entries
     }
     st.selectbox(
-        "Uploaded before", list(names), index=None, format_func=names.__getitem__, key="earlier-data",
-        placeholder="Choose data uploaded before, or a set to try", on_change=_use_earlier, label_visibility="collapsed",
-    )  # fmt: skip
+        "Uploaded before",
+        list(names),
+        index=None,
+        format_func=names.__getitem__,
+        key="earlier-data",
+        placeholder="Choose data uploaded before, or a set to try",
+        on_change=_use_earlier,
+        label_visibility="collapsed",
+    )
 
 
 def _use_earlier() -> None:

@@ -29,8 +29,10 @@ _WEAK = 0.8
 def show(view: View, entry: Entry, about: DataAbout) -> None:
     """Draws the tab."""
     if view.entry is None:
-        st.caption("A model that tells classes apart is asked about every row; where it is sure of another class than the label, "
-                   "the label may be wrong. Choose a model first.")  # fmt: skip
+        st.caption(
+            "A model that tells classes apart is asked about every row; where it is sure of another class than the label, "
+            "the label may be wrong. Choose a model first."
+        )
         described.nothing_chosen(view)
         return
     architecture = described.architecture(view)
@@ -79,8 +81,11 @@ def _answer(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) ->
     if not count:
         render.verdict("good", "Nothing stands out", f"The model is sure of no other class than the label on {extent}.")
     else:
-        render.verdict("careful", words.plural(count, "doubt"),
-                       f"On {words.plural(count, 'row')} of {words.count(rows)} the model is sure of another class than the label says.")  # fmt: skip
+        render.verdict(
+            "careful",
+            words.plural(count, "doubt"),
+            f"On {words.plural(count, 'row')} of {words.count(rows)} the model is sure of another class than the label says.",
+        )
     for sentence in _how_sure(judged, extent):
         st.caption(sentence)
     if count:
@@ -99,9 +104,13 @@ def _how_sure(judged: JudgedLabels, extent: str) -> list[str]:
             "be right after all. Look at each before changing it."
         )
     if judged.accuracy < _WEAK:
-        said.append("The model itself is often wrong here: most of these are likely its errors, not the labels'. Train a better one first.")  # fmt: skip
+        said.append(
+            "The model itself is often wrong here: most of these are likely its errors, not the labels'. Train a better one first."
+        )
     elif judged.accuracy > 0.995:
-        said.append("If the model was trained on these very rows, it may have learned wrong labels by heart: then more are wrong than stand out here.")  # fmt: skip
+        said.append(
+            "If the model was trained on these very rows, it may have learned wrong labels by heart: then more are wrong than stand out here."
+        )
     if judged.scores == "logits":
         said.append("The model yields logits; they were turned into probabilities.")
     if judged.left_out:
@@ -118,9 +127,11 @@ def _rows(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) -> N
     pairs = {f"{one.given} → {one.predicted}": one for one in judged.pairs}
     left, middle, right = st.columns([4, 1, 1], vertical_alignment="bottom")
     chosen = left.selectbox(
-        "Labelled → predicted", ["", *pairs], key=f"doubt-pair-{entry.id}",
+        "Labelled → predicted",
+        ["", *pairs],
+        key=f"doubt-pair-{entry.id}",
         format_func=lambda one: f"{escape.clip(one, 70)} ({pairs[one].count:,})" if one else "All pairs",
-    )  # fmt: skip
+    )
     if chosen:
         doubts = [one for one in doubts if f"{one.given} → {one.predicted}" == chosen]
     right.download_button("CSV", _csv(doubts), "label_doubts.csv", "text/csv", key="doubts-csv", width="stretch")
@@ -139,13 +150,22 @@ def _rows(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) -> N
         return
     notes = {
         one.place: f"→ {escape.clip(one.predicted, 24)} ({words.share(one.probability_predicted, 1)})" for one in shown
-    }  # fmt: skip
+    }
     if read.table is not None:
         _table(shown, read.table, read.places)
         return
     key = f"doubts-{entry.id}"
-    now = sample_grid.show(state.result, state.id, read.samples, about.classes, data_samples.look(), size="medium",
-                           large=False, key=key, notes=notes)  # fmt: skip
+    now = sample_grid.show(
+        state.result,
+        state.id,
+        read.samples,
+        about.classes,
+        data_samples.look(),
+        size="medium",
+        large=False,
+        key=key,
+        notes=notes,
+    )
     data_samples.remember_look(now)
     choice = sample_grid.opened(key)
     if choice is not None and isinstance(choice.value, int):
@@ -166,9 +186,13 @@ def _table(shown: Sequence[Doubt], table: RowTable, places: Sequence[int]) -> No
     }
     for at, column in enumerate(table.columns):
         name = escape.clip(column.name, 40) or str(at)
-        columns.setdefault(name if name not in columns else f"{name} ({at})", [
-            None if one.place not in rows or rows[one.place][at] is None else escape.clip(rows[one.place][at], 60) for one in shown
-        ])  # fmt: skip
+        columns.setdefault(
+            name if name not in columns else f"{name} ({at})",
+            [
+                None if one.place not in rows or rows[one.place][at] is None else escape.clip(rows[one.place][at], 60)
+                for one in shown
+            ],
+        )
     st.dataframe(columns, hide_index=True)
 
 
@@ -198,9 +222,12 @@ def _pairs(pairs: Sequence[DoubtedPair]) -> go.Figure:
     shown = list(reversed(pairs[:12]))
     figure = figures.base(80 + 26 * len(shown))
     figure.add_bar(
-        x=[one.count for one in shown], y=list(range(len(shown))), orientation="h", marker_color=figures.BLUE,
+        x=[one.count for one in shown],
+        y=list(range(len(shown))),
+        orientation="h",
+        marker_color=figures.BLUE,
         hovertemplate="%{x} rows<extra></extra>",
-    )  # fmt: skip
+    )
     names = [f"{escape.figure(one.given, 24)} → {escape.figure(one.predicted, 24)}" for one in shown]
     figure.update_yaxes(tickvals=list(range(len(shown))), ticktext=names)
     figure.update_xaxes(title_text="Rows (number), label → prediction")

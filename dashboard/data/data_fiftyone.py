@@ -29,8 +29,10 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
     if is_installed() and fiftyone_process.is_local():
         _here(entry, rows)
     elif is_installed():
-        st.caption("FiftyOne is installed on this server, but it asks nobody who they are: it is started here only where the server "
-                   "is for its own machine. Run it on yours:")  # fmt: skip
+        st.caption(
+            "FiftyOne is installed on this server, but it asks nobody who they are: it is started here only where the server "
+            "is for its own machine. Run it on yours:"
+        )
     else:
         st.caption(
             "FiftyOne is not installed beside this app. Where it is (`pip install fiftyone`), a button here opens this data in it. "

@@ -147,13 +147,23 @@ def _label_rows(side: OutputFit) -> list[_Row]:
 
 
 _LABELS = {
-    "binary": "two values", "classes": "class numbers", "one-hot": "one-hot rows", "multi-hot": "rows of several ones",
-    "distribution": "rows that sum to 1", "continuous": "real numbers", "text": "text", "empty": "nothing",
-}  # fmt: skip
+    "binary": "two values",
+    "classes": "class numbers",
+    "one-hot": "one-hot rows",
+    "multi-hot": "rows of several ones",
+    "distribution": "rows that sum to 1",
+    "continuous": "real numbers",
+    "text": "text",
+    "empty": "nothing",
+}
 _MODES: dict[Mode, str] = {
-    "pixels": "pixels, 0 … 255", "unit": "0 … 1", "signed": "−1 … 1", "caffe": "pixels less mean colour, BGR",
-    "torch": "standardized per channel", "around 0": "around 0, about 1 in size",
-}  # fmt: skip
+    "pixels": "pixels, 0 … 255",
+    "unit": "0 … 1",
+    "signed": "−1 … 1",
+    "caffe": "pixels less mean colour, BGR",
+    "torch": "standardized per channel",
+    "around 0": "around 0, about 1 in size",
+}
 
 
 def _expected_values(mode: Mode, span: tuple[float, float] | None) -> str:
@@ -199,9 +209,12 @@ def _offers(side: InputFit | OutputFit, preparation: Preparation) -> None:
         said = preparation.words()
         for place in places[:2]:
             st.button(
-                f"Remove {escape.markdown(said[place], 60)}", key=f"fit-remove-{side.name}-{place}", type="primary",
-                on_click=data_fit_steps.change, args=(preparation.without(place),),
-            )  # fmt: skip
+                f"Remove {escape.markdown(said[place], 60)}",
+                key=f"fit-remove-{side.name}-{place}",
+                type="primary",
+                on_click=data_fit_steps.change,
+                args=(preparation.without(place),),
+            )
         for number, steps in enumerate(side.suggested[: 4 - len(places[:2])]):
             try:
                 wanted = Preparation.from_json([*preparation.to_json(), *steps])
@@ -210,9 +223,12 @@ def _offers(side: InputFit | OutputFit, preparation: Preparation) -> None:
                 continue
             label = ", ".join(wanted.words()[len(preparation.steps) :])
             st.button(
-                escape.markdown(label, 120), key=f"fit-{side.name}-{number}", on_click=data_fit_steps.change, args=(wanted,),
+                escape.markdown(label, 120),
+                key=f"fit-{side.name}-{number}",
+                on_click=data_fit_steps.change,
+                args=(wanted,),
                 type="primary" if number == 0 and not places else "secondary",
-            )  # fmt: skip
+            )
 
 
 def _code(found: DataFit, model: Entry, entry: Entry, use: data_use.DataUse) -> None:

@@ -110,9 +110,12 @@ def histogram(edges: Sequence[float], counts: Sequence[float], span: Sequence[fl
     figure = figures.base(160)
     left, right = np.asarray(edges[:-1], "float64"), np.asarray(edges[1:], "float64")
     figure.add_bar(
-        x=(left + right) / 2, y=list(counts), width=right - left, marker_color=figures.BLUE,
+        x=(left + right) / 2,
+        y=list(counts),
+        width=right - left,
+        marker_color=figures.BLUE,
         hovertemplate="%{x:.4g}: %{y:,} values<extra></extra>",
-    )  # fmt: skip
+    )
     if span is not None:
         figure.add_vrect(x0=span[0], x1=span[1], fillcolor=figures.GREEN, opacity=0.12, line_width=0, layer="below")
     figure.update_layout(bargap=0)

@@ -14,9 +14,16 @@ from stethoscope.jobs.store import Entry
 from stethoscope.tasks.read_data import RowsRead
 
 _KINDS = {
-    "number": "number", "category": "category", "text": "text", "tokens": "token list", "image": "image", "mask": "mask",
-    "audio": "sound", "sequence": "sequence", "array": "array",
-}  # fmt: skip
+    "number": "number",
+    "category": "category",
+    "text": "text",
+    "tokens": "token list",
+    "image": "image",
+    "mask": "mask",
+    "audio": "sound",
+    "sequence": "sequence",
+    "array": "array",
+}
 
 
 def show(view: View, entry: Entry) -> DataAbout | None:
@@ -90,10 +97,16 @@ def _target(about: DataAbout) -> None:
     options = [*names, data_use.NO_TARGET] if now in (*names, data_use.NO_TARGET) else [now, *names, data_use.NO_TARGET]
     key = f"target-of-{about.title}-{now}"
     st.selectbox(
-        "Target", options, index=options.index(now), key=key, on_change=_choose_target, args=(key,), width=240,
+        "Target",
+        options,
+        index=options.index(now),
+        key=key,
+        on_change=_choose_target,
+        args=(key,),
+        width=240,
         format_func=lambda one: "No target" if one == data_use.NO_TARGET else f"Target: {escape.clip(one, 40)}",
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
 
 
 def _choose_target(key: str) -> None:

@@ -77,8 +77,20 @@ def show(view: View, entry: Entry, about: DataAbout, place: int, look: Look) -> 
 def _way(place: int, about: DataAbout) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.button("All samples", key="all-samples", on_click=session.remember, args=("place", None))
-        st.button("Previous", key="one-before", on_click=step, args=(place, -1, about.rows), disabled=_next(place, -1, about.rows) is None)  # fmt: skip
-        st.button("Next", key="one-after", on_click=step, args=(place, 1, about.rows), disabled=_next(place, 1, about.rows) is None)  # fmt: skip
+        st.button(
+            "Previous",
+            key="one-before",
+            on_click=step,
+            args=(place, -1, about.rows),
+            disabled=_next(place, -1, about.rows) is None,
+        )
+        st.button(
+            "Next",
+            key="one-after",
+            on_click=step,
+            args=(place, 1, about.rows),
+            disabled=_next(place, 1, about.rows) is None,
+        )
         st.caption(f"row {words.count(place)}, of {words.count(about.rows)} counted from 0", width="content")
 
 
@@ -193,12 +205,27 @@ def _signal(channels: list[list[list[float | None]]], value: ShownWave) -> go.Fi
         colour = class_colours.COLOURS[at % len(class_colours.COLOURS)]
         x = [(place + 0.5) * steps / len(lows) / (rate or 1) for place in range(len(lows))]
         name = f"channel {at}"
-        figure.add_scatter(x=x, y=lows, mode="lines", line={"color": colour, "width": 1}, name=name, legendgroup=name,
-                           hovertemplate="%{x:.4g}: %{y:.4g}<extra></extra>")  # fmt: skip
+        figure.add_scatter(
+            x=x,
+            y=lows,
+            mode="lines",
+            line={"color": colour, "width": 1},
+            name=name,
+            legendgroup=name,
+            hovertemplate="%{x:.4g}: %{y:.4g}<extra></extra>",
+        )
         if lows != highs:
-            figure.add_scatter(x=x, y=highs, mode="lines", line={"color": colour, "width": 1}, name=name,
-                               legendgroup=name, showlegend=False, fill="tonexty",
-                               hovertemplate="%{x:.4g}: %{y:.4g}<extra></extra>")  # fmt: skip
+            figure.add_scatter(
+                x=x,
+                y=highs,
+                mode="lines",
+                line={"color": colour, "width": 1},
+                name=name,
+                legendgroup=name,
+                showlegend=False,
+                fill="tonexty",
+                hovertemplate="%{x:.4g}: %{y:.4g}<extra></extra>",
+            )
     figure.update_xaxes(title_text="Time (s)" if rate else "Step")
     figure.update_yaxes(title_text=escape.figure(value.field))
     return figure
@@ -212,10 +239,12 @@ def _marks(marks: Sequence[Marked]) -> None:
                 "Class": [escape.clip(mark.label, 80) for mark in rows],
                 "Kind": [mark.type for mark in rows],
                 "Where": [_where(mark) for mark in rows],
-                "Also": [escape.clip(", ".join(f"{key} {item}" for key, item in mark.details.items()), 120) for mark in rows],
+                "Also": [
+                    escape.clip(", ".join(f"{key} {item}" for key, item in mark.details.items()), 120) for mark in rows
+                ],
             },
             hide_index=True,
-        )  # fmt: skip
+        )
 
 
 def _where(mark: Marked) -> str:

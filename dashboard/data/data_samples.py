@@ -79,21 +79,27 @@ def _settings(about: DataAbout, entry: Entry) -> tuple[dict[str, Any], int]:
     with row.cell():
         only["split"] = _choice("Split", "split", about.splits, "All splits")
     with row.cell():
-        text = st.text_input("Find", session.recalled("find") or "", key="find", placeholder="name, label or text",
-                             on_change=_first_page)  # fmt: skip
+        text = st.text_input(
+            "Find", session.recalled("find") or "", key="find", placeholder="name, label or text", on_change=_first_page
+        )
         session.remember("find", text or None)
         only["text"] = text
     with row.cell():
         order = st.selectbox(
-            "Order", list(_ORDERS), index=int(session.recalled("seed") is not None), format_func=_ORDERS.__getitem__,
-            key="order", on_change=_first_page,
-        )  # fmt: skip
+            "Order",
+            list(_ORDERS),
+            index=int(session.recalled("seed") is not None),
+            format_func=_ORDERS.__getitem__,
+            key="order",
+            on_change=_first_page,
+        )
     with row.cell(), st.popover("More", width="stretch"):
         per_page = TABLE_ROWS if table else int(linked.select("Samples on a page", _PER_PAGE, "24", "per-page"))
         if not table:
             linked.select("Size", _SIZES, "medium", "card-size")
-        seed = st.number_input("Seed of the shuffle", 0, 2**31 - 1, _number("seed") or 0, key="shuffle-seed",
-                               disabled=order != "shuffle")  # fmt: skip
+        seed = st.number_input(
+            "Seed of the shuffle", 0, 2**31 - 1, _number("seed") or 0, key="shuffle-seed", disabled=order != "shuffle"
+        )
         only["problem"] = st.toggle(
             "Only rows with a problem", session.recalled("bad") == "1", key="bad", on_change=_first_page
         )
@@ -117,9 +123,14 @@ def _choice(label: str, key: str, values: Sequence[str], everything: str) -> str
     asked = session.recalled(key) or ""
     options = ["", *values] if asked in values or not asked else ["", asked, *values]
     chosen = st.selectbox(
-        label, options, index=options.index(asked), key=key, on_change=_first_page, disabled=len(options) < 2,
+        label,
+        options,
+        index=options.index(asked),
+        key=key,
+        on_change=_first_page,
+        disabled=len(options) < 2,
         format_func=lambda one: escape.clip(one, 60) if one else everything,
-    )  # fmt: skip
+    )
     session.remember(key, chosen or None)
     return chosen or ""
 
@@ -142,12 +153,24 @@ def _extent(read: RowsRead, about: DataAbout, params: Mapping[str, Any], per_pag
         st.caption(line, width="content")
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             st.button("Previous", key="page-before", disabled=start <= 0, on_click=_turn, args=(start - per_page,))
-            st.button("Next", key="page-after", on_click=_turn, args=(start + per_page,),
-                      disabled=start + shown >= matches and about.rows_exact)  # fmt: skip
+            st.button(
+                "Next",
+                key="page-after",
+                on_click=_turn,
+                args=(start + per_page,),
+                disabled=start + shown >= matches and about.rows_exact,
+            )
             st.number_input(
-                "Go to row", 0, max(0, about.rows - 1) if about.rows_exact else None, None, key="go-to-row", width=150,
-                placeholder="Go to row", label_visibility="collapsed", on_change=_go,
-            )  # fmt: skip
+                "Go to row",
+                0,
+                max(0, about.rows - 1) if about.rows_exact else None,
+                None,
+                key="go-to-row",
+                width=150,
+                placeholder="Go to row",
+                label_visibility="collapsed",
+                on_change=_go,
+            )
 
 
 def _turn(start: int) -> None:

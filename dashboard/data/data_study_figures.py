@@ -40,11 +40,17 @@ def classes(
     for number, (split, counts) in enumerate(groups.items()):
         said = f" in {escape.figure(split)}" if split else ""
         figure.add_bar(
-            x=[counts.get(name, 0) for name, _ in values], y=places, orientation="h", name=escape.figure(split),
+            x=[counts.get(name, 0) for name, _ in values],
+            y=places,
+            orientation="h",
+            name=escape.figure(split),
             marker_color=CYCLE[number % len(CYCLE)],
-            customdata=[[escape.figure(name), words.count(counts.get(name, 0)), words.share(counts.get(name, 0), total)] for name, _ in values],
+            customdata=[
+                [escape.figure(name), words.count(counts.get(name, 0)), words.share(counts.get(name, 0), total)]
+                for name, _ in values
+            ],
             hovertemplate=f"%{{customdata[0]}}<br>%{{customdata[1]}} {unit.lower()}{said}, %{{customdata[2]}} of all<extra></extra>",
-        )  # fmt: skip
+        )
     for place, (_, count) in enumerate(values):
         figure.add_annotation(x=count, y=place, text=f"{words.count(count)}", showarrow=False, xanchor="left", xshift=4)
     figure.update_yaxes(tickvals=places, ticktext=[escape.figure(name, 32) for name, _ in values])
@@ -72,17 +78,26 @@ def numbers(study: Numbers, title: str, *, height: int = 190, unit: str = "Rows"
     middles = [(low + high) / 2 for low, high in itertools.pairwise(edges)]
     figure = base(height, bargap=0.04)
     figure.add_bar(
-        x=middles, y=counts, width=[high - low for low, high in itertools.pairwise(edges)], marker_color=BLUE,
-        customdata=[[words.significant(low), words.significant(high), words.count(count)] for low, high, count in zip(edges, edges[1:], counts, strict=False)],
+        x=middles,
+        y=counts,
+        width=[high - low for low, high in itertools.pairwise(edges)],
+        marker_color=BLUE,
+        customdata=[
+            [words.significant(low), words.significant(high), words.count(count)]
+            for low, high, count in zip(edges, edges[1:], counts, strict=False)
+        ],
         hovertemplate=f"%{{customdata[0]}} to %{{customdata[1]}}: {about}%{{customdata[2]}}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(title_text=escape.figure(title, 60))
     if study.whole and edges[-1] - edges[0] <= _FEW_WHOLE:
         figure.update_xaxes(dtick=1)
         figure.update_traces(
-            customdata=[["", words.given(round(place)), words.count(count)] for place, count in zip(middles, counts, strict=True)],
+            customdata=[
+                ["", words.given(round(place)), words.count(count)]
+                for place, count in zip(middles, counts, strict=True)
+            ],
             hovertemplate=f"%{{customdata[1]}}: {about}%{{customdata[2]}}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_yaxes(title_text=unit)
     return figure
 
@@ -99,10 +114,11 @@ def dates(study: Dates, title: str, *, height: int = 190) -> go.Figure | None:
     told = [datetime.fromtimestamp(middle, UTC) for middle in bars.x]
     said = [one.strftime("%Y-%m-%d" if days else "%Y-%m-%d %H:%M") for one in told]
     figure.update_traces(
-        x=told, width=[1_000 * wide for wide in bars.width],
+        x=told,
+        width=[1_000 * wide for wide in bars.width],
         customdata=[[when, count[2]] for when, count in zip(said, bars.customdata, strict=True)],
         hovertemplate="around %{customdata[0]}: %{customdata[1]}<extra></extra>",
-    )  # fmt: skip
+    )
     return figure
 
 
@@ -113,11 +129,19 @@ def mask_classes(study: Masks, names: Sequence[str]) -> go.Figure:
     total = max(1, study.pixels)
     figure = base(70 + 24 * len(values))
     figure.add_bar(
-        x=[one.count / total for one in values], y=list(range(len(values))), orientation="h", marker_color=BLUE,
-        text=[words.share(one.count, total) for one in values], textposition="outside", cliponaxis=False,
-        customdata=[[escape.figure(name), words.share(one.count, total), words.count(one.rows)] for name, one in zip(said, values, strict=True)],
+        x=[one.count / total for one in values],
+        y=list(range(len(values))),
+        orientation="h",
+        marker_color=BLUE,
+        text=[words.share(one.count, total) for one in values],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[
+            [escape.figure(name), words.share(one.count, total), words.count(one.rows)]
+            for name, one in zip(said, values, strict=True)
+        ],
         hovertemplate="%{customdata[0]}<br>%{customdata[1]} of all pixels, in %{customdata[2]} masks<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_yaxes(tickvals=list(range(len(values))), ticktext=[escape.figure(name, 32) for name in said])
     figure.update_xaxes(title_text="Share of pixels", tickformat=".0%", rangemode="tozero")
     return figure
@@ -128,14 +152,18 @@ def categories(values: Sequence[Counted], title: str, *, height: int = 190) -> g
     values = values[:12]
     figure = base(height)
     figure.add_bar(
-        x=list(range(len(values))), y=[one.count for one in values], marker_color=BLUE,
+        x=list(range(len(values))),
+        y=[one.count for one in values],
+        marker_color=BLUE,
         customdata=[[escape.figure(one.value, 60), words.count(one.count)] for one in values],
         hovertemplate="%{customdata[0]}: %{customdata[1]}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(
-        title_text=escape.figure(title, 60), tickvals=list(range(len(values))), tickangle=-30,
+        title_text=escape.figure(title, 60),
+        tickvals=list(range(len(values))),
+        tickangle=-30,
         ticktext=[escape.figure(one.value, 10) for one in values],
-    )  # fmt: skip
+    )
     figure.update_yaxes(title_text="Rows")
     return figure
 
@@ -145,11 +173,13 @@ def sizes(found: Sequence[PictureSize]) -> go.Figure:
     most = max((one.count for one in found), default=1)
     figure = base(300)
     figure.add_scatter(
-        x=[one.width for one in found], y=[one.height for one in found], mode="markers",
+        x=[one.width for one in found],
+        y=[one.height for one in found],
+        mode="markers",
         marker={"size": [7 + 25 * (one.count / most) ** 0.5 for one in found], "color": BLUE, "opacity": 0.6},
         customdata=[[words.count(one.count)] for one in found],
         hovertemplate="%{x} × %{y} pixels: %{customdata[0]}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(title_text="Width (pixels)", rangemode="tozero")
     figure.update_yaxes(title_text="Height (pixels)", rangemode="tozero")
     return figure
@@ -166,9 +196,11 @@ def channels(studies: Sequence[Numbers]) -> go.Figure:
         figure.add_scatter(
             x=[(low + high) / 2 for low, high in itertools.pairwise(edges)],
             y=[count / total for count in counts],
-            mode="lines", line={"color": colour, "shape": "hvh", "width": 1.8}, name=name,
+            mode="lines",
+            line={"color": colour, "shape": "hvh", "width": 1.8},
+            name=name,
             hovertemplate=f"{name} %{{x:.4g}}: %{{y:.1%}} of pixels<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_xaxes(title_text="Pixel value")
     figure.update_yaxes(title_text="Share of pixels", tickformat=".0%")
     return legend(figure)
@@ -179,9 +211,13 @@ def centres(grid: Sequence[Sequence[int]]) -> go.Figure:
     figure = base(300)
     places = [(number + 0.5) / len(grid) for number in range(len(grid))]
     figure.add_heatmap(
-        z=grid, x=places, y=places, colorscale="Cividis", colorbar={"title": {"text": "Marks"}, "thickness": 12},
+        z=grid,
+        x=places,
+        y=places,
+        colorscale="Cividis",
+        colorbar={"title": {"text": "Marks"}, "thickness": 12},
         hovertemplate="%{x:.0%} across, %{y:.0%} down: %{z}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(title_text="Across the picture", tickformat=".0%", constrain="domain")
     figure.update_yaxes(
         title_text="Down the picture", tickformat=".0%", autorange="reversed", scaleanchor="x", constrain="domain"
@@ -199,13 +235,23 @@ def course(told: Course) -> go.Figure:
             band = [value + spread for value, spread in zip(mean, std, strict=True)]
             under = [value - spread for value, spread in zip(mean, std, strict=True)]
             figure.add_scatter(
-                x=places + places[::-1], y=band + under[::-1], fill="toself", fillcolor=colour, opacity=0.15,
-                line={"width": 0}, hoverinfo="skip", showlegend=False,
-            )  # fmt: skip
+                x=places + places[::-1],
+                y=band + under[::-1],
+                fill="toself",
+                fillcolor=colour,
+                opacity=0.15,
+                line={"width": 0},
+                hoverinfo="skip",
+                showlegend=False,
+            )
         figure.add_scatter(
-            x=places, y=mean, mode="lines", line={"color": colour, "width": 1.8}, name=f"Channel {number}",
+            x=places,
+            y=mean,
+            mode="lines",
+            line={"color": colour, "width": 1.8},
+            name=f"Channel {number}",
             hovertemplate=f"Channel {number} at %{{x:.0f}} % of the length: %{{y:.4g}}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_xaxes(title_text="Place in the sequence (% of its length)")
     figure.update_yaxes(title_text="Mean ± standard deviation")
     return legend(figure) if len(told.mean) > 1 else figure
@@ -218,10 +264,16 @@ def relations(found: Relations) -> go.Figure:
     matrix = found.matrix
     figure = base(max(300, 90 + 20 * len(names)))
     figure.add_heatmap(
-        z=matrix, x=places, y=places, zmin=-1, zmax=1, colorscale="RdBu_r", colorbar={"thickness": 12},
+        z=matrix,
+        x=places,
+        y=places,
+        zmin=-1,
+        zmax=1,
+        colorscale="RdBu_r",
+        colorbar={"thickness": 12},
         customdata=[[[one, other] for other in names] for one in names],
         hovertemplate="%{customdata[0]} and %{customdata[1]}: %{z:.2f}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_xaxes(tickvals=places, ticktext=names, tickangle=-45, constrain="domain")
     figure.update_yaxes(tickvals=places, ticktext=names, autorange="reversed")
     return figure

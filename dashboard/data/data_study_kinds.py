@@ -40,9 +40,13 @@ def pictures(name: str, one: Pictures, show_row: Show) -> None:
         picture(data_study_figures.channels(one.by_channel), f"channels-{name}", "Values of each channel")
     with grid.cell():
         histogram(
-            one.brightness, "Brightness (share of full scale)", f"brightness-{name}", "Brightness of pictures",
-            height=300, unit="Pictures",
-        )  # fmt: skip
+            one.brightness,
+            "Brightness (share of full scale)",
+            f"brightness-{name}",
+            "Brightness of pictures",
+            height=300,
+            unit="Pictures",
+        )
     rows("Darkest", one.darkest[:4], f"dark-{name}", show_row)
     rows("Brightest", one.brightest[:4], f"bright-{name}", show_row)
     groups = one.near_duplicates
@@ -92,10 +96,9 @@ def marks(found: Marks, show_row: Show) -> None:
 
 def _of_kind(kind: str, count: int) -> str:
     """ "60 regions"; key points are told as groups."""
-    singular, several = {
-        "box": ("box", "boxes"),
-        "points": ("group of points", "groups of points"),
-    }.get(kind, (kind, ""))
+    singular, several = {"box": ("box", "boxes"), "points": ("group of points", "groups of points")}.get(
+        kind, (kind, "")
+    )
     return words.plural(count, singular, several)
 
 
@@ -182,6 +185,10 @@ def sequences(name: str, one: Sequences, title: str) -> None:
     for number, channel in enumerate(one.channels[:4]):
         with grid.cell():
             histogram(
-                channel, f"Channel {number}", f"channel-{name}-{number}", f"Values of channel {number}",
-                height=220, unit="Values",
-            )  # fmt: skip
+                channel,
+                f"Channel {number}",
+                f"channel-{name}-{number}",
+                f"Values of channel {number}",
+                height=220,
+                unit="Values",
+            )

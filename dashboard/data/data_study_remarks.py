@@ -81,10 +81,7 @@ def _of_marks(marks: Marks) -> Iterator[tuple[str, Sequence[int]]]:
             marks.tiny,
         )
     if marks.without_count:
-        yield (
-            f"{words.plural(marks.without_count, 'picture has', 'pictures have')} no marks at all.",
-            marks.without,
-        )
+        yield (f"{words.plural(marks.without_count, 'picture has', 'pictures have')} no marks at all.", marks.without)
 
 
 def _of_field(one: StudiedField, read: int) -> Iterator[tuple[str, Sequence[int]]]:

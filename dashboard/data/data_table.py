@@ -32,9 +32,14 @@ def show(table: RowTable, places: Sequence[int], key: str) -> None:
         else:
             config[name] = st.column_config.TextColumn(label, help=about_it)
     picked = st.dataframe(
-        columns, hide_index=True, column_config=config, height=min(720, 38 + 35 * max(1, len(places))), on_select="rerun",
-        selection_mode="single-row", key=f"rows-{key}-{places[0] if places else 0}",
-    )  # fmt: skip
+        columns,
+        hide_index=True,
+        column_config=config,
+        height=min(720, 38 + 35 * max(1, len(places))),
+        on_select="rerun",
+        selection_mode="single-row",
+        key=f"rows-{key}-{places[0] if places else 0}",
+    )
     rows = picked["selection"]["rows"]
     if rows and 0 <= rows[0] < len(places):
         session.remember("place", str(places[rows[0]]))

@@ -44,8 +44,13 @@ def _with_model(view: View) -> None:
                 f"{words.size(own.size_bytes)}",
                 width="content",
             )
-            st.button("Open it", key="open-with-model", type="primary", on_click=session.choose_data,
-                      args=(session.WITH_MODEL,))  # fmt: skip
+            st.button(
+                "Open it",
+                key="open-with-model",
+                type="primary",
+                on_click=session.choose_data,
+                args=(session.WITH_MODEL,),
+            )
 
 
 def _earlier(view: View) -> None:

@@ -22,11 +22,7 @@ _MOST = 6
 
 
 def shown(
-    state: JobState,
-    view: View,
-    architecture: Architecture,
-    states: Mapping[str, JobState],
-    try_others: Begin | None,
+    state: JobState, view: View, architecture: Architecture, states: Mapping[str, JobState], try_others: Begin | None
 ) -> None:
     """Draws how it ended.
 
@@ -101,12 +97,7 @@ def table(unsupported: Sequence[Unsupported]) -> dict[str, list[str]]:
     }
 
 
-def _instead(
-    target: str,
-    architecture: Architecture,
-    states: Mapping[str, JobState],
-    try_others: Begin | None,
-) -> None:
+def _instead(target: str, architecture: Architecture, states: Mapping[str, JobState], try_others: Begin | None) -> None:
     """Which targets work, as far as it is known, and a button for those that were not tried."""
     works = convert_jobs.converted(states)
     untried = [key for key in convert_targets.possible(architecture) if key not in states and key != target]

@@ -23,10 +23,16 @@ def pair(before: float, after: float, say: Callable[[float], str], titles: tuple
     figure = figures.base(104)
     for place, (value, title, colour) in enumerate(((before, titles[0], BEFORE), (after, titles[1], AFTER))):
         figure.add_bar(
-            x=[value], y=[place], orientation="h", marker_color=colour, width=0.62,
-            text=[say(value)], textposition="outside", cliponaxis=False,
+            x=[value],
+            y=[place],
+            orientation="h",
+            marker_color=colour,
+            width=0.62,
+            text=[say(value)],
+            textposition="outside",
+            cliponaxis=False,
             hovertemplate=f"{title}: {say(value)}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_yaxes(tickvals=[0, 1], ticktext=list(titles), range=[1.6, -0.6])
     figure.update_xaxes(visible=False, range=[0, 1.38 * max(before, after, 1e-12)])
     return figure
@@ -55,10 +61,16 @@ def sizes(found: Mapping[str, int], source_bytes: int) -> go.Figure:
     ]
     figure = figures.base(70 + 26 * len(rows))
     figure.add_bar(
-        x=[size for _, size, _ in rows], y=list(range(len(rows))), orientation="h", marker_color=[one for *_, one in rows],
-        text=[words.size(size) for _, size, _ in rows], textposition="outside", cliponaxis=False,
-        customdata=[title for title, *_ in rows], hovertemplate="%{customdata}: %{text}<extra></extra>",
-    )  # fmt: skip
+        x=[size for _, size, _ in rows],
+        y=list(range(len(rows))),
+        orientation="h",
+        marker_color=[one for *_, one in rows],
+        text=[words.size(size) for _, size, _ in rows],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[title for title, *_ in rows],
+        hovertemplate="%{customdata}: %{text}<extra></extra>",
+    )
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=[title for title, *_ in rows], range=[len(rows) - 0.4, -0.6]
     )

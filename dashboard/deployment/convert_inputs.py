@@ -42,14 +42,23 @@ def draw(target: str, architecture: Architecture) -> Chosen:
     options: dict[str, Any] = {}
     if "opset" in counts:
         options["opset"] = row.cell().selectbox(
-            "Opset", OPSETS, OPSETS.index(DEFAULT_OPSET), key="opset", bind="query-params",
+            "Opset",
+            OPSETS,
+            OPSETS.index(DEFAULT_OPSET),
+            key="opset",
+            bind="query-params",
             help="The version of ONNX's operators. Older runtimes need a lower one.",
-        )  # fmt: skip
+        )
     if "calibration_rows" in counts:
         options["calibration_rows"] = row.cell().number_input(
-            "Rows for the ranges", 1, 100_000, _PLAIN.calibration_rows, key="calibration", bind="query-params",
+            "Rows for the ranges",
+            1,
+            100_000,
+            _PLAIN.calibration_rows,
+            key="calibration",
+            bind="query-params",
             help="Rows of the input by which the ranges of the integers are found",
-        )  # fmt: skip
+        )
     if "batch_size" in counts:
         options["batch_size"] = _rows_per_call(row.cell(), fixed)
     with row.cell():
@@ -73,23 +82,39 @@ def _rows_per_call(cell: DeltaGenerator, fixed: int | None) -> int | None:
         cell.number_input(label, value=fixed, key="per-call-fixed", disabled=True)
         return None
     chosen = cell.number_input(
-        label, 1, 100_000, None, key="per-call", bind="query-params", placeholder="any number",
+        label,
+        1,
+        100_000,
+        None,
+        key="per-call",
+        bind="query-params",
+        placeholder="any number",
         help="A fixed number lets some runtimes and accelerators compile more of the model",
-    )  # fmt: skip
+    )
     return int(chosen) if chosen else None
 
 
 def _more() -> tuple[dict[str, Any], float]:
     most = int(settings().job_timeout_s)
     rows = st.number_input(
-        "Rows to compare", 1, 10_000, 8, key="compare-rows", bind="query-params",
+        "Rows to compare",
+        1,
+        10_000,
+        8,
+        key="compare-rows",
+        bind="query-params",
         help="The source and what was made of it answer the same rows",
-    )  # fmt: skip
+    )
     seed = st.number_input(
         "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Makes random input repeatable"
     )
     time_s = st.number_input(
-        "Time limit (s)", min(10, most), most, most, key="time", bind="query-params",
+        "Time limit (s)",
+        min(10, most),
+        most,
+        most,
+        key="time",
+        bind="query-params",
         help="A conversion that takes longer is stopped",
-    )  # fmt: skip
+    )
     return {"rows": int(rows), "seed": int(seed)}, float(time_s)

@@ -21,9 +21,14 @@ _MOST_LINES = 3
 
 
 def job(
-    view: View, architecture: Architecture, target: str, params: Mapping[str, Any], memory_bytes: int, time_s: float,
+    view: View,
+    architecture: Architecture,
+    target: str,
+    params: Mapping[str, Any],
+    memory_bytes: int,
+    time_s: float,
     data: DataUse | None,
-) -> Job:  # fmt: skip
+) -> Job:
     """The job that converts the model in view to one target.
 
     Args:
@@ -39,9 +44,13 @@ def job(
     counts = convert_targets.options_of(target, architecture)
     options = {name: value for name, value in params["options"].items() if name in counts}
     made = analysis.model_job(
-        KIND, view.entry, architecture.format_id, {**params, "target": target, "options": options},
-        memory_bytes=memory_bytes, data=data,
-    )  # fmt: skip
+        KIND,
+        view.entry,
+        architecture.format_id,
+        {**params, "target": target, "options": options},
+        memory_bytes=memory_bytes,
+        data=data,
+    )
     return replace(made, budget=replace(made.budget, timeout_s=time_s))
 
 

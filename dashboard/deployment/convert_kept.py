@@ -31,9 +31,12 @@ def actions(state: JobState, conversion: Conversion, view: View) -> None:
         )
         if kept is None:
             st.button(
-                "Open as a model here", key="keep-converted", on_click=_keep, args=(state, view, found, name),
+                "Open as a model here",
+                key="keep-converted",
+                on_click=_keep,
+                args=(state, view, found, name),
                 help="Adds the file to your models, so that every page works with it, and you can compare it with the original",
-            )  # fmt: skip
+            )
     if kept is not None:
         _now_a_model(kept)
     refused = st.session_state.pop("_keep-refused", "")

@@ -34,8 +34,11 @@ def show(states: Mapping[str, JobState]) -> None:
     if len(sizes) > 1:
         source = next(iter(good.values())).source_size_bytes
         st.plotly_chart(
-            convert_figures.sizes(sizes, source), config=figures.CONFIG, key="conversion-sizes", alt="Size of each target"
-        )  # fmt: skip
+            convert_figures.sizes(sizes, source),
+            config=figures.CONFIG,
+            key="conversion-sizes",
+            alt="Size of each target",
+        )
     targets = list(states)
     st.caption("Choose a row to see what became of that target.")
 
@@ -45,8 +48,8 @@ def show(states: Mapping[str, JobState]) -> None:
             convert_targets.show(targets[rows[0]])
 
     st.dataframe(
-        table(states), hide_index=True, height="content", key=_KEY, on_select=clicked, selection_mode="single-row",
-    )  # fmt: skip
+        table(states), hide_index=True, height="content", key=_KEY, on_select=clicked, selection_mode="single-row"
+    )
 
 
 def table(states: Mapping[str, JobState]) -> dict[str, list[str]]:

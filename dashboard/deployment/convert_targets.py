@@ -104,8 +104,11 @@ def good_for(found: Mapping[str, Converter]) -> None:
         "Good for": [one.about for one in found.values()],
     }
     st.dataframe(
-        columns, hide_index=True, height="content", column_config={"Good for": st.column_config.TextColumn(width="large")}
-    )  # fmt: skip
+        columns,
+        hide_index=True,
+        height="content",
+        column_config={"Good for": st.column_config.TextColumn(width="large")},
+    )
 
 
 def _named(converter: Converter) -> tuple[str, str]:

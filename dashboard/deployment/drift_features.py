@@ -22,9 +22,13 @@ from stethoscope.drift.report import (
 )
 
 TESTS = {
-    "anderson_darling": "Anderson–Darling", "chi_squared": "χ²", "chi_squared_permuted": "χ² (permuted)",
-    "fisher_exact": "Fisher's exact test", SCHEMA: "type of the column", NO_TEST: "none: one value only",
-}  # fmt: skip
+    "anderson_darling": "Anderson–Darling",
+    "chi_squared": "χ²",
+    "chi_squared_permuted": "χ² (permuted)",
+    "fisher_exact": "Fisher's exact test",
+    SCHEMA: "type of the column",
+    NO_TEST: "none: one value only",
+}
 _ROLES = {
     "label": "label",
     "prediction": "prediction",
@@ -34,8 +38,24 @@ _ROLES = {
 }
 _TABLE, _FEATURE = "drift-features", "feature"
 _MANY = 8
-_COLUMNS = ("name", "role", "kind", "test", "statistic", "p_value", "p_adjusted", "q_value", "psi_above_chance", "wasserstein",
-            "jensen_shannon", "effect", "significant", "drifted", "n_reference", "n_current")  # fmt: skip
+_COLUMNS = (
+    "name",
+    "role",
+    "kind",
+    "test",
+    "statistic",
+    "p_value",
+    "p_adjusted",
+    "q_value",
+    "psi_above_chance",
+    "wasserstein",
+    "jensen_shannon",
+    "effect",
+    "significant",
+    "drifted",
+    "n_reference",
+    "n_current",
+)
 
 
 def by_key(features: Sequence[FeatureDrift]) -> dict[str, FeatureDrift]:
@@ -71,9 +91,15 @@ def draw(features: Sequence[FeatureDrift], name: str) -> None:
 
     if shown:
         st.dataframe(
-            table(shown), hide_index=True, height="content" if len(shown) <= _MANY else 330, key=_TABLE, on_select=clicked,
-            selection_mode="single-row", column_config=_config(), placeholder="—",
-        )  # fmt: skip
+            table(shown),
+            hide_index=True,
+            height="content" if len(shown) <= _MANY else 330,
+            key=_TABLE,
+            on_select=clicked,
+            selection_mode="single-row",
+            column_config=_config(),
+            placeholder="—",
+        )
     else:
         st.caption("No feature has that in its name." if not st.session_state.get("drift-only") else "None of them.")
     said, download = st.columns([4, 1], vertical_alignment="center")
@@ -81,8 +107,14 @@ def draw(features: Sequence[FeatureDrift], name: str) -> None:
         "p is corrected for all tests together; PSI is above what chance gives so few rows. Choose a row to see both sides."
     )
     download.download_button(
-        "CSV", as_csv(features), f"{escape.file_name(name)}.drift.csv", "text/csv", key="drift-csv", on_click="ignore", width="stretch"
-    )  # fmt: skip
+        "CSV",
+        as_csv(features),
+        f"{escape.file_name(name)}.drift.csv",
+        "text/csv",
+        key="drift-csv",
+        on_click="ignore",
+        width="stretch",
+    )
     chosen = linked.select(
         "Feature to look at", {key: escape.clip(key, 80) for key in known}, next(iter(known)), _FEATURE
     )
@@ -106,7 +138,10 @@ def table(features: Mapping[str, FeatureDrift]) -> dict[str, list[Any]]:
     """One row for each feature; numbers stay numbers, so that a click on a column's head sorts by them."""
     rows = list(features.values())
     found: dict[str, list[Any]] = {
-        "Feature": [escape.clip(key) + (f" ({_ROLES[row.role]})" if row.role == "label" and key != "label" else "") for key, row in features.items()],
+        "Feature": [
+            escape.clip(key) + (f" ({_ROLES[row.role]})" if row.role == "label" and key != "label" else "")
+            for key, row in features.items()
+        ],
         "Drifted": ["yes" if row.drifted else "no" for row in rows],
         "Test": [TESTS.get(row.test, str(row.test).replace("_", " ")) for row in rows],
         "Statistic": [None if row.test in (SCHEMA, NO_TEST) else row.statistic for row in rows],
@@ -114,7 +149,7 @@ def table(features: Mapping[str, FeatureDrift]) -> dict[str, list[Any]]:
         "PSI": [None if row.psi is None else row.psi_above_chance for row in rows],
         "Size": [row.effect if row.test != NO_TEST else "—" for row in rows],
         "Could show": [smallest(row.smallest_detectable) for row in rows],
-    }  # fmt: skip
+    }
     return found
 
 
@@ -150,9 +185,11 @@ def one(row: FeatureDrift) -> None:
         figure = drift_figures.both_sides(row)
         if figure is not None:
             st.plotly_chart(
-                figure, config=figures.CONFIG, key="drift-feature-picture",
+                figure,
+                config=figures.CONFIG,
+                key="drift-feature-picture",
                 alt=f"{escape.clip(row.name)}: share of the rows with each value, reference and current",
-            )  # fmt: skip
+            )
         for categories, side in ((row.new, "current data"), (row.gone, "reference")):
             if categories:
                 st.caption(f"Only in the {side}: {', '.join(escape.code(value, 40) for value in categories[:10])}")
@@ -233,8 +270,11 @@ def made_by_model(features: Sequence[FeatureDrift]) -> None:
         with grid.cell(), st.container(gap=None):
             st.markdown(sentence(row))
             st.plotly_chart(
-                figure, config=figures.CONFIG, key=f"drift-made-{place}", alt=f"{escape.clip(row.name)}, reference and current"
-            )  # fmt: skip
+                figure,
+                config=figures.CONFIG,
+                key=f"drift-made-{place}",
+                alt=f"{escape.clip(row.name)}, reference and current",
+            )
 
 
 def as_csv(features: Sequence[FeatureDrift]) -> str:

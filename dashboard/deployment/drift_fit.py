@@ -41,9 +41,11 @@ def known(view: View, architecture: Architecture | None, reference: DataUse) -> 
             return None
         return Known(tuple(one.name for one in read.about.fields), read.about.rows, fits=False)
     job = Job(
-        "fit_data", {"model": view.entry.file, "data": reference.file}, reference.params(),
+        "fit_data",
+        {"model": view.entry.file, "data": reference.file},
+        reference.params(),
         Budget(data_jobs.MEMORY_BYTES, data_jobs.TIME_S),
-    )  # fmt: skip
+    )
     result = asking.answer(job, view, reference.name, slot="drift-fit")
     if result is None:
         return None

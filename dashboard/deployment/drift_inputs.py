@@ -19,8 +19,12 @@ from stethoscope.types import Architecture
 
 _ALPHAS = {"0.1": "1 time in 10", "0.05": "1 time in 20", "0.01": "1 time in 100", "0.001": "1 time in 1,000"}
 _EFFECTS = {"any": "Any", "small": "Small (PSI 0.1)", "large": "Large (PSI 0.25)"}
-_LOG = {"time": "Column of moments", "prediction": "Column of predictions", "confidence": "Column of confidence",
-        "label": "Column of labels"}  # fmt: skip
+_LOG = {
+    "time": "Column of moments",
+    "prediction": "Column of predictions",
+    "confidence": "Column of confidence",
+    "label": "Column of labels",
+}
 _BY_NAME, _NONE = "found", "none"
 _MOST_COLUMNS = 50
 _WHY = 160
@@ -51,15 +55,21 @@ def draw(view: View, architecture: Architecture | None, sides: Sides, known: Kno
     with row.cell():
         params["alpha"] = float(
             linked.select(
-                "Wrong at most", _ALPHAS, "0.05", "alpha",
+                "Wrong at most",
+                _ALPHAS,
+                "0.05",
+                "alpha",
                 about="How often the verdict may be drift where there is none, over all features together",
             )
-        )  # fmt: skip
+        )
     with row.cell():
         effect = linked.select(
-            "Smallest drift that counts", _EFFECTS, "any", "effect",
+            "Smallest drift that counts",
+            _EFFECTS,
+            "any",
+            "effect",
             about="In large data every trifle is significant. PSI is counted above what chance gives so few rows.",
-        )  # fmt: skip
+        )
         params["min_effect"] = "" if effect == "any" else effect
     with row.cell().popover("More", width="stretch"):
         params |= _more(known, split=sides.current is None)
@@ -90,9 +100,15 @@ def _more(known: Known, *, split: bool) -> dict[str, Any]:
                 found[key] = "" if chosen == _BY_NAME else chosen
     found["rows"] = int(
         st.number_input(
-            "Rows of each side", 10, MOST_ROWS, ROWS, key="most-rows", bind="query-params", help="Of more, so many are chosen at random"
+            "Rows of each side",
+            10,
+            MOST_ROWS,
+            ROWS,
+            key="most-rows",
+            bind="query-params",
+            help="Of more, so many are chosen at random",
         )
-    )  # fmt: skip
+    )
     found["subgroups"] = st.toggle("Look for groups in which it is worst", True, key="groups", bind="query-params")
     found["seed"] = int(
         st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", help="Of whatever is drawn at random")
@@ -120,9 +136,11 @@ def _model(view: View, architecture: Architecture | None, sides: Sides, known: K
         st.caption(f"With data of today as a second file, what {name} makes of both is compared too.")
         return False, True
     on = st.toggle(
-        f"Also what {name} makes of both: predictions, confidence, a layer", known.fits, disabled=not known.fits,
+        f"Also what {name} makes of both: predictions, confidence, a layer",
+        known.fits,
+        disabled=not known.fits,
         key=f"with-model-{sides.reference_id}-{known.fits}",
-    )  # fmt: skip
+    )
     steps = sides.reference.preparation.words()
     if steps or not known.fits:
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -35,9 +35,12 @@ def job(
     if sides.current is not None:
         files["current"] = sides.current.file
     asked = {
-        **params, **sides.reference.params(), "reference_id": sides.reference_id, "current_id": sides.current_id,
+        **params,
+        **sides.reference.params(),
+        "reference_id": sides.reference_id,
+        "current_id": sides.current_id,
         "with_model": with_model,
-    }  # fmt: skip
+    }
     worker: WorkerKind = "light"
     if with_model:
         assert view.entry is not None and architecture is not None
@@ -63,9 +66,12 @@ def job_of(
     if monitor.model is not None:
         files["model"] = ModelFile.at(monitor.model)
     asked = {
-        **monitor.settings.to_json(), **monitor.job, "monitor_id": monitor_id, "current_id": current_id,
+        **monitor.settings.to_json(),
+        **monitor.job,
+        "monitor_id": monitor_id,
+        "current_id": current_id,
         "with_model": monitor.model is not None,
-    }  # fmt: skip
+    }
     worker: WorkerKind = "light"
     if monitor.model is not None and architecture is not None:
         worker = analysis.worker_kind(architecture.format_id)

@@ -56,9 +56,11 @@ def save_from(state: JobState, view: View) -> None:
         )
         name = st.text_input("Name", key="monitor-name", max_chars=LONGEST_NAME, placeholder="Scanner at the harbour")
         webhook = st.text_input(
-            "Webhook", key="monitor-webhook", placeholder="none, or https://host/path",
+            "Webhook",
+            key="monitor-webhook",
+            placeholder="none, or https://host/path",
             help="Drift that the command finds is posted there as JSON. Runs on this page post nothing: you see the answer.",
-        )  # fmt: skip
+        )
         if st.form_submit_button("Save", type="primary", key="save-monitor-now"):
             _save(state, view, name, webhook)
 
@@ -72,9 +74,15 @@ def _save(state: JobState, view: View, name: str, webhook: str) -> None:
     model = view.entry if view.entry is not None and state.params.get("with_model") else None
     try:
         made = shelf().save(
-            _subject(view), view.owner, name, reference, model, DriftSettings.from_json(state.params),
-            checked_url(webhook.strip()), {key: state.params[key] for key in _JOB if state.params.get(key)},
-        )  # fmt: skip
+            _subject(view),
+            view.owner,
+            name,
+            reference,
+            model,
+            DriftSettings.from_json(state.params),
+            checked_url(webhook.strip()),
+            {key: state.params[key] for key in _JOB if state.params.get(key)},
+        )
     except StethoscopeError as error:
         st.error(escape.sentences(error))
         return

@@ -180,10 +180,17 @@ def _history(runs: Sequence[MonitorRun], monitor: Monitor) -> None:
 
     with st.expander("All runs"):
         st.dataframe(
-            table(runs), hide_index=True, height="content" if len(runs) <= 8 else 330, key=_RUNS, on_select=clicked,
-            selection_mode="single-row", placeholder="—",
-            column_config={name: st.column_config.NumberColumn(format="%.2g") for name in ("Smallest p", "Largest PSI")},
-        )  # fmt: skip
+            table(runs),
+            hide_index=True,
+            height="content" if len(runs) <= 8 else 330,
+            key=_RUNS,
+            on_select=clicked,
+            selection_mode="single-row",
+            placeholder="—",
+            column_config={
+                name: st.column_config.NumberColumn(format="%.2g") for name in ("Smallest p", "Largest PSI")
+            },
+        )
         st.caption("Choose a row to see its whole answer below, if it was run here and is still kept.")
 
 

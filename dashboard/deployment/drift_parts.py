@@ -168,10 +168,16 @@ def command(state: JobState, report: DriftReport, view: View) -> str:
     model = view.entry.name if state.params.get("with_model") and view.entry is not None else None
     head = recipes.command_line("drift", first, {})
     whole = recipes.command_line(
-        "drift", first,
-        {"model": model, **chosen, "no-subgroups": None if asked.subgroups else True, **data_use.command_options(state.params),
-         "trust": True if model and state.params.get("trusted") else None},
-    )  # fmt: skip
+        "drift",
+        first,
+        {
+            "model": model,
+            **chosen,
+            "no-subgroups": None if asked.subgroups else True,
+            **data_use.command_options(state.params),
+            "trust": True if model and state.params.get("trusted") else None,
+        },
+    )
     second = names[1] if not names[1].startswith("-") else f"./{names[1]}"
     return head + ("" if split(state) else f" {shlex.quote(second)}") + whole[len(head) :]
 

@@ -65,9 +65,15 @@ def choose(view: View, answered: JobState | None) -> Sides | None:
 
 
 def pick(
-    view: View, role: str, label: str, known: Mapping[str, str], asked: str = "", *, more: Mapping[str, str] | None = None,
+    view: View,
+    role: str,
+    label: str,
+    known: Mapping[str, str],
+    asked: str = "",
+    *,
+    more: Mapping[str, str] | None = None,
     without: str = "",
-) -> str | None:  # fmt: skip
+) -> str | None:
     """One choice of data, which stands in the address under `role`, with a place to upload it.
 
     Args:
@@ -93,8 +99,13 @@ def pick(
         st.session_state[key] = wanted if wanted in titles else None
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         chosen = st.selectbox(
-            label, list(titles), index=None, format_func=lambda one: titles.get(one, one), key=key, placeholder="Choose data"
-        )  # fmt: skip
+            label,
+            list(titles),
+            index=None,
+            format_func=lambda one: titles.get(one, one),
+            key=key,
+            placeholder="Choose data",
+        )
         upload = st.popover("Upload", width="content", key=f"drift-popover-{role}")
     with upload:
         uploaded = upload_view.show(

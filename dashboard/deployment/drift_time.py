@@ -20,9 +20,11 @@ def draw(over_time: OverTime) -> None:
     st.caption(sentence(over_time))
     if measure and over_time.centre is not None:
         st.plotly_chart(
-            drift_figures.control_chart(stretches, measure, over_time.centre), config=figures.CONFIG, key="drift-control",
+            drift_figures.control_chart(stretches, measure, over_time.centre),
+            config=figures.CONFIG,
+            key="drift-control",
             alt=f"{measure} of each stretch of time with its 95 % interval and the control limits",
-        )  # fmt: skip
+        )
         st.caption(
             "Bars: 95 % interval. Dashed: limits that chance passes in 0.27 % of stretches at most; a diamond lies outside."
         )
@@ -37,8 +39,11 @@ def draw(over_time: OverTime) -> None:
     for key, title in pictures:
         with grid.cell():
             st.plotly_chart(
-                drift_figures.lines(stretches, key, title), config=figures.CONFIG, key=f"drift-{key}", alt=f"{title} of each stretch of time"
-            )  # fmt: skip
+                drift_figures.lines(stretches, key, title),
+                config=figures.CONFIG,
+                key=f"drift-{key}",
+                alt=f"{title} of each stretch of time",
+            )
 
 
 def sentence(over_time: OverTime) -> str:

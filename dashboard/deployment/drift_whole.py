@@ -72,7 +72,7 @@ def groups(found: Subgroups) -> None:
     st.caption(
         f"{words.plural(found.tested, 'group')} of at least 30 rows on both sides: the values of a category, the quarters of a number. "
         f"p is corrected for all of them; groups do not decide the verdict.{complete}"
-    )  # fmt: skip
+    )
 
 
 def groups_table(drifted: Sequence[GroupDrift]) -> dict[str, list[str]]:

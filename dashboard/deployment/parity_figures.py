@@ -33,11 +33,18 @@ def by_depth(found: Sequence[LayerPair], tolerance: float | None) -> go.Figure:
     heights = [top / 1.5 if one.nrmse is None else max(one.nrmse, bottom) for one in shown]
     figure = figures.base(340)
     figure.add_scatter(
-        x=list(range(len(shown))), y=heights, mode="lines+markers", line={"color": figures.GREY, "width": 1.5},
-        marker={"color": [_colour(one) for one in shown], "size": [13 if one.parted else 8 for one in shown],
-                "symbol": ["x" if one.nrmse is None else "diamond" if one.parted else "circle" for one in shown]},
-        customdata=[_said(one) for one in shown], hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+        x=list(range(len(shown))),
+        y=heights,
+        mode="lines+markers",
+        line={"color": figures.GREY, "width": 1.5},
+        marker={
+            "color": [_colour(one) for one in shown],
+            "size": [13 if one.parted else 8 for one in shown],
+            "symbol": ["x" if one.nrmse is None else "diamond" if one.parted else "circle" for one in shown],
+        },
+        customdata=[_said(one) for one in shown],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
     parting = next((place for place, one in enumerate(shown) if one.parted), None)
     if tolerance:
         # Behind where they part everything lies above the line; where they do not, below it.
@@ -48,25 +55,40 @@ def by_depth(found: Sequence[LayerPair], tolerance: float | None) -> go.Figure:
         )
         figure.add_hline(y=tolerance, line={"color": figures.LIMIT, "width": 1.5, "dash": "dash"})
         figure.add_annotation(
-            xref="paper", y=math.log10(tolerance), showarrow=False, text="what the outputs may be off by", font={"color": figures.LIMIT}, **side
-        )  # fmt: skip
+            xref="paper",
+            y=math.log10(tolerance),
+            showarrow=False,
+            text="what the outputs may be off by",
+            font={"color": figures.LIMIT},
+            **side,
+        )
     if parting is not None:
         right = parting > len(shown) / 2
         figure.add_vline(x=parting, line={"color": PARTED, "width": 1, "dash": "dot"})
         figure.add_annotation(
-            x=parting, y=1, yref="paper", yanchor="bottom", xanchor="right" if right else "left", showarrow=False,
-            text=f"they part at {escape.figure(shown[parting].a, 32)}", font={"color": PARTED},
-        )  # fmt: skip
+            x=parting,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            xanchor="right" if right else "left",
+            showarrow=False,
+            text=f"they part at {escape.figure(shown[parting].a, 32)}",
+            font={"color": PARTED},
+        )
     step = max(1, -(-len(shown) // _FEW))
     places = list(range(0, len(shown), step))
     figure.update_xaxes(
-        title_text="Layers of the first model, from input to output", tickvals=places,
-        ticktext=[escape.figure(shown[place].a.rsplit("/", 1)[-1], 18) for place in places], range=[-0.5, len(shown) - 0.5],
-    )  # fmt: skip
+        title_text="Layers of the first model, from input to output",
+        tickvals=places,
+        ticktext=[escape.figure(shown[place].a.rsplit("/", 1)[-1], 18) for place in places],
+        range=[-0.5, len(shown) - 0.5],
+    )
     figure.update_yaxes(
-        title_text="Difference (share of the layer's values)", type="log", range=[math.log10(bottom / 1.6), math.log10(top)],
+        title_text="Difference (share of the layer's values)",
+        type="log",
+        range=[math.log10(bottom / 1.6), math.log10(top)],
         **figures.log_ticks(bottom, top),
-    )  # fmt: skip
+    )
     return figure.update_layout(margin_t=28)
 
 

@@ -60,8 +60,12 @@ def jobs(
     found = []
     for (other, _), one in zip(others, right, strict=True):
         asked = {
-            **params, **prepared, "other_id": other.key, "trusted": view.entry.trusted, "trusted_other": other.entry.trusted,
-        }  # fmt: skip
+            **params,
+            **prepared,
+            "other_id": other.key,
+            "trusted": view.entry.trusted,
+            "trusted_other": other.entry.trusted,
+        }
         found.append(comparison_job(first, one, rows, asked, limits, right))
     return found
 

@@ -66,12 +66,48 @@ def as_csv(found: Sequence[LayerPair]) -> bytes:
     """Every layer with every number in full; no cell starts a spreadsheet formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["layer", "in_the_other", "matched_by", "orientation", "relative_difference", "largest_difference", "cosine",
-                     "signal_to_noise_db", "clipped_fraction", "lowest", "highest", "step", "explained", "merged", "parts_here", "behind_it"])  # fmt: skip
+    writer.writerow(
+        [
+            "layer",
+            "in_the_other",
+            "matched_by",
+            "orientation",
+            "relative_difference",
+            "largest_difference",
+            "cosine",
+            "signal_to_noise_db",
+            "clipped_fraction",
+            "lowest",
+            "highest",
+            "step",
+            "explained",
+            "merged",
+            "parts_here",
+            "behind_it",
+        ]
+    )
     for one in found:
-        writer.writerow([_text(one.key), _text(one.b), one.how, one.orientation, *("" if number is None else repr(number) for number in
-                         (one.nrmse, one.max_abs, one.cosine, one.sqnr_db, one.clipped, *(one.range or (None, None)), one.step)),
-                         *(str(flag).lower() for flag in (one.same, one.merged, one.parted, one.follows))])  # fmt: skip
+        writer.writerow(
+            [
+                _text(one.key),
+                _text(one.b),
+                one.how,
+                one.orientation,
+                *(
+                    "" if number is None else repr(number)
+                    for number in (
+                        one.nrmse,
+                        one.max_abs,
+                        one.cosine,
+                        one.sqnr_db,
+                        one.clipped,
+                        *(one.range or (None, None)),
+                        one.step,
+                    )
+                ),
+                *(str(flag).lower() for flag in (one.same, one.merged, one.parted, one.follows)),
+            ]
+        )
     return out.getvalue().encode()
 
 

@@ -45,9 +45,13 @@ def choose(view: View, compared: Sequence[str]) -> list[Entry]:
     asked = st.session_state[key] if key in st.session_state else _asked()
     st.session_state[key] = [one for one in asked if one in titles]
     chosen = box.multiselect(
-        "Compare it with", list(titles), format_func=lambda one: titles.get(one, one), key=key, max_selections=MOST,
+        "Compare it with",
+        list(titles),
+        format_func=lambda one: titles.get(one, one),
+        key=key,
+        max_selections=MOST,
         placeholder="Choose one that should answer the same, or several",
-    )  # fmt: skip
+    )
     session.remember(ADDRESS, ",".join(chosen) or None)
     st.session_state[_told(view.entry.id)] = list(chosen)
     with upload.popover("Upload it", width="stretch"):
@@ -101,8 +105,11 @@ def invitation(view: View) -> None:
         here, there = (_sample(key) for key in (_SAMPLE, _SAMPLE_OTHER))
         if here is not None and there is not None:
             st.button(
-                "Try it on a sample and its 8-bit conversion", key="parity-sample", on_click=_try, args=(here.id, there.id)
-            )  # fmt: skip
+                "Try it on a sample and its 8-bit conversion",
+                key="parity-sample",
+                on_click=_try,
+                args=(here.id, there.id),
+            )
 
 
 def sentence_of_untrusted(view: View, entry: Entry, architecture: Architecture) -> bool:
@@ -112,8 +119,12 @@ def sentence_of_untrusted(view: View, entry: Entry, architecture: Architecture) 
     with st.container(border=True):
         st.markdown(
             f"{escape.code(entry.name)} holds code of its own, which is not run unless its owner says so. "
-            + ("Open it to see the code and to allow it." if entry.owner == view.owner else "Upload your own copy to decide for yourself.")
-        )  # fmt: skip
+            + (
+                "Open it to see the code and to allow it."
+                if entry.owner == view.owner
+                else "Upload your own copy to decide for yourself."
+            )
+        )
         if entry.owner == view.owner:
             render.go_to("overview", "Open it →", model=entry.id)
     return False

@@ -47,7 +47,7 @@ def card(parting: Parting, found: Sequence[LayerPair], architecture: Architectur
         if any(layer.path == parting.a for layer in architecture.layers):
             render.go_to(
                 "architecture", "Show it in the graph, coloured by parity error →", colour="parity", layer=parting.a
-            )  # fmt: skip
+            )
 
 
 def guesses(parting: Parting) -> list[WeighedCause]:

@@ -104,9 +104,11 @@ def _by_depth(found: Sequence[LayerPair], compared: Comparison) -> None:
         return
     st.markdown("**How far the layers are apart, from input to output**")
     st.plotly_chart(
-        parity_figures.by_depth(found, compared.tolerance.nrmse), config=figures.CONFIG, key="parity-depth",
+        parity_figures.by_depth(found, compared.tolerance.nrmse),
+        config=figures.CONFIG,
+        key="parity-depth",
         alt="Difference of each layer as a share of its values, on a logarithmic scale",
-    )  # fmt: skip
+    )
     merged, drawn = len(found) - len(shown), {one.a for one in found}
     unmatched = [one for one in compared.unmatched.a if one not in drawn]
     said = []
@@ -186,7 +188,12 @@ def _layers(found: Sequence[LayerPair], names: Compared) -> None:
                 "In the other": [escape.clip(one.b) for one in found],
                 "Matched": [_MATCHED[one.how] for one in found],
                 "Difference, share of its values": [
-                    "computed with a neighbour" if one.merged else "no number" if one.nrmse is None else words.difference(one.nrmse) for one in found
+                    "computed with a neighbour"
+                    if one.merged
+                    else "no number"
+                    if one.nrmse is None
+                    else words.difference(one.nrmse)
+                    for one in found
                 ],
                 "Largest difference": ["—" if one.merged else _number(one.max_abs, 3) for one in found],
                 "Explained": [_explained(one) for one in found],
@@ -194,11 +201,15 @@ def _layers(found: Sequence[LayerPair], names: Compared) -> None:
             },
             hide_index=True,
             height="content" if len(found) <= 12 else 420,
-        )  # fmt: skip
+        )
         st.download_button(
-            "CSV of all layers", parity_layers.as_csv(found), f"{escape.file_name(names.a)}.parity.csv", "text/csv", key="parity-csv",
+            "CSV of all layers",
+            parity_layers.as_csv(found),
+            f"{escape.file_name(names.a)}.parity.csv",
+            "text/csv",
+            key="parity-csv",
             on_click="ignore",
-        )  # fmt: skip
+        )
 
 
 def _explained(one: LayerPair) -> str:

@@ -75,10 +75,7 @@ def _data(state: JobState, view: View) -> Entry | None:
 
 
 def _pictures(entry: Entry, state: JobState, view: View, worst: Sequence[WorstRow]) -> None:
-    params = {
-        "places": [row.place for row in worst],
-        "data_options": state.params.get("data_options"),
-    }
+    params = {"places": [row.place for row in worst], "data_options": state.params.get("data_options")}
     job = data_jobs.reading(entry, params)
     read_state = data_jobs.asked(job, entry, view)
     read = data_jobs.answer(read_state, job, RowsRead, entry, view, height=200)
@@ -87,8 +84,16 @@ def _pictures(entry: Entry, state: JobState, view: View, worst: Sequence[WorstRo
     notes = {row.place: _note(row) for row in worst}
     key = "parity-rows"
     sample_grid.show(
-        read_state.result, read_state.id, read.samples, read.about.classes, data_samples.look(), size="small", large=False, key=key, notes=notes
-    )  # fmt: skip
+        read_state.result,
+        read_state.id,
+        read.samples,
+        read.about.classes,
+        data_samples.look(),
+        size="small",
+        large=False,
+        key=key,
+        notes=notes,
+    )
     choice = sample_grid.opened(key)
     if choice is not None and isinstance(choice.value, int) and choice.value >= 0:
         _open(entry, view, choice.value)

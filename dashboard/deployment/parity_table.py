@@ -31,8 +31,9 @@ def choose(states: Mapping[str, JobState], names: Mapping[str, str]) -> str:
     alike = sum(one is not None and one.verdict != "different" for one in compared)
     still = sum(not state.done for state in states.values())
     st.markdown(
-        f"**{alike:,} of {words.plural(len(states), 'model')} {'answers' if alike == 1 else 'answer'} the same**" + (f", {still:,} to come" if still else "")
-    )  # fmt: skip
+        f"**{alike:,} of {words.plural(len(states), 'model')} {'answers' if alike == 1 else 'answer'} the same**"
+        + (f", {still:,} to come" if still else "")
+    )
     st.dataframe(table(states, names), hide_index=True, height="content")
     titles = {
         key: escape.clip(names.get(key, key) if parity_ways.settings_of(key) is None else parity_ways.title(key), _LONG)

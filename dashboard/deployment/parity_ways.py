@@ -31,10 +31,13 @@ def choose(architecture: Architecture, compared: Iterable[str]) -> list[str]:
         st.session_state[ADDRESS] = [one for one in linked or compared if one in offered]
     st.session_state[ADDRESS] = [one for one in st.session_state[ADDRESS] if one in offered]
     chosen: list[str] = st.multiselect(
-        "And with itself, run another way", list(offered), format_func=title, key=ADDRESS,
+        "And with itself, run another way",
+        list(offered),
+        format_func=title,
+        key=ADDRESS,
         placeholder="Other call styles, precisions, threads",
         help="The usual way is a tf.function for TensorFlow's models, and the runtime's own call for the others",
-    )  # fmt: skip
+    )
     session.remember(ADDRESS, ",".join(chosen) or None)
     return chosen
 

@@ -31,9 +31,14 @@ def by_batch(groups: Mapping[int, Sequence[Row]], titles: Mapping[tuple[str, str
     place, ticks, names = 0.0, [], []
     for size, rows in groups.items():
         figure.add_annotation(
-            x=0, xref="paper", xanchor="left", y=place, showarrow=False, yanchor="middle",
+            x=0,
+            xref="paper",
+            xanchor="left",
+            y=place,
+            showarrow=False,
+            yanchor="middle",
             text=f"<b>{words.plural(size, 'row')} a call</b>",
-        )  # fmt: skip
+        )
         place += _HEAD
         best = min(row.p50_s for row in rows if row.p50_s)
         for row in rows:
@@ -44,8 +49,11 @@ def by_batch(groups: Mapping[int, Sequence[Row]], titles: Mapping[tuple[str, str
         place += 0.2
     figure.update_yaxes(tickvals=ticks, ticktext=names, range=[place - 0.4, -0.6], showgrid=False)
     figure.update_xaxes(
-        title_text="Time of one call (logarithmic)", type="log", range=[math.log10(low), math.log10(high)], **_ticks(low, high),
-    )  # fmt: skip
+        title_text="Time of one call (logarithmic)",
+        type="log",
+        range=[math.log10(low), math.log10(high)],
+        **_ticks(low, high),
+    )
     _legend(figure, {_runtime(row) for rows in groups.values() for row in rows})
     return figure
 
@@ -71,28 +79,45 @@ def _line(figure: go.Figure, row: Row, place: float, title: str, *, is_best: boo
     for slow_s, width in ((row.p99_s, 1.5), (row.p90_s, 4.5)):
         if slow_s:
             figure.add_scatter(
-                x=[p50, slow_s], y=[place, place], mode="lines", line={"color": colour, "width": width}, hoverinfo="skip", showlegend=False
-            )  # fmt: skip
+                x=[p50, slow_s],
+                y=[place, place],
+                mode="lines",
+                line={"color": colour, "width": width},
+                hoverinfo="skip",
+                showlegend=False,
+            )
     said = " · ".join(
-        f"{name} {words.duration(time_s)}" for name, time_s in (("p50", row.p50_s), ("p90", row.p90_s), ("p99", row.p99_s)) if time_s
-    )  # fmt: skip
+        f"{name} {words.duration(time_s)}"
+        for name, time_s in (("p50", row.p50_s), ("p90", row.p90_s), ("p99", row.p99_s))
+        if time_s
+    )
     figure.add_scatter(
-        x=[p50], y=[place], mode="markers", cliponaxis=False, showlegend=False,
+        x=[p50],
+        y=[place],
+        mode="markers",
+        cliponaxis=False,
+        showlegend=False,
         marker={"color": colour, "size": 14 if is_best else 10, "symbol": "diamond" if is_best else "circle"},
         hovertemplate=f"{escape.figure(title)}<br>{escape.figure(row.runtime)}<br>{said}<br>{row.calls:,} calls"
         f"{'<br>the fastest' if is_best else ''}<extra></extra>",
-    )  # fmt: skip
+    )
 
 
 def _legend(figure: go.Figure, runtimes: set[str]) -> None:
     for name in sorted(runtimes):
         figure.add_scatter(
-            x=[None], y=[None], mode="markers", name=escape.figure(name), showlegend=True,
+            x=[None],
+            y=[None],
+            mode="markers",
+            name=escape.figure(name),
+            showlegend=True,
             marker={"color": COLOURS.get(name, figures.GREY), "size": 10},
-        )  # fmt: skip
+        )
     figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right"}, margin_t=30,
-    )  # fmt: skip
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        margin_t=30,
+    )
 
 
 def _runtime(row: Row) -> str:

@@ -33,20 +33,38 @@ def settings(models: Iterable[Architecture]) -> tuple[dict[str, Any] | None, Del
         help="Rows in a call; each is timed by itself",
     )
     number = threads.number_input(
-        "Threads", 1, 1_024, None, key="speed-threads", bind="query-params", placeholder="automatic",
+        "Threads",
+        1,
+        1_024,
+        None,
+        key="speed-threads",
+        bind="query-params",
+        placeholder="automatic",
         help="The same number for every runtime, within one operation; each has its own if empty. The answer says how many.",
-    )  # fmt: skip
+    )
     keras = any(format_of(one).live for one in models)
     with more.popover("More", width="stretch"):
         seconds = st.number_input(
-            "Seconds for each number", 0.1, 600.0, SECONDS, 0.5, key="speed-seconds", bind="query-params",
+            "Seconds for each number",
+            0.1,
+            600.0,
+            SECONDS,
+            0.5,
+            key="speed-seconds",
+            bind="query-params",
             help="Calls are counted for so long; p99 needs at least 100 of them",
-        )  # fmt: skip
-        calls = linked.several(
-            "Keras models called as", TITLES, "speed-calls", most=len(TITLES), placeholder=TITLES["function"]
-        ) if keras else []  # fmt: skip
+        )
+        calls = (
+            linked.several(
+                "Keras models called as", TITLES, "speed-calls", most=len(TITLES), placeholder=TITLES["function"]
+            )
+            if keras
+            else []
+        )
         device = linked.select("Device", {"auto": "GPU where there is one", "cpu": "CPU"}, "auto", "speed-device")
-        seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="speed-seed", bind="query-params", help="Makes random input repeatable")  # fmt: skip
+        seed = st.number_input(
+            "Seed", 0, 2**31 - 1, 0, key="speed-seed", bind="query-params", help="Makes random input repeatable"
+        )
     found = numbers(text)
     if not found:
         st.warning("Batch sizes: expected whole numbers with commas between them, for example 1, 8, 32.")

@@ -19,9 +19,13 @@ KIND: Final = "latency"
 
 
 def job(
-    view: View, architecture: Architecture, others: Sequence[Entry], read: Mapping[str, Architecture],
-    params: Mapping[str, Any], data: DataUse | None,
-) -> Job:  # fmt: skip
+    view: View,
+    architecture: Architecture,
+    others: Sequence[Entry],
+    read: Mapping[str, Architecture],
+    params: Mapping[str, Any],
+    data: DataUse | None,
+) -> Job:
     """The job that times the model in view beside others.
 
     Args:

@@ -93,9 +93,11 @@ def answer(state: JobState, names: Mapping[str, str]) -> None:
     more = [sentence(sizes[-1], groups, called)] if len(sizes) > 1 else []
     st.markdown(" ".join([*more, smallest(models, names)]))
     st.plotly_chart(
-        speed_figures.by_batch(groups, called), config=figures.CONFIG, key="speed-figure",
+        speed_figures.by_batch(groups, called),
+        config=figures.CONFIG,
+        key="speed-figure",
         alt="Median, p90 and p99 of one call of each model, by batch size",
-    )  # fmt: skip
+    )
     few = any(row.p50_s and row.p99_s is None for row in rows)
     st.caption(
         "Dot: the median call (p50). Thick line: up to p90. Thin line: up to p99. Diamond: the fastest."
@@ -114,9 +116,13 @@ def answer(state: JobState, names: Mapping[str, str]) -> None:
     st.markdown("**Size, loading and memory**")
     st.dataframe(speed_table.models(models, names), hide_index=True, height="content")
     st.download_button(
-        "CSV of all numbers", speed_table.as_csv(rows, models), f"{escape.file_name(names['model'])}.latency.csv", "text/csv",
-        key="speed-csv", on_click="ignore",
-    )  # fmt: skip
+        "CSV of all numbers",
+        speed_table.as_csv(rows, models),
+        f"{escape.file_name(names['model'])}.latency.csv",
+        "text/csv",
+        key="speed-csv",
+        on_click="ignore",
+    )
     _how(state, known, names)
 
 

@@ -11,9 +11,7 @@ from dashboard import escape, words
 from stethoscope.compare.latency.row import Row, TimedModel
 from stethoscope.memory.call_styles import TITLES
 
-_NUMBERS = (
-    "calls", "first_call_s", "p50_s", "p90_s", "p99_s", "mean_s", "rows_per_s", "peak_bytes",
-)  # fmt: skip
+_NUMBERS = ("calls", "first_call_s", "p50_s", "p90_s", "p99_s", "mean_s", "rows_per_s", "peak_bytes")
 
 
 def titles(rows: Sequence[Row], names: Mapping[str, str]) -> dict[tuple[str, str], str]:
@@ -51,8 +49,21 @@ def times(rows: Sequence[Row], called: Mapping[tuple[str, str], str]) -> dict[st
     """One row for each model, call and batch size, the fastest of each batch size marked."""
     columns: dict[str, list[str]] = {
         title: []
-        for title in ("Rows a call", "Model", "p50", "p90", "p99", "Against the model in view", "Rows per second", "First call", "Calls", "Threads", "Device", "Memory added")
-    }  # fmt: skip
+        for title in (
+            "Rows a call",
+            "Model",
+            "p50",
+            "p90",
+            "p99",
+            "Against the model in view",
+            "Rows per second",
+            "First call",
+            "Calls",
+            "Threads",
+            "Device",
+            "Memory added",
+        )
+    }
     groups = timed(rows)
     for row in sorted(rows, key=lambda row: row.batch_size):
         beside = groups.get(row.batch_size, [])

@@ -38,10 +38,7 @@ async def download(request: Request) -> Response:
     except NotFound as error:
         return refusal(error)
     return FileResponse(
-        path,
-        media_type="application/octet-stream",
-        filename=path.name,
-        headers={"Cache-Control": "private, no-store"},
+        path, media_type="application/octet-stream", filename=path.name, headers={"Cache-Control": "private, no-store"}
     )
 
 

@@ -46,10 +46,30 @@ _READ_AS_THEY_ARE = {".keras", ".h5", ".hdf5", ".tflite", ".onnx", ".pb", ".pbtx
 _SUFFIXES = {".js", ".json", ".css", ".png", ".ico"}
 # What Netron loads for any model, in five rounds one after another; named in the page they all come at once.
 _EARLY = (
-    "base", "text", "flatbuffers", "flexbuffers", "zip", "tar", "python", "json", "xml", "protobuf", "hdf5", "grapher",
-    "browser", "view", "message", "onnx", "onnx-proto", "onnx-schema", "pytorch", "tflite", "tflite-schema", "mlnet",
+    "base",
+    "text",
+    "flatbuffers",
+    "flexbuffers",
+    "zip",
+    "tar",
+    "python",
+    "json",
+    "xml",
+    "protobuf",
+    "hdf5",
+    "grapher",
+    "browser",
+    "view",
+    "message",
+    "onnx",
+    "onnx-proto",
+    "onnx-schema",
+    "pytorch",
+    "tflite",
+    "tflite-schema",
+    "mlnet",
     "dagre",
-)  # fmt: skip
+)
 _PRELOADS = "".join(f'<link rel="modulepreload" href="{name}.js">' for name in _EARLY)
 _REWRITES = (
     # Version 0.0.0 means "not packaged": no telemetry. Without a date it never claims to be out of date.

@@ -40,17 +40,26 @@ def scatter(
     for place, name in enumerate(names if grouped else [""]):
         own = [at for at, group in enumerate(groups) if not grouped or group == name]
         figure.add_scatter(
-            x=x[own], y=up.axis.position[own], mode="markers", name=escape.figure(name or "no group", 32),
+            x=x[own],
+            y=up.axis.position[own],
+            mode="markers",
+            name=escape.figure(name or "no group", 32),
             marker={"size": 8 if len(runs) <= 200 else 5, "color": CYCLE[place], "opacity": 0.8},
             customdata=[[escape.figure(runs[at], 80), said[at]] for at in own],
-            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>", showlegend=grouped,
-        )  # fmt: skip
+            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+            showlegend=grouped,
+        )
     if best is not None:
         figure.add_scatter(
-            x=[x[best]], y=[up.axis.position[best]], mode="markers+text", text=["best"], textposition="top center",
+            x=[x[best]],
+            y=[up.axis.position[best]],
+            mode="markers+text",
+            text=["best"],
+            textposition="top center",
             marker={"size": 15, "symbol": "circle-open", "line": {"width": 2}, "color": figures.VERMILION},
-            hoverinfo="skip", showlegend=False,
-        )  # fmt: skip
+            hoverinfo="skip",
+            showlegend=False,
+        )
     _axis(figure.update_xaxes, across)
     _axis(figure.update_yaxes, up)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}

@@ -134,9 +134,14 @@ def _several(label: str, titles: Mapping[str, str], default: Sequence[str], key:
     else:
         st.session_state[widget] = list(start)[:most]
     chosen = st.multiselect(
-        label, list(titles), format_func=lambda one: escape.clip(titles.get(one, one), 60), key=widget,
-        max_selections=most, disabled=not titles, placeholder="none" if titles else "these runs have none",
-    )  # fmt: skip
+        label,
+        list(titles),
+        format_func=lambda one: escape.clip(titles.get(one, one), 60),
+        key=widget,
+        max_selections=most,
+        disabled=not titles,
+        placeholder="none" if titles else "these runs have none",
+    )
     session.remember(key, None if chosen == list(default) else ",".join(chosen) or "-")
     return chosen
 
@@ -145,10 +150,12 @@ def filtered(log: Log, metric: Callable[[str], Metric]) -> list[int] | None:
     """Places of the runs to show; None after saying why a filter cannot be understood."""
     st.session_state.setdefault("compare-filter", session.recalled("filter") or "")
     text = st.text_input(
-        "Filter", key="compare-filter", placeholder="lr<0.01 optimizer=adam val_loss<0.3, or part of a name",
+        "Filter",
+        key="compare-filter",
+        placeholder="lr<0.01 optimizer=adam val_loss<0.3, or part of a name",
         help="Conditions side by side must all hold; `or`, `not` and parentheses join them. A metric stands for its best "
         "value, `last.NAME` for its last. `*` stands for anything in a text: `run=baseline*`.",
-    )  # fmt: skip
+    )
     session.remember("filter", text or None)
     try:
         places = matching(text or "", log.runs, metric, list(log.tags))

@@ -35,9 +35,14 @@ def show(log: LogView) -> None:
         _wait(log.job_id)
         return
     asked = st.segmented_control(
-        "Compare", VIEWS, default=VIEWS[0], key="compared", bind="query-params", required=True,
+        "Compare",
+        VIEWS,
+        default=VIEWS[0],
+        key="compared",
+        bind="query-params",
+        required=True,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     compared = log_of(found, found.table)
     if asked == VIEWS[1]:
         version_parts.show(log, compared)
@@ -263,9 +268,13 @@ def _scatter(compared: Comparison, metrics: Sequence[Metric], by: Metric, varyin
         for given, value in zip(some.parameters[name], reached.best, strict=True)
     ]
     figure = compare_figures.scatter(
-        Column(short[name], axis_of(some.parameters[name])), _column(reached),
-        some.runs, some.groups, hovers, reached.winner,
-    )  # fmt: skip
+        Column(short[name], axis_of(some.parameters[name])),
+        _column(reached),
+        some.runs,
+        some.groups,
+        hovers,
+        reached.winner,
+    )
     st.plotly_chart(
         figure, config=figures.CONFIG, key="compare-scatter", alt="A parameter against a metric, one point per run"
     )

@@ -23,9 +23,14 @@ def draw(job_id: str, compared: Comparison, metrics: Sequence[Metric], by: Metri
     order = by.order().tolist()
     columns, config = columns_of(compared, metrics, chosen, order)
     event = st.dataframe(
-        columns, hide_index=True, column_config=config, key="compare-table", on_select="rerun",
-        selection_mode="multi-row", height="content" if len(order) <= _TABLE_ROWS else 38 * _TABLE_ROWS,
-    )  # fmt: skip
+        columns,
+        hide_index=True,
+        column_config=config,
+        key="compare-table",
+        on_select="rerun",
+        selection_mode="multi-row",
+        height="content" if len(order) <= _TABLE_ROWS else 38 * _TABLE_ROWS,
+    )
     picked = [order[row] for row in event["selection"]["rows"] if row < len(order)]
 
     def text() -> str:

@@ -220,10 +220,14 @@ def _folders() -> None:
     path, inside, follow = st.columns([5, 4, 2], vertical_alignment="bottom")
     typed = path.text_input("Folder", here, key=f"folder-{here}", placeholder="Choose or type a path")
     picked = inside.selectbox(
-        "Folders in it", below, index=None, format_func=lambda one: escape.clip(Path(one).name or one, 60),
-        placeholder=f"{words.plural(len(below), 'folder')}" if below else "No folder in it", key=f"inside-{here}",
+        "Folders in it",
+        below,
+        index=None,
+        format_func=lambda one: escape.clip(Path(one).name or one, 60),
+        placeholder=f"{words.plural(len(below), 'folder')}" if below else "No folder in it",
+        key=f"inside-{here}",
         disabled=not below,
-    )  # fmt: skip
+    )
     if picked:
         st.session_state["_browsed"] = picked
         rerun.whole_page()

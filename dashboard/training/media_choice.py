@@ -74,9 +74,12 @@ def choose(log: LogView, kinds: Sequence[str], noun: str) -> tuple[str, str, lis
     default = next(iter(names.values()))
     with second:
         chosen = linked.several(
-            "Runs", {one: escape.clip(names[at], 60) for one, at in ids.items()}, "media-runs", most=MOST_RUNS,
+            "Runs",
+            {one: escape.clip(names[at], 60) for one, at in ids.items()},
+            "media-runs",
+            most=MOST_RUNS,
             placeholder=escape.clip(default, 60),
-        )  # fmt: skip
+        )
     places = [ids[one] for one in chosen] or [next(iter(names))]
     kind = runs[places[0]]
     return kind, tag, [at for at in places if runs[at] == kind]

@@ -65,10 +65,16 @@ def ridges(steps: Steps, axis: str, height: int = 430) -> go.Figure:
     for place, colour in zip(places.tolist(), colours, strict=True):
         share = np.concatenate([[0.0], steps.share[place], [0.0]])
         figure.add_scatter(
-            x=ends, y=steps.position[place] - scale * share, mode="lines", fill="toself", fillcolor=colour,
-            line={"color": rim, "width": 1}, customdata=100 * share, name=steps.shown[place],
+            x=ends,
+            y=steps.position[place] - scale * share,
+            mode="lines",
+            fill="toself",
+            fillcolor=colour,
+            line={"color": rim, "width": 1},
+            customdata=100 * share,
+            name=steps.shown[place],
             hovertemplate=f"{escape.figure(steps.shown[place])}<br>about %{{x:.4g}}: %{{customdata:.2f}} %<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_xaxes(title_text="Value", range=[steps.edges[0], steps.edges[-1]])
     _crosses(figure, steps, np.full(len(steps.position), middle[len(middle) // 2]), steps.position)
     ticks = steps.position[places[:: -(-len(places) // _TICKS)]]
@@ -89,19 +95,26 @@ def heat_map(steps: Steps, axis: str, height: int = 430, *, logarithmic: bool = 
     middle = (steps.edges[1:] + steps.edges[:-1]) / 2
     words = np.broadcast_to(np.array([escape.figure(one) for one in steps.shown], dtype=object), percent.shape)
     figure.add_heatmap(
-        x=steps.position, y=middle, z=colour, colorscale="Cividis", hoverongaps=False,
+        x=steps.position,
+        y=middle,
+        z=colour,
+        colorscale="Cividis",
+        hoverongaps=False,
         customdata=np.dstack([words, percent]),
         colorbar={"title": {"text": "% of values", "side": "right"}, "thickness": 12, **ticks},
         hovertemplate="%{customdata[0]}<br>about %{y:.4g}: %{customdata[1]:.2f} %<extra></extra>",
-    )  # fmt: skip
+    )
     median = _median(steps)
     known = np.isfinite(median)
     if known.any():
         figure.add_scatter(
-            x=steps.position, y=np.where(known, median, np.nan), mode="lines" if known.sum() > 1 else "markers",
-            line={"color": figures.VERMILION, "width": 1.6}, text=list(steps.shown),
+            x=steps.position,
+            y=np.where(known, median, np.nan),
+            mode="lines" if known.sum() > 1 else "markers",
+            line={"color": figures.VERMILION, "width": 1.6},
+            text=list(steps.shown),
             hovertemplate="%{text}<br>median about %{y:.4g}<extra></extra>",
-        )  # fmt: skip
+        )
     _crosses(figure, steps, steps.position, np.full(len(steps.position), middle[-1]))
     figure.update_xaxes(title_text=axis, showgrid=False)
     figure.update_yaxes(title_text="Value", showgrid=False, range=[steps.edges[0], steps.edges[-1]])
@@ -112,11 +125,14 @@ def _crosses(figure: go.Figure, steps: Steps, x: Doubles, y: Doubles) -> None:
     """Marks the steps that have no number at all."""
     if steps.broken.any():
         figure.add_scatter(
-            x=x[steps.broken], y=y[steps.broken], mode="markers", cliponaxis=False,
+            x=x[steps.broken],
+            y=y[steps.broken],
+            mode="markers",
+            cliponaxis=False,
             marker={"symbol": "x", "size": 9, "color": figures.VERMILION},
             text=[one for one, bad in zip(steps.shown, steps.broken, strict=True) if bad],
             hovertemplate="%{text}<br>no value is a number<extra></extra>",
-        )  # fmt: skip
+        )
 
 
 def _median(steps: Steps) -> Doubles:
@@ -139,9 +155,14 @@ def precision_recall(curves: Sequence[tuple[str, Doubles]]) -> go.Figure:
         curves, (figures.BLUE, figures.ORANGE, figures.GREEN, figures.PURPLE), strict=False
     ):
         figure.add_scatter(
-            x=rows[:, 1], y=rows[:, 0], mode="lines+markers", name=escape.figure(name), line={"color": colour, "width": 1.8},
-            marker={"size": 4}, hovertemplate=f"{escape.figure(name)}<br>recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
-        )  # fmt: skip
+            x=rows[:, 1],
+            y=rows[:, 0],
+            mode="lines+markers",
+            name=escape.figure(name),
+            line={"color": colour, "width": 1.8},
+            marker={"size": 4},
+            hovertemplate=f"{escape.figure(name)}<br>recall %{{x:.3f}}, precision %{{y:.3f}}<extra></extra>",
+        )
     figure.update_xaxes(title_text="Recall", range=[-0.02, 1.02])
     figure.update_yaxes(title_text="Precision", range=[-0.02, 1.02])
     return figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=30)

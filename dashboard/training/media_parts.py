@@ -56,15 +56,19 @@ def histograms(log: LogView) -> None:
             halves = st.columns(2) if view == "both" and len(runs) == 1 else [st.container(), st.container()]
             if view != "heat":
                 halves[0].plotly_chart(
-                    media_figures.ridges(steps, title, height), config=figures.CONFIG, key=f"ridges-{place}",
+                    media_figures.ridges(steps, title, height),
+                    config=figures.CONFIG,
+                    key=f"ridges-{place}",
                     alt="Histograms of the steps as ridges, the newest in front",
-                )  # fmt: skip
+                )
             if view != "ridges":
                 picture = media_figures.heat_map(steps, title, height, logarithmic=colour == "log")
                 halves[1].plotly_chart(
-                    picture, config=figures.CONFIG, key=f"heat-{place}",
+                    picture,
+                    config=figures.CONFIG,
+                    key=f"heat-{place}",
                     alt="Histograms of the steps as a heat map, with the median",
-                )  # fmt: skip
+                )
             if steps.broken.any():
                 bad = [name for name, broken in zip(steps.shown, steps.broken, strict=True) if broken]
                 others = f" and {words.plural(len(bad) - 1, 'other')}" if len(bad) > 1 else ""

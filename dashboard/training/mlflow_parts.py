@@ -67,9 +67,13 @@ def _pick(url: str, found: Sequence[Experiment], owner: str) -> None:
         return
     names = {one.id: one for one in found}
     chosen = st.multiselect(
-        "Experiments", list(names), format_func=lambda one: escape.clip(names[one].name or one, 60), key="mlflow-chosen",
-        max_selections=_MOST_EXPERIMENTS, placeholder=f"{words.plural(len(names), 'experiment')} to choose from",
-    )  # fmt: skip
+        "Experiments",
+        list(names),
+        format_func=lambda one: escape.clip(names[one].name or one, 60),
+        key="mlflow-chosen",
+        max_selections=_MOST_EXPERIMENTS,
+        placeholder=f"{words.plural(len(names), 'experiment')} to choose from",
+    )
     if st.button("Read their runs", key="mlflow-read", type="primary", disabled=not chosen):
         try:
             made = mlflow_import.begin(url, [names[one] for one in chosen], owner)

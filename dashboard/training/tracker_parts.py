@@ -29,10 +29,13 @@ def experiments(log: Log, by: Metric) -> None:
     with st.expander(title, expanded=tracked):
         shown = groups[:_MOST_GROUPS]
         event = st.dataframe(
-            experiment_table(log.runs, by, shown, kind.capitalize()), hide_index=True, key="compare-experiments",
-            on_select="rerun", selection_mode="single-row",
+            experiment_table(log.runs, by, shown, kind.capitalize()),
+            hide_index=True,
+            key="compare-experiments",
+            on_select="rerun",
+            selection_mode="single-row",
             height="content" if len(shown) <= _MOST_ROWS else 38 * _MOST_ROWS,
-        )  # fmt: skip
+        )
         rows = [row for row in event["selection"]["rows"] if row < len(shown)]
         if not rows:
             st.caption(f"Choose a row to compare only the runs of that {kind}, or to see their curves.")

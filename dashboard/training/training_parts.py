@@ -155,7 +155,11 @@ def _narrowed(runs: list[str]) -> list[str]:
     if len(runs) < 4:
         return runs
     picked = st.multiselect(
-        "Runs", runs, format_func=lambda run: escape.clip(run or "Across runs", 60), placeholder="All runs with findings",
-        key="finding-runs", label_visibility="collapsed",
-    )  # fmt: skip
+        "Runs",
+        runs,
+        format_func=lambda run: escape.clip(run or "Across runs", 60),
+        placeholder="All runs with findings",
+        key="finding-runs",
+        label_visibility="collapsed",
+    )
     return picked or runs

@@ -24,9 +24,13 @@ if TYPE_CHECKING:
 
 _MEMORY_BYTES, _TIME_S = 2 << 30, 300.0
 _KINDS: Mapping[ChangeKind, str] = {
-    "data": "Data", "code": "Code", "output": "Outputs", "stage": "Stages", "parameter": "Parameters",
+    "data": "Data",
+    "code": "Code",
+    "output": "Outputs",
+    "stage": "Stages",
+    "parameter": "Parameters",
     "metric": "Metrics",
-}  # fmt: skip
+}
 _MOST_SHOWN = 300
 
 

@@ -42,9 +42,7 @@ def _build(folder: Path) -> Path:
     model.compile(keras.optimizers.Adam(2e-3), "mse")
     model.fit(data.x_train, (data.y_train - centre) / spread, epochs=30, batch_size=32, verbose=0)
     np.savez(
-        folder / "diabetes_sample.npz",
-        x=data.x_test[:64],
-        y=((data.y_test[:64] - centre) / spread).astype(np.float32),
+        folder / "diabetes_sample.npz", x=data.x_test[:64], y=((data.y_test[:64] - centre) / spread).astype(np.float32)
     )
     with tempfile.TemporaryDirectory() as scratch:
         signature = [tf.TensorSpec((None, 10), tf.float32, name="measurements")]

@@ -120,12 +120,7 @@ def driven_by_inputs(architecture: Architecture) -> frozenset[str]:
     return frozenset(found)
 
 
-def _reason(
-    architecture: Architecture,
-    layer: Layer,
-    driven: frozenset[str] | None,
-    live: set[str] | None,
-) -> str:
+def _reason(architecture: Architecture, layer: Layer, driven: frozenset[str] | None, live: set[str] | None) -> str:
     if layer.type in _CONSTANTS and not layer.inputs:
         return CONSTANT
     # The tables of TFLite and ONNX draw no inputs: an operator without sources may read one.

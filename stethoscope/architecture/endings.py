@@ -14,12 +14,31 @@ from stethoscope.architecture.losses import settings_of, snake
 from stethoscope.types import Architecture, Layer, TensorSpec
 
 _ACTIVATION_TYPES = {
-    "softmax": "softmax", "logsoftmax": "log_softmax", "sigmoid": "sigmoid", "logistic": "sigmoid",
-    "hardsigmoid": "hard_sigmoid", "logsigmoid": "log_sigmoid", "tanh": "tanh", "hardtanh": "hard_tanh",
-    "softsign": "softsign", "relu": "relu", "relu6": "relu6", "thresholdedrelu": "relu", "leakyrelu": "leaky_relu",
-    "elu": "elu", "selu": "selu", "celu": "celu", "gelu": "gelu", "prelu": "prelu", "softplus": "softplus",
-    "silu": "silu", "swish": "silu", "mish": "mish", "exp": "exponential", "exponential": "exponential",
-}  # fmt: skip
+    "softmax": "softmax",
+    "logsoftmax": "log_softmax",
+    "sigmoid": "sigmoid",
+    "logistic": "sigmoid",
+    "hardsigmoid": "hard_sigmoid",
+    "logsigmoid": "log_sigmoid",
+    "tanh": "tanh",
+    "hardtanh": "hard_tanh",
+    "softsign": "softsign",
+    "relu": "relu",
+    "relu6": "relu6",
+    "thresholdedrelu": "relu",
+    "leakyrelu": "leaky_relu",
+    "elu": "elu",
+    "selu": "selu",
+    "celu": "celu",
+    "gelu": "gelu",
+    "prelu": "prelu",
+    "softplus": "softplus",
+    "silu": "silu",
+    "swish": "silu",
+    "mish": "mish",
+    "exp": "exponential",
+    "exponential": "exponential",
+}
 """Layers and operators that are an activation, by their type in lower case without underscores."""
 _KEEP_VALUES = frozenset(
     [
@@ -52,9 +71,10 @@ _KEEP_VALUES = frozenset(
 )
 """They move values about, or do nothing at inference: the head goes on before them."""
 _KEEP_RANGE = frozenset(
-    f"{kind}{n}d" for kind in ("globalaveragepooling", "globalmaxpooling", "averagepooling", "maxpooling", "upsampling")
+    f"{kind}{n}d"
+    for kind in ("globalaveragepooling", "globalmaxpooling", "averagepooling", "maxpooling", "upsampling")
     for n in (1, 2, 3)
-)  # fmt: skip
+)
 """They mix positions but keep every value inside the range of what came before."""
 _NO_ACTIVATION = frozenset(
     [
@@ -238,9 +258,7 @@ Convolutional Deep Belief Networks on CIFAR-10, 2010 (ReLU6)."""
 CAN_DIE = frozenset({"relu", "relu6", "thresholded_relu"})
 """Exactly 0, with slope 0, for a whole range of inputs. Source: Lu et al., Dying ReLU and Initialization, 2019."""
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "ConvLSTM", "Bidirectional", "RNN", "TimeDistributed")
-_OPERATORS = {
-    "LOGISTIC": "sigmoid", "TANH": "tanh", "RELU": "relu", "RELU6": "relu6", "RELU_N1_TO_1": "hard_tanh",
-}  # fmt: skip
+_OPERATORS = {"LOGISTIC": "sigmoid", "TANH": "tanh", "RELU": "relu", "RELU6": "relu6", "RELU_N1_TO_1": "hard_tanh"}
 _FUSED = ("fusedActivationFunction", "fused_activation_function", "fused_activation")
 
 

@@ -301,12 +301,10 @@ def _by_name(names: str, rule: Rule) -> dict[str, Rule]:
 _RULES: dict[str, Rule] = {
     **_by_name("reshape flatten squeeze unsqueeze expanddims", _reshaped),
     **_by_name(
-        "identity cast rescaling stopgradient masking quantizelinear dequantizelinear quantize dequantize",
-        _elementwise,
+        "identity cast rescaling stopgradient masking quantizelinear dequantizelinear quantize dequantize", _elementwise
     ),
     **_by_name(
-        "fakequantwithminmaxvars fakequantwithminmaxvarsperchannel select selectv2 where normalization",
-        _elementwise,
+        "fakequantwithminmaxvars fakequantwithminmaxvarsperchannel select selectv2 where normalization", _elementwise
     ),
     **_by_name("minimum maximum abs sign round floor rsqrt logicaland equal notequal greater less", _elementwise),
     **_by_name("cumsum cumprod reverse reversev2 roll", _summed_up),

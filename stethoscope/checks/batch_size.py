@@ -43,11 +43,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             f"Batches of {training.batch_size:,} of {training.train_rows:,} rows {why}: with {size} rows the skill is "
             f"{remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect), more than other rates or more epochs reach."
         ),
-        evidence=(
-            losses(training, remedy),
-            *gain_numbers(remedy, LEAST_GAIN),
-            gains(training, verdict.tried),
-        ),
+        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetBatchSize(batch_size=size, was=training.batch_size),
     )
 
@@ -61,8 +57,14 @@ CHECK = Check(
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
-            "loss-slow", "loss-flat", "loss-oscillating", "underfitting", "worse-than-baseline", "constant-output",
-            "per-class-error", "null-input",
+            "loss-slow",
+            "loss-flat",
+            "loss-oscillating",
+            "underfitting",
+            "worse-than-baseline",
+            "constant-output",
+            "per-class-error",
+            "null-input",
         }
     ),
-)  # fmt: skip
+)

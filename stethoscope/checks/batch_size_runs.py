@@ -83,8 +83,5 @@ def _finding(family: Family, worst: float) -> Finding:
 
 
 CHECK = Check(
-    id="batch-size-runs",
-    title="The batch size decides how much is learned",
-    needs=frozenset({Evidence.RUNS}),
-    run=_run,
+    id="batch-size-runs", title="The batch size decides how much is learned", needs=frozenset({Evidence.RUNS}), run=_run
 )

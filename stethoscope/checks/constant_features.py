@@ -75,10 +75,19 @@ def _value(array: ArrayProfile, column: int) -> float | None:
 
 _EXPLAINS = frozenset(
     {
-        "constant-output", "loss-flat", "loss-slow", "fit-small-batch", "underfitting", "worse-than-baseline",
-        "null-input", "duplicate-rows", "conflicting-labels", "dead-relu", "per-class-error",
+        "constant-output",
+        "loss-flat",
+        "loss-slow",
+        "fit-small-batch",
+        "underfitting",
+        "worse-than-baseline",
+        "null-input",
+        "duplicate-rows",
+        "conflicting-labels",
+        "dead-relu",
+        "per-class-error",
     }
-)  # fmt: skip
+)
 
 CHECK = Check(
     id="constant-features",

@@ -103,9 +103,21 @@ CHECK = Check(
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING}),
     explains=frozenset(
         {
-            "loss-flat", "loss-slow", "vanishing-gradient", "constant-output", "dead-relu", "unchanged-weights",
-            "update-ratio", "null-input", "fit-small-batch", "underfitting", "worse-than-baseline", "per-class-error",
-            "exploding-gradient", "saturation", "initial-loss",
+            "loss-flat",
+            "loss-slow",
+            "vanishing-gradient",
+            "constant-output",
+            "dead-relu",
+            "unchanged-weights",
+            "update-ratio",
+            "null-input",
+            "fit-small-batch",
+            "underfitting",
+            "worse-than-baseline",
+            "per-class-error",
+            "exploding-gradient",
+            "saturation",
+            "initial-loss",
         }
     ),
-)  # fmt: skip
+)

@@ -108,8 +108,16 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING, Evidence.DATA}),
     explains=frozenset(
-        {"constant-output", "null-input", "loss-flat", "loss-slow", "unchanged-weights", "vanishing-gradient",
-         "fit-small-batch", "worse-than-baseline"}
+        {
+            "constant-output",
+            "null-input",
+            "loss-flat",
+            "loss-slow",
+            "unchanged-weights",
+            "vanishing-gradient",
+            "fit-small-batch",
+            "worse-than-baseline",
+        }
     ),
     symptom=True,
-)  # fmt: skip
+)

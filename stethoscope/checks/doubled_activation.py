@@ -25,10 +25,20 @@ from stethoscope.types import Layer
 _LAYERS = ("Activation", "Softmax", "ReLU", "LeakyReLU", "ELU", "PReLU")
 _SQUASHING = ("sigmoid", "softmax", "tanh", "hard_sigmoid")
 _UNCHANGED = {
-    ("relu", "relu"), ("relu6", "relu"), ("relu", "leaky_relu"), ("relu6", "relu6"), ("relu6", "leaky_relu"),
-    ("sigmoid", "relu"), ("softmax", "relu"), ("sigmoid", "leaky_relu"), ("softmax", "leaky_relu"), ("relu", "elu"),
-    ("leaky_relu", "leaky_relu"), ("relu", "prelu"), ("elu", "elu"),
-}  # fmt: skip
+    ("relu", "relu"),
+    ("relu6", "relu"),
+    ("relu", "leaky_relu"),
+    ("relu6", "relu6"),
+    ("relu6", "leaky_relu"),
+    ("sigmoid", "relu"),
+    ("softmax", "relu"),
+    ("sigmoid", "leaky_relu"),
+    ("softmax", "leaky_relu"),
+    ("relu", "elu"),
+    ("leaky_relu", "leaky_relu"),
+    ("relu", "prelu"),
+    ("elu", "elu"),
+}
 """(first, second) where the second changes nothing, or next to nothing."""
 
 

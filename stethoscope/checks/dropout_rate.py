@@ -76,7 +76,15 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
     explains=frozenset(
-        {"loss-flat", "loss-slow", "loss-oscillating", "underfitting", "worse-than-baseline", "constant-output",
-         "train-eval-difference", "per-class-error"}
+        {
+            "loss-flat",
+            "loss-slow",
+            "loss-oscillating",
+            "underfitting",
+            "worse-than-baseline",
+            "constant-output",
+            "train-eval-difference",
+            "per-class-error",
+        }
     ),
-)  # fmt: skip
+)

@@ -136,7 +136,15 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
-        {"train-eval-difference", "loss-slow", "exploding-gradient", "vanishing-gradient", "saturation", "dead-relu",
-         "worse-than-baseline", "loss-flat"}
+        {
+            "train-eval-difference",
+            "loss-slow",
+            "exploding-gradient",
+            "vanishing-gradient",
+            "saturation",
+            "dead-relu",
+            "worse-than-baseline",
+            "loss-flat",
+        }
     ),
-)  # fmt: skip
+)

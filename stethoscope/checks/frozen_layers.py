@@ -122,8 +122,16 @@ CHECK = Check(
     uses=frozenset({Evidence.FIT, Evidence.WEIGHTS, Evidence.TRAINING}),
     explains=frozenset(
         {
-            "unchanged-weights", "loss-flat", "loss-slow", "underfitting", "fit-small-batch", "worse-than-baseline",
-            "constant-output", "update-ratio", "vanishing-gradient", "per-class-error",
+            "unchanged-weights",
+            "loss-flat",
+            "loss-slow",
+            "underfitting",
+            "fit-small-batch",
+            "worse-than-baseline",
+            "constant-output",
+            "update-ratio",
+            "vanishing-gradient",
+            "per-class-error",
         }
     ),
-)  # fmt: skip
+)

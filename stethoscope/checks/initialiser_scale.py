@@ -110,9 +110,22 @@ CHECK = Check(
     uses=frozenset({Evidence.TRAINING}),
     explains=frozenset(
         {
-            "saturation", "dead-relu", "exploding-gradient", "vanishing-gradient", "nonfinite-training",
-            "nonfinite-activations", "loss-diverging", "loss-oscillating", "loss-flat", "loss-slow", "initial-loss",
-            "constant-output", "update-ratio", "worse-than-baseline", "fit-small-batch", "per-class-error",
+            "saturation",
+            "dead-relu",
+            "exploding-gradient",
+            "vanishing-gradient",
+            "nonfinite-training",
+            "nonfinite-activations",
+            "loss-diverging",
+            "loss-oscillating",
+            "loss-flat",
+            "loss-slow",
+            "initial-loss",
+            "constant-output",
+            "update-ratio",
+            "worse-than-baseline",
+            "fit-small-batch",
+            "per-class-error",
         }
     ),
-)  # fmt: skip
+)

@@ -161,12 +161,27 @@ def _pictures(name: str, array: ArrayProfile, scale: Scale) -> tuple[EvidenceIte
 
 _EXPLAINS = frozenset(
     {
-        "loss-flat", "loss-slow", "loss-diverging", "loss-oscillating", "constant-output", "initial-loss",
-        "fit-small-batch", "dead-relu", "saturation", "exploding-gradient", "vanishing-gradient", "update-ratio",
-        "unchanged-weights", "nonfinite-training", "underfitting", "worse-than-baseline", "per-class-error",
-        "learning-rate-high", "optimizer-choice",
+        "loss-flat",
+        "loss-slow",
+        "loss-diverging",
+        "loss-oscillating",
+        "constant-output",
+        "initial-loss",
+        "fit-small-batch",
+        "dead-relu",
+        "saturation",
+        "exploding-gradient",
+        "vanishing-gradient",
+        "update-ratio",
+        "unchanged-weights",
+        "nonfinite-training",
+        "underfitting",
+        "worse-than-baseline",
+        "per-class-error",
+        "learning-rate-high",
+        "optimizer-choice",
     }
-)  # fmt: skip
+)
 
 CHECK = Check(
     id="input-scaling",

@@ -134,9 +134,24 @@ CHECK = Check(
     uses=frozenset({Evidence.FIT}),
     explains=frozenset(
         {
-            "label-shape", "constant-output", "loss-flat", "loss-slow", "loss-zero", "loss-diverging", "loss-oscillating",
-            "fit-small-batch", "initial-loss", "worse-than-baseline", "underfitting", "per-class-error", "nonfinite-training",
-            "saturation", "vanishing-gradient", "unchanged-weights", "target-scaling", "null-input",
+            "label-shape",
+            "constant-output",
+            "loss-flat",
+            "loss-slow",
+            "loss-zero",
+            "loss-diverging",
+            "loss-oscillating",
+            "fit-small-batch",
+            "initial-loss",
+            "worse-than-baseline",
+            "underfitting",
+            "per-class-error",
+            "nonfinite-training",
+            "saturation",
+            "vanishing-gradient",
+            "unchanged-weights",
+            "target-scaling",
+            "null-input",
         }
     ),
-)  # fmt: skip
+)

@@ -79,7 +79,15 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.FIT}),
     explains=frozenset(
-        {"nonfinite-training", "loss-flat", "fit-small-batch", "initial-loss", "worse-than-baseline", "underfitting", "loss-diverging",
-         "constant-output"}
+        {
+            "nonfinite-training",
+            "loss-flat",
+            "fit-small-batch",
+            "initial-loss",
+            "worse-than-baseline",
+            "underfitting",
+            "loss-diverging",
+            "constant-output",
+        }
     ),
-)  # fmt: skip
+)

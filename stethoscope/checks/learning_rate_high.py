@@ -65,11 +65,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             f"{training.optimizer} learns at a rate of {was}{beside}, too large for this network: {effect} "
             f"the skill is {remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect)."
         ),
-        evidence=(
-            losses(training, remedy),
-            *gain_numbers(remedy, LEAST_GAIN),
-            gains(training, verdict.tried),
-        ),
+        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetLearningRate(learning_rate=rate, was=training.learning_rate, optimizer=training.optimizer),
     )
 
@@ -126,10 +122,26 @@ CHECK = Check(
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
-            "nonfinite-training", "exploding-gradient", "loss-diverging", "loss-oscillating", "loss-flat", "loss-slow",
-            "dead-relu", "saturation", "update-ratio", "unchanged-weights", "vanishing-gradient", "fit-small-batch",
-            "constant-output", "worse-than-baseline", "underfitting", "learning-rate-range", "per-class-error",
-            "null-input", "loss-jump", "loss-plateau",
+            "nonfinite-training",
+            "exploding-gradient",
+            "loss-diverging",
+            "loss-oscillating",
+            "loss-flat",
+            "loss-slow",
+            "dead-relu",
+            "saturation",
+            "update-ratio",
+            "unchanged-weights",
+            "vanishing-gradient",
+            "fit-small-batch",
+            "constant-output",
+            "worse-than-baseline",
+            "underfitting",
+            "learning-rate-range",
+            "per-class-error",
+            "null-input",
+            "loss-jump",
+            "loss-plateau",
         }
     ),
-)  # fmt: skip
+)

@@ -63,11 +63,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             f"{training.base[0].steps_done:,} updates: {shown} the skill rises from {remedy.before:.2f} to "
             f"{remedy.after:.2f} (1 is perfect)."
         ),
-        evidence=(
-            losses(training, remedy),
-            *gain_numbers(remedy, LEAST_GAIN),
-            gains(training, verdict.tried),
-        ),
+        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetLearningRate(learning_rate=rate, was=training.learning_rate, optimizer=training.optimizer),
     )
 
@@ -104,9 +100,18 @@ CHECK = Check(
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
-            "loss-flat", "loss-slow", "update-ratio", "unchanged-weights", "constant-output", "worse-than-baseline",
-            "underfitting", "learning-rate-range", "per-class-error", "null-input", "fit-small-batch",
+            "loss-flat",
+            "loss-slow",
+            "update-ratio",
+            "unchanged-weights",
+            "constant-output",
+            "worse-than-baseline",
+            "underfitting",
+            "learning-rate-range",
+            "per-class-error",
+            "null-input",
+            "fit-small-batch",
             "loss-plateau",
         }
     ),
-)  # fmt: skip
+)

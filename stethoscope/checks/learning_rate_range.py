@@ -94,9 +94,21 @@ CHECK = Check(
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
         {
-            "nonfinite-training", "exploding-gradient", "loss-diverging", "loss-oscillating", "loss-flat", "loss-slow",
-            "dead-relu", "saturation", "update-ratio", "unchanged-weights", "constant-output", "worse-than-baseline",
-            "fit-small-batch", "per-class-error", "underfitting",
+            "nonfinite-training",
+            "exploding-gradient",
+            "loss-diverging",
+            "loss-oscillating",
+            "loss-flat",
+            "loss-slow",
+            "dead-relu",
+            "saturation",
+            "update-ratio",
+            "unchanged-weights",
+            "constant-output",
+            "worse-than-baseline",
+            "fit-small-batch",
+            "per-class-error",
+            "underfitting",
         }
     ),
-)  # fmt: skip
+)

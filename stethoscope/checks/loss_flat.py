@@ -108,10 +108,14 @@ def _cause(evidence: EvidenceSet, learned: float | None) -> tuple[Severity, Faul
     if overfit is not None and overfit.verdict == "fits":
         beaten = evidence.baseline is not None and evidence.baseline.best is not None and _beaten(evidence)
         severity = Severity.MEDIUM if beaten else Severity.LOW
-        return severity, Fault.DATA, (
-            f"It can learn {overfit.samples} rows by heart, so what is missing is a relation between inputs and targets "
-            "that it can find."
-        )  # fmt: skip
+        return (
+            severity,
+            Fault.DATA,
+            (
+                f"It can learn {overfit.samples} rows by heart, so what is missing is a relation between inputs and targets "
+                "that it can find."
+            ),
+        )
     certain = (
         learned is not None and learned <= _NEAR_CHANCE and (evidence.training is None or evidence.training.complete)
     )

@@ -75,9 +75,24 @@ CHECK = Check(
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
         {
-            "constant-output", "loss-flat", "loss-slow", "loss-diverging", "loss-oscillating", "loss-zero", "fit-small-batch",
-            "initial-loss", "label-shape", "worse-than-baseline", "underfitting", "per-class-error", "vanishing-gradient",
-            "exploding-gradient", "unchanged-weights", "nonfinite-training", "null-input", "saturation",
+            "constant-output",
+            "loss-flat",
+            "loss-slow",
+            "loss-diverging",
+            "loss-oscillating",
+            "loss-zero",
+            "fit-small-batch",
+            "initial-loss",
+            "label-shape",
+            "worse-than-baseline",
+            "underfitting",
+            "per-class-error",
+            "vanishing-gradient",
+            "exploding-gradient",
+            "unchanged-weights",
+            "nonfinite-training",
+            "null-input",
+            "saturation",
         }
     ),
-)  # fmt: skip
+)

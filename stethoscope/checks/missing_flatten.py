@@ -96,10 +96,7 @@ def _finding(evidence: EvidenceSet, head: Head, shape: Shape, target: tuple[int,
             Table(
                 "Shapes without the batch",
                 ("what", "shape"),
-                (
-                    ("output", str(list(shape[1:]))),
-                    ("target", "not given" if target is None else str(list(target))),
-                ),
+                (("output", str(list(shape[1:]))), ("target", "not given" if target is None else str(list(target)))),
             ),
         ),
         fix=AddFlatten(before=head.units_layer),
@@ -113,7 +110,18 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
-        {"label-shape", "output-units", "loss-for-task", "loss-flat", "loss-slow", "constant-output", "worse-than-baseline", "fit-small-batch",
-         "underfitting", "initial-loss", "per-class-error"}
+        {
+            "label-shape",
+            "output-units",
+            "loss-for-task",
+            "loss-flat",
+            "loss-slow",
+            "constant-output",
+            "worse-than-baseline",
+            "fit-small-batch",
+            "underfitting",
+            "initial-loss",
+            "per-class-error",
+        }
     ),
-)  # fmt: skip
+)

@@ -83,7 +83,17 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
-        {"loss-flat", "loss-slow", "loss-diverging", "loss-oscillating", "fit-small-batch", "initial-loss", "worse-than-baseline",
-         "underfitting", "per-class-error", "constant-output"}
+        {
+            "loss-flat",
+            "loss-slow",
+            "loss-diverging",
+            "loss-oscillating",
+            "fit-small-batch",
+            "initial-loss",
+            "worse-than-baseline",
+            "underfitting",
+            "per-class-error",
+            "constant-output",
+        }
     ),
-)  # fmt: skip
+)

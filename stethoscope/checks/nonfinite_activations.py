@@ -85,7 +85,17 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.DATA}),
     explains=frozenset(
-        {"nonfinite-training", "loss-flat", "loss-diverging", "worse-than-baseline", "constant-output", "null-input",
-         "fit-small-batch", "unsteady-output", "train-eval-difference", "batch-dependence"}
+        {
+            "nonfinite-training",
+            "loss-flat",
+            "loss-diverging",
+            "worse-than-baseline",
+            "constant-output",
+            "null-input",
+            "fit-small-batch",
+            "unsteady-output",
+            "train-eval-difference",
+            "batch-dependence",
+        }
     ),
-)  # fmt: skip
+)

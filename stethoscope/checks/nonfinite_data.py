@@ -74,11 +74,23 @@ def _survived(evidence: EvidenceSet) -> bool:
 
 _EXPLAINS = frozenset(
     {
-        "nonfinite-training", "nonfinite-activations", "loss-flat", "loss-diverging", "loss-oscillating",
-        "constant-output", "fit-small-batch", "initial-loss", "exploding-gradient", "unchanged-weights",
-        "worse-than-baseline", "per-class-error", "underfitting", "numerical-gradient", "learning-rate-high",
+        "nonfinite-training",
+        "nonfinite-activations",
+        "loss-flat",
+        "loss-diverging",
+        "loss-oscillating",
+        "constant-output",
+        "fit-small-batch",
+        "initial-loss",
+        "exploding-gradient",
+        "unchanged-weights",
+        "worse-than-baseline",
+        "per-class-error",
+        "underfitting",
+        "numerical-gradient",
+        "learning-rate-high",
     }
-)  # fmt: skip
+)
 
 CHECK = Check(
     id="nonfinite-data",

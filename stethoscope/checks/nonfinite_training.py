@@ -172,9 +172,20 @@ CHECK = Check(
     uses=frozenset({Evidence.DATA, Evidence.WEIGHTS}),
     explains=frozenset(
         {
-            "loss-diverging", "exploding-gradient", "loss-oscillating", "loss-flat", "constant-output", "worse-than-baseline",
-            "underfitting", "update-ratio", "dead-relu", "unchanged-weights", "vanishing-gradient", "per-class-error", "fit-small-batch",
+            "loss-diverging",
+            "exploding-gradient",
+            "loss-oscillating",
+            "loss-flat",
+            "constant-output",
+            "worse-than-baseline",
+            "underfitting",
+            "update-ratio",
+            "dead-relu",
+            "unchanged-weights",
+            "vanishing-gradient",
+            "per-class-error",
+            "fit-small-batch",
         }
     ),
     symptom=True,
-)  # fmt: skip
+)

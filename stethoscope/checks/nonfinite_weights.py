@@ -57,9 +57,19 @@ CHECK = Check(
     run=_run,
     explains=frozenset(
         {
-            "nonfinite-activations", "nonfinite-training", "constant-output", "null-input", "batch-dependence",
-            "unsteady-output", "train-eval-difference", "loss-flat", "loss-diverging", "worse-than-baseline",
-            "fit-small-batch", "dead-relu", "saturation",
+            "nonfinite-activations",
+            "nonfinite-training",
+            "constant-output",
+            "null-input",
+            "batch-dependence",
+            "unsteady-output",
+            "train-eval-difference",
+            "loss-flat",
+            "loss-diverging",
+            "worse-than-baseline",
+            "fit-small-batch",
+            "dead-relu",
+            "saturation",
         }
     ),
-)  # fmt: skip
+)

@@ -57,7 +57,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
                 f"Leave {suspect} out of the path from {worst.layer} to the loss, or use an operation that has a gradient."
                 if suspect
                 else f"Check the custom gradient or operation between {worst.layer} and the loss with tf.test.compute_gradient."
-            ),
+            )
         ),
     )
 

@@ -40,11 +40,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             f"of it does as well: with Adam at {rate:.3g} the skill is {remedy.after:.2f} instead of {remedy.before:.2f} "
             "(1 is perfect)."
         ),
-        evidence=(
-            losses(training, remedy),
-            *gain_numbers(remedy, LEAST_GAIN),
-            gains(training, verdict.tried),
-        ),
+        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=ReplaceOptimizer(optimizer="Adam", learning_rate=rate, was=training.optimizer),
     )
 
@@ -58,8 +54,17 @@ CHECK = Check(
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
-            "loss-slow", "loss-flat", "loss-oscillating", "loss-diverging", "underfitting", "worse-than-baseline",
-            "constant-output", "update-ratio", "per-class-error", "null-input", "learning-rate-range",
+            "loss-slow",
+            "loss-flat",
+            "loss-oscillating",
+            "loss-diverging",
+            "underfitting",
+            "worse-than-baseline",
+            "constant-output",
+            "update-ratio",
+            "per-class-error",
+            "null-input",
+            "learning-rate-range",
         }
     ),
-)  # fmt: skip
+)

@@ -148,9 +148,23 @@ CHECK = Check(
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
         {
-            "constant-output", "loss-flat", "loss-slow", "loss-diverging", "loss-oscillating", "loss-zero", "fit-small-batch",
-            "initial-loss", "worse-than-baseline", "underfitting", "per-class-error", "vanishing-gradient",
-            "exploding-gradient", "unchanged-weights", "dead-relu", "nonfinite-training", "null-input",
+            "constant-output",
+            "loss-flat",
+            "loss-slow",
+            "loss-diverging",
+            "loss-oscillating",
+            "loss-zero",
+            "fit-small-batch",
+            "initial-loss",
+            "worse-than-baseline",
+            "underfitting",
+            "per-class-error",
+            "vanishing-gradient",
+            "exploding-gradient",
+            "unchanged-weights",
+            "dead-relu",
+            "nonfinite-training",
+            "null-input",
         }
     ),
-)  # fmt: skip
+)

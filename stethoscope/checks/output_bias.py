@@ -83,11 +83,16 @@ def _imbalanced(head: Head) -> Iterator[Finding]:
             "as if they were even: the first epochs only learn how rare they are. Start it at their log odds."
         ),
         evidence=(
-            Bars("Rows of each class", "rows", tuple(f"{value:g}" for value in target.class_values), tuple(map(float, counts)),
-                 (Mark(total / len(counts), "what the bias assumes"),)),
+            Bars(
+                "Rows of each class",
+                "rows",
+                tuple(f"{value:g}" for value in target.class_values),
+                tuple(map(float, counts)),
+                (Mark(total / len(counts), "what the bias assumes"),),
+            ),
         ),
         fix=SetOutputBias(layer=head.units_layer, values=values),
-    )  # fmt: skip
+    )
 
 
 CHECK = Check(
@@ -97,7 +102,18 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
-        {"initial-loss", "saturation", "dead-relu", "vanishing-gradient", "loss-flat", "loss-slow", "constant-output",
-         "unchanged-weights", "update-ratio", "null-input", "fit-small-batch"}
+        {
+            "initial-loss",
+            "saturation",
+            "dead-relu",
+            "vanishing-gradient",
+            "loss-flat",
+            "loss-slow",
+            "constant-output",
+            "unchanged-weights",
+            "update-ratio",
+            "null-input",
+            "fit-small-batch",
+        }
     ),
-)  # fmt: skip
+)

@@ -158,9 +158,20 @@ CHECK = Check(
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
     explains=frozenset(
         {
-            "constant-output", "loss-flat", "loss-slow", "loss-diverging", "fit-small-batch", "initial-loss",
-            "worse-than-baseline", "underfitting", "vanishing-gradient", "unchanged-weights", "dead-relu", "saturation",
-            "null-input", "target-scaling",
+            "constant-output",
+            "loss-flat",
+            "loss-slow",
+            "loss-diverging",
+            "fit-small-batch",
+            "initial-loss",
+            "worse-than-baseline",
+            "underfitting",
+            "vanishing-gradient",
+            "unchanged-weights",
+            "dead-relu",
+            "saturation",
+            "null-input",
+            "target-scaling",
         }
     ),
-)  # fmt: skip
+)

@@ -142,7 +142,17 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.FIT}),
     explains=frozenset(
-        {"label-shape", "loss-flat", "loss-slow", "fit-small-batch", "initial-loss", "worse-than-baseline", "underfitting", "per-class-error",
-         "constant-output", "nonfinite-training"}
+        {
+            "label-shape",
+            "loss-flat",
+            "loss-slow",
+            "fit-small-batch",
+            "initial-loss",
+            "worse-than-baseline",
+            "underfitting",
+            "per-class-error",
+            "constant-output",
+            "nonfinite-training",
+        }
     ),
-)  # fmt: skip
+)

@@ -95,7 +95,18 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
     explains=frozenset(
-        {"nonfinite-training", "exploding-gradient", "loss-diverging", "loss-oscillating", "dead-relu", "loss-flat",
-         "nonfinite-activations", "constant-output", "worse-than-baseline", "fit-small-batch", "update-ratio"}
+        {
+            "nonfinite-training",
+            "exploding-gradient",
+            "loss-diverging",
+            "loss-oscillating",
+            "dead-relu",
+            "loss-flat",
+            "nonfinite-activations",
+            "constant-output",
+            "worse-than-baseline",
+            "fit-small-batch",
+            "update-ratio",
+        }
     ),
-)  # fmt: skip
+)

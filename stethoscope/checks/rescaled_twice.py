@@ -92,11 +92,20 @@ def _fix(name: str, minimum: float, maximum: float, factor: float) -> Fix:
 
 _EXPLAINS = frozenset(
     {
-        "loss-flat", "loss-slow", "constant-output", "fit-small-batch", "underfitting", "worse-than-baseline",
-        "vanishing-gradient", "update-ratio", "unchanged-weights", "learning-rate-low", "too-few-epochs",
+        "loss-flat",
+        "loss-slow",
+        "constant-output",
+        "fit-small-batch",
+        "underfitting",
+        "worse-than-baseline",
+        "vanishing-gradient",
+        "update-ratio",
+        "unchanged-weights",
+        "learning-rate-low",
+        "too-few-epochs",
         "per-class-error",
     }
-)  # fmt: skip
+)
 
 CHECK = Check(
     id="rescaled-twice",

@@ -79,7 +79,15 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
     explains=frozenset(
-        {"vanishing-gradient", "loss-flat", "loss-slow", "underfitting", "constant-output", "fit-small-batch",
-         "worse-than-baseline", "per-class-error"}
+        {
+            "vanishing-gradient",
+            "loss-flat",
+            "loss-slow",
+            "underfitting",
+            "constant-output",
+            "fit-small-batch",
+            "worse-than-baseline",
+            "per-class-error",
+        }
     ),
-)  # fmt: skip
+)

@@ -72,9 +72,20 @@ CHECK = Check(
     uses=frozenset({Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
-            "constant-output", "loss-flat", "loss-slow", "loss-zero", "loss-diverging", "loss-oscillating", "fit-small-batch",
-            "initial-loss", "worse-than-baseline", "underfitting", "per-class-error", "vanishing-gradient",
-            "unchanged-weights", "null-input",
+            "constant-output",
+            "loss-flat",
+            "loss-slow",
+            "loss-zero",
+            "loss-diverging",
+            "loss-oscillating",
+            "fit-small-batch",
+            "initial-loss",
+            "worse-than-baseline",
+            "underfitting",
+            "per-class-error",
+            "vanishing-gradient",
+            "unchanged-weights",
+            "null-input",
         }
     ),
-)  # fmt: skip
+)

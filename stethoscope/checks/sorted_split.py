@@ -147,11 +147,24 @@ def _gap(training: TrainingEvidence | None) -> float:
 
 _EXPLAINS = frozenset(
     {
-        "overfitting", "overtraining", "per-class-error", "worse-than-baseline", "loss-oscillating", "loss-diverging",
-        "loss-flat", "loss-slow", "underfitting", "batch-size", "too-few-epochs", "learning-rate-low",
-        "learning-rate-high", "validation-gap", "validation-better", "loss-jump",
+        "overfitting",
+        "overtraining",
+        "per-class-error",
+        "worse-than-baseline",
+        "loss-oscillating",
+        "loss-diverging",
+        "loss-flat",
+        "loss-slow",
+        "underfitting",
+        "batch-size",
+        "too-few-epochs",
+        "learning-rate-low",
+        "learning-rate-high",
+        "validation-gap",
+        "validation-better",
+        "loss-jump",
     }
-)  # fmt: skip
+)
 
 CHECK = Check(
     id="sorted-split",

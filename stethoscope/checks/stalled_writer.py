@@ -172,8 +172,5 @@ def _duration(seconds: float) -> str:
 
 
 CHECK = Check(
-    id="stalled-writer",
-    title="The writer stalled or lost points",
-    needs=frozenset({Evidence.LOGS}),
-    run=_run,
+    id="stalled-writer", title="The writer stalled or lost points", needs=frozenset({Evidence.LOGS}), run=_run
 )

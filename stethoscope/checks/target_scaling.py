@@ -102,12 +102,26 @@ def _fix(evidence: EvidenceSet, head: Head, trial: str) -> Fix:
 
 _EXPLAINS = frozenset(
     {
-        "loss-flat", "loss-slow", "loss-diverging", "loss-oscillating", "constant-output", "initial-loss",
-        "fit-small-batch", "exploding-gradient", "update-ratio", "unchanged-weights", "nonfinite-training",
-        "underfitting", "worse-than-baseline", "dead-relu", "learning-rate-low", "learning-rate-high", "too-few-epochs",
+        "loss-flat",
+        "loss-slow",
+        "loss-diverging",
+        "loss-oscillating",
+        "constant-output",
+        "initial-loss",
+        "fit-small-batch",
+        "exploding-gradient",
+        "update-ratio",
+        "unchanged-weights",
+        "nonfinite-training",
+        "underfitting",
+        "worse-than-baseline",
+        "dead-relu",
+        "learning-rate-low",
+        "learning-rate-high",
+        "too-few-epochs",
         "optimizer-choice",
     }
-)  # fmt: skip
+)
 
 CHECK = Check(
     id="target-scaling",

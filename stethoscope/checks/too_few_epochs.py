@@ -37,11 +37,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             f"{asked} epoch{'' if asked == 1 else 's'} ({training.base[0].steps_done:,} updates) end while the loss is "
             f"still falling: after {epochs} the skill is {remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect)."
         ),
-        evidence=(
-            losses(training, remedy),
-            *gain_numbers(remedy, LEAST_GAIN),
-            gains(training, verdict.tried),
-        ),
+        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetEpochs(epochs=epochs, was=asked),
     )
 

@@ -51,7 +51,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         ),
         evidence=(
             by_layer(
-                "How far weights moved", "change over size", trained, [layer.relative_change or 0.0 for layer in trained],
+                "How far weights moved",
+                "change over size",
+                trained,
+                [layer.relative_change or 0.0 for layer in trained],
                 Mark(_TOLERANCE, "unchanged"),
             ),
             Number("relative change", still[0].relative_change or 0.0, threshold=_TOLERANCE),
@@ -60,9 +63,9 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             text=(
                 f"Find what keeps the gradient from {still[0].path}: a later layer that does not use its output, units "
                 "that never fire, or an operation without a gradient. Remove the layer if it serves nothing."
-            ),
+            )
         ),
-    )  # fmt: skip
+    )
 
 
 def _reason(still: list[LayerTraining]) -> tuple[Fault, str]:

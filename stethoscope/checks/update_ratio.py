@@ -75,9 +75,17 @@ CHECK = Check(
     run=_run,
     explains=frozenset(
         {
-            "unchanged-weights", "loss-flat", "loss-slow", "constant-output", "worse-than-baseline", "underfitting",
-            "learning-rate-range", "per-class-error", "null-input", "fit-small-batch",
+            "unchanged-weights",
+            "loss-flat",
+            "loss-slow",
+            "constant-output",
+            "worse-than-baseline",
+            "underfitting",
+            "learning-rate-range",
+            "per-class-error",
+            "null-input",
+            "fit-small-batch",
         }
     ),
     symptom=True,
-)  # fmt: skip
+)

@@ -102,8 +102,5 @@ def _by_loss(shape: LogShape) -> tuple[float, float, bool] | None:
 
 
 CHECK = Check(
-    id="validation-better",
-    title="Validation better than training",
-    needs=frozenset({Evidence.LOGS}),
-    run=_run,
+    id="validation-better", title="Validation better than training", needs=frozenset({Evidence.LOGS}), run=_run
 )

@@ -104,9 +104,18 @@ CHECK = Check(
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
     explains=frozenset(
         {
-            "loss-flat", "loss-slow", "unchanged-weights", "update-ratio", "saturation", "underfitting", "constant-output",
-            "worse-than-baseline", "fit-small-batch", "per-class-error", "null-input",
+            "loss-flat",
+            "loss-slow",
+            "unchanged-weights",
+            "update-ratio",
+            "saturation",
+            "underfitting",
+            "constant-output",
+            "worse-than-baseline",
+            "fit-small-batch",
+            "per-class-error",
+            "null-input",
         }
     ),
     symptom=True,
-)  # fmt: skip
+)

@@ -11,39 +11,17 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from stethoscope.architecture.description import Description
-from stethoscope.cli import (
-    activations as cli_activations,
-)
-from stethoscope.cli import (
-    compare as cli_compare,
-)
-from stethoscope.cli import (
-    convert as cli_convert,
-)
-from stethoscope.cli import (
-    curves as cli_curves,
-)
-from stethoscope.cli import (
-    drift as cli_drift,
-)
-from stethoscope.cli import (
-    endurance as cli_endurance,
-)
-from stethoscope.cli import (
-    latency as cli_latency,
-)
-from stethoscope.cli import (
-    predict as cli_predict,
-)
-from stethoscope.cli import (
-    run as cli_run,
-)
-from stethoscope.cli import (
-    sweep as cli_sweep,
-)
-from stethoscope.cli import (
-    versions as cli_versions,
-)
+from stethoscope.cli import activations as cli_activations
+from stethoscope.cli import compare as cli_compare
+from stethoscope.cli import convert as cli_convert
+from stethoscope.cli import curves as cli_curves
+from stethoscope.cli import drift as cli_drift
+from stethoscope.cli import endurance as cli_endurance
+from stethoscope.cli import latency as cli_latency
+from stethoscope.cli import predict as cli_predict
+from stethoscope.cli import run as cli_run
+from stethoscope.cli import sweep as cli_sweep
+from stethoscope.cli import versions as cli_versions
 from stethoscope.cli.answers import (
     DataOption,
     JsonOption,
@@ -226,8 +204,7 @@ def plan(
         str, typer.Option(help="adam, sgd, momentum, adafactor …; auto for the model's own.")
     ] = "auto",
     precision: Annotated[
-        str,
-        typer.Option(help="float32, mixed_float16, mixed_bfloat16, bfloat16, float16; auto for the model's own."),
+        str, typer.Option(help="float32, mixed_float16, mixed_bfloat16, bfloat16, float16; auto for the model's own.")
     ] = "auto",
     batch_size: Annotated[int, typer.Option(min=1, help="Samples in one step, over all devices together.")] = 32,
     sequence_length: Annotated[
@@ -259,14 +236,7 @@ def plan(
         from stethoscope.cli import plan as cli_plan
 
         asked = cli_plan.settings(
-            device,
-            devices,
-            train,
-            optimizer,
-            precision,
-            batch_size,
-            cached_tokens,
-            recompute=recompute,
+            device, devices, train, optimizer, precision, batch_size, cached_tokens, recompute=recompute
         )
         value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
         if isinstance(value, JobResult):

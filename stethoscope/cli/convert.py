@@ -36,8 +36,15 @@ if TYPE_CHECKING:
     from stethoscope.tasks.convert import Conversion
 
 TARGETS = (
-    "onnx", "tflite", "tflite-fp16", "tflite-dynamic", "tflite-int8", "tflite-int16x8", "saved_model", "frozen_graph",
-)  # fmt: skip
+    "onnx",
+    "tflite",
+    "tflite-fp16",
+    "tflite-dynamic",
+    "tflite-int8",
+    "tflite-int16x8",
+    "saved_model",
+    "frozen_graph",
+)
 
 
 def convert(

@@ -93,11 +93,20 @@ def drift(
             job = cli_run.data_params(prepare, target) | ({"trusted": True} if trust else {})
             settings = DriftSettings.from_json(
                 {
-                    "alpha": alpha, "min_effect": min_effect, "rows": rows, "seed": seed, "layer": layer, "time": time,
-                    "prediction": prediction, "confidence": confidence, "label": label, "subgroups": subgroups,
-                    "columns": _names(columns), "ignore": _names(ignore),
+                    "alpha": alpha,
+                    "min_effect": min_effect,
+                    "rows": rows,
+                    "seed": seed,
+                    "layer": layer,
+                    "time": time,
+                    "prediction": prediction,
+                    "confidence": confidence,
+                    "label": label,
+                    "subgroups": subgroups,
+                    "columns": _names(columns),
+                    "ignore": _names(ignore),
                 }
-            )  # fmt: skip
+            )
             asked = Monitor(places[0].resolve(), settings, model and model.resolve(), checked_url(webhook), job)
         try:
             result = _run(asked, current, cli_run.budget(memory_limit, timeout))

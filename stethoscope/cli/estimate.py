@@ -41,12 +41,7 @@ def estimated(
     """
     results: dict[str, JobResult] = {}
     for settings in chosen:
-        params = {
-            "settings": settings.to_json(),
-            "batch_sizes": list(rows),
-            "sizes": list(sizes),
-            "trusted": trust,
-        }
+        params = {"settings": settings.to_json(), "batch_sizes": list(rows), "sizes": list(sizes), "trusted": trust}
         results[settings.call], _ = cli_run.model_job("estimate", model, None, params, limits)
     return results
 

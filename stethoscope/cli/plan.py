@@ -44,16 +44,7 @@ def settings(
     Raises:
         BadSetting: one of them makes no sense.
     """
-    return Settings(
-        device(device_text),
-        devices,
-        training,
-        optimizer,
-        precision,
-        batch_size,
-        recompute,
-        cached_tokens,
-    )
+    return Settings(device(device_text), devices, training, optimizer, precision, batch_size, recompute, cached_tokens)
 
 
 def image_size(text: str) -> tuple[int, int] | None:

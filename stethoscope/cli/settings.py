@@ -84,12 +84,7 @@ def refusal(model: Path, settings: RunSettings) -> dict[str, Any] | None:
     return {
         "reason": " ".join(item.message for item in found),
         "refusals": [
-            {
-                "setting": item.setting,
-                "kind": item.kind,
-                "message": item.message,
-                "nearest": item.nearest.to_json(),
-            }
+            {"setting": item.setting, "kind": item.kind, "message": item.message, "nearest": item.nearest.to_json()}
             for item in found
         ],
         "nearest": nearest_valid(settings, machine, tensorflow=tensorflow).to_json(),

@@ -8,14 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stethoscope.drift.report import (
-    DriftReport,
-    FeatureDrift,
-    OverTime,
-    SmallestShift,
-    Subgroups,
-    ToldApart,
-)
+from stethoscope.drift.report import DriftReport, FeatureDrift, OverTime, SmallestShift, Subgroups, ToldApart
 
 _SHOWN, _SHOWN_GROUPS, _SHOWN_STRETCHES = 20, 3, 12
 _TESTS = {"anderson_darling": "AD", "chi_squared": "χ²", "chi_squared_permuted": "χ² perm.", "fisher_exact": "Fisher"}

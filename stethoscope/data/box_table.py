@@ -19,8 +19,12 @@ from stethoscope.types import ModelFile
 
 _FILES = (*FILE_COLUMNS, "imagefilename", "frame", "imgpath")
 _CLASSES = ("class", "label", "classname", "name", "category", "labelname", "object", "classid", "categoryid", "type")
-_CORNERS = (("xmin", "x1", "left", "xtl", "bboxxmin"), ("ymin", "y1", "top", "ytl", "bboxymin"),
-            ("xmax", "x2", "right", "xbr", "bboxxmax"), ("ymax", "y2", "bottom", "ybr", "bboxymax"))  # fmt: skip
+_CORNERS = (
+    ("xmin", "x1", "left", "xtl", "bboxxmin"),
+    ("ymin", "y1", "top", "ytl", "bboxymin"),
+    ("xmax", "x2", "right", "xbr", "bboxxmax"),
+    ("ymax", "y2", "bottom", "ybr", "bboxymax"),
+)
 _SIZED = (
     ("x", "bboxx"),
     ("y", "bboxy"),

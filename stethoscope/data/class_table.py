@@ -122,9 +122,10 @@ def _layout(rows: Sequence[Sequence[str]], target: str) -> Layout | None:
     if label is not None and label != file:
         return Layout(file, label, (), split)
     marked = [
-        place for place in others
+        place
+        for place in others
         if all(place < len(row) and row[place] in ("0", "1", "0.0", "1.0", "-1", "-1.0") for row in rows[1:])
-    ]  # fmt: skip
+    ]
     if marked and len(rows) > 1 and len(marked) <= _MOST_CLASSES:
         return Layout(file, None, tuple(marked), split)
     words = [place for place in others if place != split]

@@ -139,8 +139,10 @@ class CsvData(FieldRows):
             readings[name] = reading_of(text, self._stream.decimal)
             for row, cell in readings[name].bad_cells:
                 self._stream.problems.add(
-                    f"cell {name}", f"row {row + 1:,}", f"Column {name!r}: expected a number, got {cell[:60]!r}; it counts as missing."
-                )  # fmt: skip
+                    f"cell {name}",
+                    f"row {row + 1:,}",
+                    f"Column {name!r}: expected a number, got {cell[:60]!r}; it counts as missing.",
+                )
         return readings
 
     def _fields(self) -> TableFields:

@@ -16,9 +16,21 @@ from stethoscope.types import ModelFile
 
 _GENERIC = frozenset(["images", "image", "imgs", "img", "pictures", "photos", "jpegs", "jpg", "png", "data", "dataset"])
 _MAGICS = (
-    b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"BM", b"II*\x00", b"MM\x00*", b"\x00\x00\x00\x0cjP  ",
-    b"P1", b"P2", b"P3", b"P4", b"P5", b"P6",
-)  # fmt: skip
+    b"\xff\xd8\xff",
+    b"\x89PNG\r\n\x1a\n",
+    b"GIF87a",
+    b"GIF89a",
+    b"BM",
+    b"II*\x00",
+    b"MM\x00*",
+    b"\x00\x00\x00\x0cjP  ",
+    b"P1",
+    b"P2",
+    b"P3",
+    b"P4",
+    b"P5",
+    b"P6",
+)
 
 
 class ImageFolderReader:
@@ -106,9 +118,7 @@ def _classes_named_like_splits(images: Sequence[str]) -> set[tuple[str, ...]]:
 
 def _places(folders: tuple[str, ...], named_so: Set[tuple[str, ...]]) -> tuple[str, tuple[str, ...]]:
     """(split, the other folders that may be classes)."""
-    at = next(
-        (at for at, part in enumerate(folders) if is_split(part) and folders[: at + 1] not in named_so), None
-    )  # fmt: skip
+    at = next((at for at, part in enumerate(folders) if is_split(part) and folders[: at + 1] not in named_so), None)
     split = folders[at] if at is not None else ""
     rest = list(folders)
     if at is not None:

@@ -168,16 +168,24 @@ class ParquetData(FieldRows):
             # What is media is decoded when it is looked at, one row is enough to see its form.
             name: self._column(table.slice(0, 4) if details[name] else table, name, details[name])[0]
             for name in names
-        }  # fmt: skip
+        }
         made = table_fields(self._file.name, looked, options, details)
         named = class_names(schema.metadata)
         target = next((field for field in made.fields if field.role == "target"), None)
         classes = named.get(target.name, made.classes) if target else ()
         splits = tuple(dict.fromkeys(split for *_, split in self._groups if split))
         return DataAbout(
-            READER.id, READER.title, rows, True, made.fields, classes, splits if len(splits) > 1 else (),
-            tuple(self._problems[:50]), len(self._problems), made.notes,
-        )  # fmt: skip
+            READER.id,
+            READER.title,
+            rows,
+            True,
+            made.fields,
+            classes,
+            splits if len(splits) > 1 else (),
+            tuple(self._problems[:50]),
+            len(self._problems),
+            made.notes,
+        )
 
 
 def damage(*more: type[Exception]) -> tuple[type[Exception], ...]:

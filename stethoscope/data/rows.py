@@ -38,9 +38,12 @@ def data_of(context: TaskContext) -> Feed:
 
 
 def read_rows(
-    file: ModelFile, budget_bytes: int, preparation: Preparation, options: Mapping[str, Any] | None = None,
+    file: ModelFile,
+    budget_bytes: int,
+    preparation: Preparation,
+    options: Mapping[str, Any] | None = None,
     most_rows: int | None = None,
-) -> Feed:  # fmt: skip
+) -> Feed:
     """Reads every row (or the first `most_rows`) as one array per name, in parts that are prepared one after another.
 
     An array beside x and y whose rows have no one shape is left out.

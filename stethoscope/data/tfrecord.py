@@ -87,8 +87,12 @@ class TFRecordData(FieldRows):
         self._reach(stop)
         rows = [self._row(place, payload, problem, names) for place, (payload, problem) in self._read(start, stop)]
         wanted = [field.name for field in self.about.fields if names is None or field.name in names]
-        return {name: _column([row.get(name) for row in rows], self._fields.texts) if name in self._fields.texts
-                else stacked([row.get(name) for row in rows]) for name in wanted}  # fmt: skip
+        return {
+            name: _column([row.get(name) for row in rows], self._fields.texts)
+            if name in self._fields.texts
+            else stacked([row.get(name) for row in rows])
+            for name in wanted
+        }
 
     def row_problems(self, start: int, stop: int) -> Mapping[int, Sequence[str]]:
         """What was found wrong with these rows when they were read."""
@@ -207,9 +211,17 @@ class TFRecordData(FieldRows):
         if self._prefix is not None and not classes:
             classes = tuple(name for _, name in sorted(self._label_map.items()))
         return DataAbout(
-            READER.id, READER.title, rows, exact, self._fields.fields, classes, splits if len(splits) > 1 else (),
-            self._problems.kept, self._problems.count, self._fields.notes,
-        )  # fmt: skip
+            READER.id,
+            READER.title,
+            rows,
+            exact,
+            self._fields.fields,
+            classes,
+            splits if len(splits) > 1 else (),
+            self._problems.kept,
+            self._problems.count,
+            self._fields.notes,
+        )
 
 
 def _column(rows: Sequence[Any], _texts: frozenset[str]) -> Column:

@@ -114,7 +114,10 @@ def _places(features: Sequence[Feature]) -> tuple[list[npt.NDArray[np.int64]], i
         (int(one.reference_rows.max(initial=-1)) + 1 for one, has in zip(features, known, strict=True) if has),
         default=0,
     )
-    count = max((first + int(one.current_rows.max(initial=-1)) + 1 for one, has in zip(features, known, strict=True) if has), default=0)  # fmt: skip
+    count = max(
+        (first + int(one.current_rows.max(initial=-1)) + 1 for one, has in zip(features, known, strict=True) if has),
+        default=0,
+    )
     blocks: dict[tuple[int, int], npt.NDArray[np.int64]] = {}
     places = []
     for one, has in zip(features, known, strict=True):

@@ -112,9 +112,7 @@ def layer_before_output(architecture: Architecture, runner: Runner) -> str:
 
 def _seen(context: TaskContext, architecture: Architecture, runner: Runner, role: str, layer: str, rows: int) -> _Seen:
     own = replace(
-        context,
-        files={**context.files, "data": context.files[role]},
-        params={**context.params, "layer": layer},
+        context, files={**context.files, "data": context.files[role]}, params={**context.params, "layer": layer}
     )
     one = OneLayer(own, architecture, runner)
     size = one.batch_size(_BATCH_SIZE)
@@ -122,9 +120,14 @@ def _seen(context: TaskContext, architecture: Architecture, runner: Runner, role
     places: list[npt.NDArray[np.int64]] = []
     with ModelRows(own, architecture, runner) as given:
         found = gather_vectors(
-            given, one.output, one.layout(one.rank), rows, size,
-            lambda done, text: context.report(f"activations of the {role}", done, text), one.path,
-        )  # fmt: skip
+            given,
+            one.output,
+            one.layout(one.rank),
+            rows,
+            size,
+            lambda done, text: context.report(f"activations of the {role}", done, text),
+            one.path,
+        )
         for at, feed in given.batches(min(rows, given.rows), size):
             places.append(at)
             for name, array in runner.predict(feed).items():

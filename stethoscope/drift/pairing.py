@@ -196,9 +196,15 @@ def _missing(
     if first.any() or second.any():
         names = np.array(["present", "missing"], object)
         yield Feature(
-            f"{shown} (missing)", "category", "missing", names[first.astype(int)], names[second.astype(int)], field_name,
-            np.arange(len(first)), np.arange(len(second)),
-        )  # fmt: skip
+            f"{shown} (missing)",
+            "category",
+            "missing",
+            names[first.astype(int)],
+            names[second.astype(int)],
+            field_name,
+            np.arange(len(first)),
+            np.arange(len(second)),
+        )
 
 
 def _as_words(one: Field) -> npt.NDArray[Any]:
@@ -244,8 +250,13 @@ def _unknown(
     others = np.array([row for row, one in enumerate(second) if tuple(one) not in seen], np.int64)
     at = rows or (np.arange(len(first)), np.arange(len(second)))
     yield Feature(
-        f"{name}: {part}", "number", role,
-        unknown_shares([first[row] for row in rest], known), unknown_shares([second[row] for row in others], known),
-        name, at[0][rest], at[1][others],
+        f"{name}: {part}",
+        "number",
+        role,
+        unknown_shares([first[row] for row in rest], known),
+        unknown_shares([second[row] for row in others], known),
+        name,
+        at[0][rest],
+        at[1][others],
         "The vocabulary is that of one half of the reference; its other half is compared.",
-    )  # fmt: skip
+    )

@@ -106,11 +106,7 @@ def _named(one: Feature) -> tuple[npt.NDArray[np.str_], npt.NDArray[np.str_]] | 
         return None
     bounds = [f"{edge:.4g}" for edge in edges]
     shown = np.array(
-        [
-            f"≤ {bounds[0]}",
-            *(f"{low} … {high}" for low, high in itertools.pairwise(bounds)),
-            f"> {bounds[-1]}",
-        ]
+        [f"≤ {bounds[0]}", *(f"{low} … {high}" for low, high in itertools.pairwise(bounds)), f"> {bounds[-1]}"]
     )
     return shown[np.searchsorted(edges, sides[0], side="left")], shown[np.searchsorted(edges, sides[1], side="left")]
 

@@ -8,29 +8,80 @@ from stethoscope.types import Architecture, Layer
 
 _KEEPS = frozenset(
     {
-        "InputLayer", "Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "Flatten", "Reshape",
-        "Permute", "RepeatVector", "Masking", "Identity", "GaussianNoise", "GaussianDropout", "AlphaDropout",
-        "ActivityRegularization", "Concatenate", "Cast", "Transpose", "ExpandDims", "Squeeze", "ZeroPadding1D",
-        "ZeroPadding2D", "ZeroPadding3D", "Cropping1D", "Cropping2D", "Cropping3D", "Resizing", "CenterCrop",
-        "RandomCrop", "RandomFlip", "RandomRotation", "RandomTranslation", "RandomZoom", "RandomHeight", "RandomWidth",
-        "MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "AveragePooling1D", "AveragePooling2D", "AveragePooling3D",
-        "GlobalAveragePooling1D", "GlobalAveragePooling2D", "GlobalMaxPooling1D", "GlobalMaxPooling2D", "UpSampling1D",
-        "UpSampling2D", "UpSampling3D",
+        "InputLayer",
+        "Dropout",
+        "SpatialDropout1D",
+        "SpatialDropout2D",
+        "SpatialDropout3D",
+        "Flatten",
+        "Reshape",
+        "Permute",
+        "RepeatVector",
+        "Masking",
+        "Identity",
+        "GaussianNoise",
+        "GaussianDropout",
+        "AlphaDropout",
+        "ActivityRegularization",
+        "Concatenate",
+        "Cast",
+        "Transpose",
+        "ExpandDims",
+        "Squeeze",
+        "ZeroPadding1D",
+        "ZeroPadding2D",
+        "ZeroPadding3D",
+        "Cropping1D",
+        "Cropping2D",
+        "Cropping3D",
+        "Resizing",
+        "CenterCrop",
+        "RandomCrop",
+        "RandomFlip",
+        "RandomRotation",
+        "RandomTranslation",
+        "RandomZoom",
+        "RandomHeight",
+        "RandomWidth",
+        "MaxPooling1D",
+        "MaxPooling2D",
+        "MaxPooling3D",
+        "AveragePooling1D",
+        "AveragePooling2D",
+        "AveragePooling3D",
+        "GlobalAveragePooling1D",
+        "GlobalAveragePooling2D",
+        "GlobalMaxPooling1D",
+        "GlobalMaxPooling2D",
+        "UpSampling1D",
+        "UpSampling2D",
+        "UpSampling3D",
     }
-)  # fmt: skip
+)
 """Layers that hand values on at the same scale."""
 _NORMALISES = frozenset(
     {
-        "Normalization", "BatchNormalization", "LayerNormalization", "GroupNormalization", "UnitNormalization",
-        "RMSNormalization", "SyncBatchNormalization",
+        "Normalization",
+        "BatchNormalization",
+        "LayerNormalization",
+        "GroupNormalization",
+        "UnitNormalization",
+        "RMSNormalization",
+        "SyncBatchNormalization",
     }
-)  # fmt: skip
+)
 _LOOKS_UP = frozenset(
     {
-        "Embedding", "Hashing", "StringLookup", "IntegerLookup", "TextVectorization", "CategoryEncoding",
-        "Discretization", "HashedCrossing",
+        "Embedding",
+        "Hashing",
+        "StringLookup",
+        "IntegerLookup",
+        "TextVectorization",
+        "CategoryEncoding",
+        "Discretization",
+        "HashedCrossing",
     }
-)  # fmt: skip
+)
 _WRAPS = frozenset({"TimeDistributed", "Bidirectional"})
 
 

@@ -50,12 +50,7 @@ class Decoded:
 
 
 def take_rows(
-    rows: Bytes,
-    records: Positions,
-    which: npt.NDArray[np.intp],
-    example: Layout,
-    layouts: list[Layout],
-    found: Decoded,
+    rows: Bytes, records: Positions, which: npt.NDArray[np.intp], example: Layout, layouts: list[Layout], found: Decoded
 ) -> None:
     """Reads rows that were checked, shape (rows, bytes); `which` says which of `layouts` each has."""
     step, wall, *values = _columns(rows, example)

@@ -22,11 +22,7 @@ from typing import Any
 POOL_VARIABLE = "TF_ONEDNN_USE_SYSTEM_ALLOCATOR"
 MAPPED_FROM_BYTES = 64 << 10
 """Blocks from this size are mapped on their own; glibc starts with 128 KiB and raises it to 32 MiB by itself."""
-VARIABLES = {
-    POOL_VARIABLE: "1",
-    "MALLOC_MMAP_THRESHOLD_": str(MAPPED_FROM_BYTES),
-    "MALLOC_ARENA_MAX": "1",
-}
+VARIABLES = {POOL_VARIABLE: "1", "MALLOC_MMAP_THRESHOLD_": str(MAPPED_FROM_BYTES), "MALLOC_ARENA_MAX": "1"}
 """The environment in which a process allocates as `give_back_at_once` makes this one allocate, from its start."""
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -3, -4, -8
 _NEVER, _NONE = -1, 0

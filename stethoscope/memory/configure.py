@@ -57,9 +57,7 @@ def _on_cpu(tf: Any, settings: RunSettings) -> list[str]:
     cpu = tf.config.list_physical_devices("CPU")[0]
     number = len(settings.logical_devices)
     _set(
-        tf.config.set_logical_device_configuration,
-        cpu,
-        [tf.config.LogicalDeviceConfiguration() for _ in range(number)],
+        tf.config.set_logical_device_configuration, cpu, [tf.config.LogicalDeviceConfiguration() for _ in range(number)]
     )
     return [f"The CPU as {_counted(number, 'logical device')}."]
 

@@ -138,13 +138,7 @@ class Estimate:
 
 
 def estimate(
-    facts: Facts,
-    runtime: Runtime,
-    *,
-    batch_size: int,
-    samples: int,
-    call: str,
-    size: int | None = None,
+    facts: Facts, runtime: Runtime, *, batch_size: int, samples: int, call: str, size: int | None = None
 ) -> Estimate:
     """Adds up one run.
 
@@ -175,7 +169,10 @@ def estimate(
     phase, parts = max(options, key=lambda item: sum(item[1]))
     profile = facts.profile
     return Estimate(
-        batch_size, call, size, *parts,
+        batch_size,
+        call,
+        size,
+        *parts,
         peak_bytes=sum(parts),
         phase=phase,
         at=facts.names[profile.at] if profile.live_bytes else "",
@@ -183,7 +180,7 @@ def estimate(
         alive=tuple(facts.tensors[name] for name in profile.alive if name in facts.tensors)[:SHOWN_TENSORS],
         timeline=timeline(facts),
         notes=facts.notes,
-    )  # fmt: skip
+    )
 
 
 def timeline(facts: Facts) -> tuple[Moment, ...]:

@@ -104,11 +104,7 @@ class PeakFit:
         return (max(0.0, float(slopes[-1])) + proportional) / 2
 
     def of(
-        self,
-        probes: Mapping[int, int],
-        *,
-        loading_peak_bytes: int | None = None,
-        held_bytes: int | None = None,
+        self, probes: Mapping[int, int], *, loading_peak_bytes: int | None = None, held_bytes: int | None = None
     ) -> PeakFit:
         """The same model through other probes."""
         return PeakFit(

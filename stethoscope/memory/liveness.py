@@ -136,12 +136,7 @@ def _released(steps: Sequence[Step], roots: Mapping[str, str], until: Mapping[st
 
 
 def _overwritten(
-    step: Step,
-    roots: Mapping[str, str],
-    last: Mapping[str, int],
-    position: int,
-    alive: Mapping[str, int],
-    size: int,
+    step: Step, roots: Mapping[str, str], last: Mapping[str, int], position: int, alive: Mapping[str, int], size: int
 ) -> str | None:
     end = position + max(1, step.lasts) - 1
     fitting = [

@@ -43,11 +43,30 @@ FREE = frozenset({"Const", "Placeholder", "NoOp", "Shape", "ShapeN", "Size", "Ra
 """They hold nothing that counts: weights are counted apart, shapes are small."""
 RENAMED = frozenset(
     {
-        "Reshape", "Identity", "IdentityN", "Squeeze", "ExpandDims", "StopGradient", "PreventGradient", "CheckNumerics",
-        "ReadVariableOp", "Bitcast", "EnsureShape", "PlaceholderWithDefault", "Unpack", "Snapshot", "LoopCond",
-        "Enter", "Merge", "Switch", "NextIteration", "Exit", "TensorListSetItem", "TensorListGetItem",
+        "Reshape",
+        "Identity",
+        "IdentityN",
+        "Squeeze",
+        "ExpandDims",
+        "StopGradient",
+        "PreventGradient",
+        "CheckNumerics",
+        "ReadVariableOp",
+        "Bitcast",
+        "EnsureShape",
+        "PlaceholderWithDefault",
+        "Unpack",
+        "Snapshot",
+        "LoopCond",
+        "Enter",
+        "Merge",
+        "Switch",
+        "NextIteration",
+        "Exit",
+        "TensorListSetItem",
+        "TensorListGetItem",
     }
-)  # fmt: skip
+)
 """Every output is the first input (of IdentityN the one in its place) under another name, or a part of it."""
 _UNARY = (
     "Abs Acos Acosh Asin Asinh Atan Atanh Ceil Cos Cosh Digamma Elu Erf Erfc Erfinv Exp Expm1 Floor Inv Lgamma LeakyRelu Log "

@@ -160,9 +160,15 @@ def of_other_runtimes(settings: RunSettings) -> Iterator[Refusal]:
     """What ONNX Runtime and LiteRT, which run ONNX and TFLite files, have no part in."""
     plain = RunSettings()
     names = (
-        "call", "precision", "xla", "allocator", "inter_threads", "memory_growth", "gpu_memory_limit_bytes",
+        "call",
+        "precision",
+        "xla",
+        "allocator",
+        "inter_threads",
+        "memory_growth",
+        "gpu_memory_limit_bytes",
         "logical_devices",
-    )  # fmt: skip
+    )
     for name in names:
         if getattr(settings, name) != getattr(plain, name):
             yield Refusal(

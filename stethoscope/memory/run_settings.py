@@ -48,9 +48,11 @@ class RunSettings:
     def __post_init__(self) -> None:
         """Raises BadSetting for values that make no sense anywhere."""
         for name, value, known in (
-            ("call", self.call, CALLS), ("precision", self.precision, PRECISIONS), ("device", self.device, DEVICES),
+            ("call", self.call, CALLS),
+            ("precision", self.precision, PRECISIONS),
+            ("device", self.device, DEVICES),
             ("allocator", self.allocator, ALLOCATORS),
-        ):  # fmt: skip
+        ):
             if value not in known:
                 raise BadSetting(f"Setting {name}: expected one of {', '.join(known)}, got {value!r}.")
         for name in ("batch_size", "intra_threads", "inter_threads", "gpu_memory_limit_bytes", "memory_limit_bytes"):

@@ -253,9 +253,15 @@ def split(
     fits = total <= usable and all(share.share_bytes >= share.predicted_bytes for share in shares)
     fitting = tuple(needed) if fits else _fitting(needed, usable)
     return Split(
-        device_bytes, reserved_bytes, headroom_fraction, shares, total, fits, fitting,
+        device_bytes,
+        reserved_bytes,
+        headroom_fraction,
+        shares,
+        total,
+        fits,
+        fitting,
         _sentence(shares, total, usable, fits, fitting),
-    )  # fmt: skip
+    )
 
 
 def _check(

@@ -206,9 +206,15 @@ class _Comparing:
         folded = ""
         if found.verdict == "different":
             why = partial(
-                explain, first=first, second=second, tensors=(tensors, others), pairs=pairs, feed=feed, matched=matched,
+                explain,
+                first=first,
+                second=second,
+                tensors=(tensors, others),
+                pairs=pairs,
+                feed=feed,
+                matched=matched,
                 preprocessing=found.preprocessing,
-            )  # fmt: skip
+            )
             part = partial(first_divergence, first.architecture, tensors, others, pairs)
             errors_but = partial(layer_errors, tensors, others, pairs, sources, floor=floor)
             parting, folded = self._parting(part, errors, errors_but, why, across)

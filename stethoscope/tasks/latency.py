@@ -187,9 +187,16 @@ class _Latency:
 
     def _row(self, one: Subject, style: str, size: int) -> Row:
         return Row(
-            one.file.name, one.role, one.format_id, one.runtime, style, one.device, one.threads_used, size,
+            one.file.name,
+            one.role,
+            one.format_id,
+            one.runtime,
+            style,
+            one.device,
+            one.threads_used,
+            size,
             reason=f"{one.file.name}, {_rows(size)} a call: under way when the run ended.",
-        )  # fmt: skip
+        )
 
     def _failed(self, one: Subject) -> None:
         for size in one.takes(self._batch_sizes):

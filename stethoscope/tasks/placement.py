@@ -45,15 +45,25 @@ class Placement:
         context.memory.enforce()
         use = xla_use(architecture)
         trial = Trial(
-            program, context.folder / "tmp" / "trained", context.files["model"].name,
+            program,
+            context.folder / "tmp" / "trained",
+            context.files["model"].name,
             lambda message: context.report("placement", message=message),
-        )  # fmt: skip
+        )
 
         def kept(clash: Clash, attempts: tuple[Attempt, ...]) -> PlacementReport:
             report = PlacementReport(
-                use, clash, attempts, TRAIN, PREDICT, program.rows, steps, trial.final_loss, assumed,
+                use,
+                clash,
+                attempts,
+                TRAIN,
+                PREDICT,
+                program.rows,
+                steps,
+                trial.final_loss,
+                assumed,
                 summed_up(use, clash, attempts),
-            )  # fmt: skip
+            )
             context.save_partial(report)
             return report
 
@@ -66,8 +76,16 @@ class Placement:
                 kept(clash, attempts)
                 if time.monotonic() > deadline:
                     done = Attempt(
-                        planned.id, planned.title, False, None, None, "The time was up.", False, planned.code, planned.note
-                    )  # fmt: skip
+                        planned.id,
+                        planned.title,
+                        False,
+                        None,
+                        None,
+                        "The time was up.",
+                        False,
+                        planned.code,
+                        planned.note,
+                    )
                 else:
                     done = trial.attempt(planned.id)
                 attempts = tuple(done if item.id == done.id else item for item in attempts)

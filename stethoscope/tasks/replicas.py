@@ -60,17 +60,14 @@ class Replicas:
             context.report("train", None, f"run {runs}: {title}")
 
         trial = ReplicaTrial(
-            program, devices, epochs, per_replica=per_replica,
-            more_time=lambda: time.monotonic() < deadline, say=say,
-        )  # fmt: skip
+            program, devices, epochs, per_replica=per_replica, more_time=lambda: time.monotonic() < deadline, say=say
+        )
         way = trial.start
         package = "keras" if setup.modern else "tf_keras"
-        code = printed_program(
-            context.files["model"].name, package, devices, way.batch_size, per_replica=per_replica
-        )  # fmt: skip
+        code = printed_program(context.files["model"].name, package, devices, way.batch_size, per_replica=per_replica)
         report = ReplicaReport(
             devices, way.batch_size, way.global_batch_size, way.rows, epochs, code=code, assumed=assumed
-        )  # fmt: skip
+        )
 
         def keep() -> ReplicaReport:
             nonlocal report

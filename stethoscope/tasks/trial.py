@@ -157,8 +157,7 @@ def _passes(
             if cause is None:
                 raise
             raise OutOfMemory(
-                f"Batch of {batch_size:,}: {cause.sentence}",
-                {"oom": named_by(cause, batch_size)},
+                f"Batch of {batch_size:,}: {cause.sentence}", {"oom": named_by(cause, batch_size)}
             ) from error
         times.append(time.perf_counter() - start)
         peaks.append(context.memory.peak_bytes())

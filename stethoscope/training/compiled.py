@@ -24,9 +24,19 @@ from stethoscope.training.model import package
 from stethoscope.types import Architecture
 
 _BASE_SETTINGS = (
-    "name", "learning_rate", "weight_decay", "clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum",
-    "ema_overwrite_frequency", "loss_scale_factor", "gradient_accumulation_steps", "jit_compile",
-)  # fmt: skip
+    "name",
+    "learning_rate",
+    "weight_decay",
+    "clipnorm",
+    "clipvalue",
+    "global_clipnorm",
+    "use_ema",
+    "ema_momentum",
+    "ema_overwrite_frequency",
+    "loss_scale_factor",
+    "gradient_accumulation_steps",
+    "jit_compile",
+)
 
 
 def live_losses(setup: Setup) -> list[Any]:

@@ -135,17 +135,23 @@ def _data(setup: Setup) -> list[WhatIf]:
     if targets:
         found.append(
             WhatIf(
-                "scale-targets", "Targets scaled to mean 0 and spread 1", 0.6,
-                lambda: scaled_targets(setup, "", "standardise"), same_loss=False,
+                "scale-targets",
+                "Targets scaled to mean 0 and spread 1",
+                0.6,
+                lambda: scaled_targets(setup, "", "standardise"),
+                same_loss=False,
             )
-        )  # fmt: skip
+        )
     if inputs and targets:
         found.append(
             WhatIf(
-                "scale-both", "Inputs and targets scaled to mean 0 and spread 1", 0.4,
-                lambda: scaled_targets(with_inputs(setup), "", "standardise"), same_loss=False,
+                "scale-both",
+                "Inputs and targets scaled to mean 0 and spread 1",
+                0.4,
+                lambda: scaled_targets(with_inputs(setup), "", "standardise"),
+                same_loss=False,
             )
-        )  # fmt: skip
+        )
     return found
 
 
@@ -181,19 +187,26 @@ def _fit(setup: Setup, course: Course) -> list[WhatIf]:
         adam = {"class_name": "Adam", "config": {"learning_rate": 0.001}}
         found.append(
             WhatIf(
-                "adam", "Adam with a learning rate of 0.001", 1.5 if course.diverged or course.flat else 3.0,
-                lambda: setup.with_changes(optimizer=adam), 0.001, structural=True,
+                "adam",
+                "Adam with a learning rate of 0.001",
+                1.5 if course.diverged or course.flat else 3.0,
+                lambda: setup.with_changes(optimizer=adam),
+                0.001,
+                structural=True,
             )
-        )  # fmt: skip
+        )
     fitting = 32 if rows >= 32 / MAX_BATCH_SHARE else max(4, rows // 8)
     big = batch > MAX_BATCH or (batch > rows * MAX_BATCH_SHARE and rows >= 32)
     if (big or batch < MIN_BATCH) and fitting != batch and rows > fitting:
         found.append(
             WhatIf(
-                "batch-32", f"Batches of {fitting} rows", 2.5 if big else 4.5,
-                lambda: setup.with_changes(batch_size=fitting), float(fitting),
+                "batch-32",
+                f"Batches of {fitting} rows",
+                2.5 if big else 4.5,
+                lambda: setup.with_changes(batch_size=fitting),
+                float(fitting),
             )
-        )  # fmt: skip
+        )
     return found
 
 

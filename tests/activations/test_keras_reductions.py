@@ -138,8 +138,10 @@ def test_attention_scores_are_those_keras_returns(heads, tmp_path):
     with opened(file, tmp_path) as runner:
         values = np.random.default_rng(0).normal(size=(3, 6, 8)).astype("float32")
         found = runner.attention({runner.inputs[0].name: values}, ["attend", "tags"])
-        asked = made([values, values], return_attention_scores=True) if heads == "Attention" else made(
-            values, values, return_attention_scores=True
-        )  # fmt: skip
+        asked = (
+            made([values, values], return_attention_scores=True)
+            if heads == "Attention"
+            else made(values, values, return_attention_scores=True)
+        )
         assert list(found) == ["attend"] and len(found["attend"]) == 1
         np.testing.assert_allclose(found["attend"][0], np.asarray(asked[1]), atol=1e-6)

@@ -165,8 +165,12 @@ def test_constants_are_no_activations():
     )
     expected = reachable(model)
     assert {path: why == CONSTANT for path, why in expected.items()} == {
-        "filled": True, "turned": True, "conv": True, "text": True, "fed": False,
-    }  # fmt: skip
+        "filled": True,
+        "turned": True,
+        "conv": True,
+        "text": True,
+        "fed": False,
+    }
     left = unseen(model, {**expected, "text": ""}, {"fed#1", "conv:2"}, {})
     assert [layer.path for layer in left] == ["filled", "turned", "text"] and "no numbers" in left[-1].reason
     assert base("a/b#2:1", {"a/b"}) == "a/b" and base("a:1", {"a:1", "a"}) == "a:1"

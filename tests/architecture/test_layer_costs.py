@@ -110,10 +110,17 @@ def test_what_is_not_known_is_none_with_the_reason():
 def test_a_fixed_batch_is_scaled():
     layers = (
         Layer(
-            "fc", "FULLY_CONNECTED", (1, 5), 35, 0, "int8", (), {"fusedActivationFunction": "NONE"},
+            "fc",
+            "FULLY_CONNECTED",
+            (1, 5),
+            35,
+            0,
+            "int8",
+            (),
+            {"fusedActivationFunction": "NONE"},
             (Operand("", (1, 7)), Operand("", (5, 7))),
         ),
-    )  # fmt: skip
+    )
     spec = TensorSpec("x", (1, 7), "int8")
     architecture = Architecture("tflite", "", 35, None, (spec,), (), layers)
     (cost,) = costs(architecture, 4)

@@ -18,14 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _label(kind: str, accepted: str = "", neutral: str = "", name: str = "case") -> dict[str, Any]:
     words = [kind, *accepted.split()] if kind else []
-    return {
-        "id": name,
-        "split": "dev",
-        "title": "t",
-        "kind": kind,
-        "accepted": words,
-        "neutral": neutral.split(),
-    }
+    return {"id": name, "split": "dev", "title": "t", "kind": kind, "accepted": words, "neutral": neutral.split()}
 
 
 def _answer(*findings: tuple[str, str], **more: Any) -> dict[str, Any]:

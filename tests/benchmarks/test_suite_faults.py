@@ -20,9 +20,14 @@ def read(path, lock):
 def test_each_kind_of_fault_is_found_inside_functions_only():
     found = faults_of(ast.parse(CODE))
     assert sorted(kind for kind, _ in found) == [
-        "another number", "another number", "branch never taken", "flipped comparison", "flipped comparison",
-        "lock not taken", "swallowed error",
-    ]  # fmt: skip
+        "another number",
+        "another number",
+        "branch never taken",
+        "flipped comparison",
+        "flipped comparison",
+        "lock not taken",
+        "swallowed error",
+    ]
     assert all(node.lineno > 3 for _, node in found)
 
 

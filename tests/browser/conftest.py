@@ -26,10 +26,19 @@ FRAMEWORKS = ("libtensorflow", "_pywrap_tensorflow", "onnxruntime", "ai_edge_lit
 # Chromium's own address bar, which nobody sees, is drawn by two more processes. The others are what Playwright turns off: the
 # later list counts.
 _FEATURES_OFF = (
-    "WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose",
-    "HttpsUpgrades", "HttpsFirstBalancedModeAutoEnable", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints",
-    "PaintHolding", "PreconnectToSearch", "ThirdPartyStoragePartitioning",
-)  # fmt: skip
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "MediaRouter",
+    "NetworkTimeServiceQuerying",
+    "OptimizationHints",
+    "PaintHolding",
+    "PreconnectToSearch",
+    "ThirdPartyStoragePartitioning",
+)
 # Tabs of one browser share a process, and with it the app's scripts as they were compiled for the first of them. Pages that are
 # looked at for seconds gain nothing from compiling those again, better.
 FLAGS = [
@@ -77,12 +86,7 @@ def server(first_in_line, tmp_path_factory, logs) -> Iterator[LiveServer]:
     )
     planted = {} if ALL or recording else recorded.plant(folder / "workspace", but=RUN_IN_BROWSER)
     with live_server(
-        folder,
-        base_path="/team/models",
-        max_upload_bytes="300MiB",
-        log_folders=logs,
-        job_slots=2,
-        light_slots=2,
+        folder, base_path="/team/models", max_upload_bytes="300MiB", log_folders=logs, job_slots=2, light_slots=2
     ) as running:
         listening = recorded.Overheard(running.workspace, recording / "browser.jsonl") if recording else nullcontext()
         with listening:

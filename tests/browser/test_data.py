@@ -34,12 +34,35 @@ def annotated(path: Path) -> Path:
         "images": [{"id": at, "file_name": f"{at}.png", "width": 40, "height": 20} for at in range(3)],
         "categories": [{"id": 1, "name": "cat"}, {"id": 2, "name": "<b>dog</b>"}],
         "annotations": [
-            {"id": 1, "image_id": 0, "category_id": 1, "bbox": [10, 5, 20, 10], "area": 200, "iscrowd": 0, "segmentation": []},
-            {"id": 2, "image_id": 1, "category_id": 2, "bbox": [0, 0, 10, 10], "area": 100, "iscrowd": 0, "segmentation": []},
-            {"id": 3, "image_id": 1, "category_id": 1, "bbox": [0, 0, 20, 20], "area": 400, "iscrowd": 1,
-             "segmentation": {"size": [20, 40], "counts": [0, 400, 400]}},
+            {
+                "id": 1,
+                "image_id": 0,
+                "category_id": 1,
+                "bbox": [10, 5, 20, 10],
+                "area": 200,
+                "iscrowd": 0,
+                "segmentation": [],
+            },
+            {
+                "id": 2,
+                "image_id": 1,
+                "category_id": 2,
+                "bbox": [0, 0, 10, 10],
+                "area": 100,
+                "iscrowd": 0,
+                "segmentation": [],
+            },
+            {
+                "id": 3,
+                "image_id": 1,
+                "category_id": 1,
+                "bbox": [0, 0, 20, 20],
+                "area": 400,
+                "iscrowd": 1,
+                "segmentation": {"size": [20, 40], "counts": [0, 400, 400]},
+            },
         ],
-    }  # fmt: skip
+    }
     with zipfile.ZipFile(path, "w") as made:
         made.writestr("annotations.json", json.dumps(annotations))
         for at in range(3):
@@ -86,8 +109,10 @@ def test_annotated_images_are_dropped_seen_with_their_marks_and_opened_large(vis
     step("names are text, areas are painted")
     expect(page.locator("button.chip", has_text="<b>dog</b>")).to_be_visible()
     painted = "canvas => canvas.width && canvas.getContext('2d').getImageData(5, 5, 1, 1).data[3] > 0"
-    page.wait_for_function(f"() => {{ const all = [...document.querySelectorAll('*')].map((one) => one.shadowRoot).filter(Boolean); "
-                           f"return [document, ...all].some((root) => [...root.querySelectorAll('canvas.over')].some({painted})); }}")  # fmt: skip
+    page.wait_for_function(
+        f"() => {{ const all = [...document.querySelectorAll('*')].map((one) => one.shadowRoot).filter(Boolean); "
+        f"return [document, ...all].some((root) => [...root.querySelectorAll('canvas.over')].some({painted})); }}"
+    )
 
     step("a sample opens large and arrows lead on")
     page.locator(CARD).first.focus()
@@ -151,7 +176,9 @@ def test_rows_tables_sounds_and_the_data_of_a_sample_are_seen(visit, server, tmp
     page = visitor.go(f"/data?data={put(server, tone(tmp_path / 'tone.wav'))}")
     sound = page.locator("audio.sound")
     expect(sound).to_have_count(1)
-    duration = sound.evaluate("one => new Promise((done) => { one.onloadedmetadata = () => done(one.duration); one.onerror = () => done(-1); one.load(); one.preload = 'auto'; })")  # fmt: skip
+    duration = sound.evaluate(
+        "one => new Promise((done) => { one.onloadedmetadata = () => done(one.duration); one.onerror = () => done(-1); one.load(); one.preload = 'auto'; })"
+    )
     assert duration == pytest.approx(1.0, abs=0.05)
 
     step("the data of a sample model is one click away, and comes along")

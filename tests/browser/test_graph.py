@@ -87,8 +87,13 @@ def test_a_model_is_looked_at_from_its_columns_to_its_weights(visit, tmp_path):
     )
     graph_of(page)
     assert page.get_by_role("columnheader").all_inner_texts() == [
-        "Layer", "Type", "FLOPs", "Bytes", "Receptive", "Initialiser",
-    ]  # fmt: skip
+        "Layer",
+        "Type",
+        "FLOPs",
+        "Bytes",
+        "Receptive",
+        "Initialiser",
+    ]
     first = rows_of(page).first
     expect(first).to_contain_text("strokes")
     expect(first).to_contain_text("5 × 5")

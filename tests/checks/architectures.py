@@ -66,9 +66,16 @@ def points(*hidden: Layer, head: str = "softmax", **compiled: Any) -> Architectu
 def tensor(path: str, name: str = "kernel", shape: tuple[int, ...] = (8, 16), **more: Any) -> WeightProfile:
     """A kernel as Glorot would start it, unless told otherwise."""
     settings: dict[str, Any] = {
-        "dtype": "float32", "trainable": True, "mean": 0.0, "std": 0.29, "minimum": -0.5, "maximum": 0.5,
-        "zero_fraction": 0.0, "nonfinite": 0, "distinct": 3,
-    }  # fmt: skip
+        "dtype": "float32",
+        "trainable": True,
+        "mean": 0.0,
+        "std": 0.29,
+        "minimum": -0.5,
+        "maximum": 0.5,
+        "zero_fraction": 0.0,
+        "nonfinite": 0,
+        "distinct": 3,
+    }
     if len(shape) == 2:
         settings |= {"fan_in": shape[0], "fan_out": shape[1]}
     return WeightProfile(layer=path, name=name, shape=shape, **{**settings, **more})
@@ -88,8 +95,14 @@ def weights(*tensors: WeightProfile, trained: bool | None = False) -> WeightEvid
 def activation(path: str, kind: str = "Dense", name: str = "relu", **more: Any) -> LayerActivation:
     """A layer's output that looks ordinary, unless told otherwise."""
     settings: dict[str, Any] = {
-        "shape": (64, 16), "mean": 0.3, "std": 0.5, "minimum": 0.0, "maximum": 2.0, "zero_fraction": 0.4, "nonfinite": 0,
-    }  # fmt: skip
+        "shape": (64, 16),
+        "mean": 0.3,
+        "std": 0.5,
+        "minimum": 0.0,
+        "maximum": 2.0,
+        "zero_fraction": 0.4,
+        "nonfinite": 0,
+    }
     return LayerActivation(path=path, type=kind, activation=name, **{**settings, **more})
 
 
@@ -103,7 +116,14 @@ def seen(
 def output(**more: Any) -> OutputSummary:
     """What the classifier of `points` predicts on 64 rows, all three classes among them."""
     settings: dict[str, Any] = {
-        "name": "kind", "shape": (64, 3), "minimum": 0.01, "maximum": 0.9, "mean": 0.33, "std": 0.2, "row_std": 0.1,
-        "nonfinite": 0, "predicted_class_counts": (20, 24, 20),
-    }  # fmt: skip
+        "name": "kind",
+        "shape": (64, 3),
+        "minimum": 0.01,
+        "maximum": 0.9,
+        "mean": 0.33,
+        "std": 0.2,
+        "row_std": 0.1,
+        "nonfinite": 0,
+        "predicted_class_counts": (20, 24, 20),
+    }
     return OutputSummary(**{**settings, **more})

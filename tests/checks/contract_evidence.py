@@ -17,10 +17,21 @@ from stethoscope.training.gathering.data import profile_data
 from stethoscope.types import Architecture, CompileSettings, Layer, Status, TensorSpec
 
 CONTRACT = (
-    "softmax-one-unit", "output-activation-loss", "from-logits", "loss-for-task", "output-range", "output-units",
-    "label-encoding", "label-range", "label-shape", "input-shape", "embedding-range", "metric-for-task",
-    "multilabel-softmax", "initial-loss",
-)  # fmt: skip
+    "softmax-one-unit",
+    "output-activation-loss",
+    "from-logits",
+    "loss-for-task",
+    "output-range",
+    "output-units",
+    "label-encoding",
+    "label-range",
+    "label-shape",
+    "input-shape",
+    "embedding-range",
+    "metric-for-task",
+    "multilabel-softmax",
+    "initial-loss",
+)
 RANDOM = np.random.default_rng(0)
 ROWS = 120
 X = RANDOM.normal(size=(ROWS, 4)).astype("float32")

@@ -9,18 +9,7 @@ import pytest
 
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Layer
-from tests.checks.contract_evidence import (
-    BINARY,
-    CLASSES,
-    NUMBERS,
-    ONE_HOT,
-    SHARES,
-    TAGS,
-    X,
-    evidence,
-    found,
-    named,
-)
+from tests.checks.contract_evidence import BINARY, CLASSES, NUMBERS, ONE_HOT, SHARES, TAGS, X, evidence, found, named
 from tests.tables import each
 
 CCE, SCCE, BCE, MSE = "categorical_crossentropy", "sparse_categorical_crossentropy", "binary_crossentropy", "mse"
@@ -131,8 +120,14 @@ def test_fix_for_three_classes_on_one_sigmoid_is_a_whole_head() -> None:
 
     assert finding.fix is not None
     assert finding.fix.to_json()["params"] | {"was": "", "output": ""} == {
-        "layer": "output", "units": 3, "activation": "softmax", "loss": SCCE, "was": "", "output": "", "layer_type": "Dense",
-    }  # fmt: skip
+        "layer": "output",
+        "units": 3,
+        "activation": "softmax",
+        "loss": SCCE,
+        "was": "",
+        "output": "",
+        "layer_type": "Dense",
+    }
     assert "3 classes" in finding.message
 
 

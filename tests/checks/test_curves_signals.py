@@ -26,15 +26,26 @@ def found(check_id, **evidence):
 
 def overfitted(verdict, *blocked):
     return OverfitEvidence(
-        samples=8, steps=300, loss=(1.0, 0.9), loss_steps=(0, 300), initial_loss=1.0, final_loss=0.9, floor=0.0,
-        fitted_fraction=0.25, verdict=verdict, blocked=blocked, own_learning_rate=0.01,
-    )  # fmt: skip
+        samples=8,
+        steps=300,
+        loss=(1.0, 0.9),
+        loss_steps=(0, 300),
+        initial_loss=1.0,
+        final_loss=0.9,
+        floor=0.0,
+        fitted_fraction=0.25,
+        verdict=verdict,
+        blocked=blocked,
+        own_learning_rate=0.01,
+    )
 
 
 SIGMOIDS = (
-    layer("first", 1e-6, "sigmoid"), layer("second", 1e-4, "sigmoid"), layer("third", 1e-3, "sigmoid"),
+    layer("first", 1e-6, "sigmoid"),
+    layer("second", 1e-4, "sigmoid"),
+    layer("third", 1e-3, "sigmoid"),
     layer("last", 1e-2, "softmax"),
-)  # fmt: skip
+)
 
 
 def test_vanishing_is_a_cause_when_relu_helps():

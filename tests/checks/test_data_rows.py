@@ -34,10 +34,19 @@ def found(check: str, x=X, y=Y, fit: FitSettings | None = None, more=None, model
 @each(
     "check",
     [
-        "nonfinite-data", "constant-features", "duplicate-rows", "conflicting-labels", "class-imbalance", "sorted-split",
-        "target-leakage", "split-difference", "input-scaling", "target-scaling", "rescaled-twice",
+        "nonfinite-data",
+        "constant-features",
+        "duplicate-rows",
+        "conflicting-labels",
+        "class-imbalance",
+        "sorted-split",
+        "target-leakage",
+        "split-difference",
+        "input-scaling",
+        "target-scaling",
+        "rescaled-twice",
     ],
-)  # fmt: skip
+)
 def test_ordinary_data_raises_nothing(check):
     assert not found(check, fit=FitSettings(validation_split=0.2))
 
@@ -193,10 +202,7 @@ def test_classes_are_not_judged_while_epochs_are_missing():
 
 def beside(network: tuple[float, float, float]) -> list[Finding]:
     baseline = BaselineEvidence(
-        "accuracy",
-        (Score("majority class", 0.5, 0.45, 0.55), Score("logistic regression", 0.93, 0.9, 0.95)),
-        300,
-        100,
+        "accuracy", (Score("majority class", 0.5, 0.45, 0.55), Score("logistic regression", 0.93, 0.9, 0.95)), 300, 100
     )
     scores = (*baseline.scores, Score("this network", *network))
     seen = EvidenceSet(baseline=BaselineEvidence("accuracy", scores, 300, 100))

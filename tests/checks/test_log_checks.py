@@ -85,8 +85,12 @@ def test_thrown_off_by_the_first_updates_and_stuck():
 
 def test_validation_that_never_follows_is_not_learning_by_heart():
     apart = log(
-        SETTLED, metric=RISING, val_metric=(0.5,) * 30, metric_name="accuracy", val_loss=tuple(1 + 0.05 * at for at in range(30))
-    )  # fmt: skip
+        SETTLED,
+        metric=RISING,
+        val_metric=(0.5,) * 30,
+        metric_name="accuracy",
+        val_loss=tuple(1 + 0.05 * at for at in range(30)),
+    )
     (finding,) = found("validation-gap", apart)
     assert (finding.severity, finding.fault) == (Severity.MEDIUM, Fault.PREPROCESSING)
     by_heart = log(

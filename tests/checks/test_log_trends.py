@@ -99,12 +99,10 @@ def test_validation_is_clearly_better_where_score_and_loss_agree():
     train, held = (0.9,) * 12, (0.99,) * 12
     loss = (0.9, *(0.27,) * 11)
     (finding,) = found(
-        "validation-better",
-        log(loss, val_loss=(0.06,) * 12, metric=train, val_metric=held, metric_name="accuracy"),
+        "validation-better", log(loss, val_loss=(0.06,) * 12, metric=train, val_metric=held, metric_name="accuracy")
     )
     assert finding.severity == Severity.MEDIUM
     (finding,) = found(
-        "validation-better",
-        log(loss, val_loss=(0.2,) * 12, metric=train, val_metric=held, metric_name="accuracy"),
+        "validation-better", log(loss, val_loss=(0.2,) * 12, metric=train, val_metric=held, metric_name="accuracy")
     )
     assert finding.severity == Severity.LOW

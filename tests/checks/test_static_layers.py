@@ -18,10 +18,19 @@ from tests.checks.training_evidence import run, training, trial
 from tests.tables import each
 
 STATIC = (
-    "linear-hidden-layers", "softmax-hidden", "doubled-activation", "missing-flatten", "vanishing-spatial-size",
-    "bias-before-batchnorm", "dropout-placement", "dropout-rate", "recurrent-activation", "frozen-layers",
-    "learning-rate-range", "constant-initialisation",
-)  # fmt: skip
+    "linear-hidden-layers",
+    "softmax-hidden",
+    "doubled-activation",
+    "missing-flatten",
+    "vanishing-spatial-size",
+    "bias-before-batchnorm",
+    "dropout-placement",
+    "dropout-rate",
+    "recurrent-activation",
+    "frozen-layers",
+    "learning-rate-range",
+    "constant-initialisation",
+)
 
 
 def found(check_id, **evidence):
@@ -247,9 +256,15 @@ def test_frozen_layers_by_what_is_frozen():
 
 @each(
     ("optimizer", "rate", "severity"),
-    [("Adam", 1.0, Severity.MEDIUM), ("SGD", 0.5, None), ("SGD", 3.0, Severity.MEDIUM), ("Adam", 0.0, Severity.CRITICAL),
-     ("Adam", 1e-9, Severity.MEDIUM), ("Adam", 1e-5, None)],
-)  # fmt: skip
+    [
+        ("Adam", 1.0, Severity.MEDIUM),
+        ("SGD", 0.5, None),
+        ("SGD", 3.0, Severity.MEDIUM),
+        ("Adam", 0.0, Severity.CRITICAL),
+        ("Adam", 1e-9, Severity.MEDIUM),
+        ("Adam", 1e-5, None),
+    ],
+)
 def test_learning_rates_by_optimizer(optimizer, rate, severity):
     findings = found("learning-rate-range", architecture=points(optimizer=optimizer, rate=rate))
     assert [finding.severity for finding in findings] == ([severity] if severity is not None else [])

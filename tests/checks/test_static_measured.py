@@ -11,26 +11,26 @@ from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence, Target
 from stethoscope.evidence.behaviour import BehaviourEvidence, BehaviourTest
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Status
-from tests.checks.architectures import (
-    activation,
-    architecture,
-    bias,
-    layer,
-    output,
-    points,
-    seen,
-    tensor,
-    weights,
-)
+from tests.checks.architectures import activation, architecture, bias, layer, output, points, seen, tensor, weights
 from tests.checks.training_evidence import layer as trained_layer
 from tests.checks.training_evidence import run, training, trial
 from tests.tables import each
 
 MEASURED = (
-    "initialiser-scale", "output-bias", "frozen-batchnorm", "nonfinite-weights", "nonfinite-activations", "dead-relu",
-    "saturation", "constant-output", "batch-dependence", "unsteady-output", "train-eval-difference", "save-load-parity",
+    "initialiser-scale",
+    "output-bias",
+    "frozen-batchnorm",
+    "nonfinite-weights",
+    "nonfinite-activations",
+    "dead-relu",
+    "saturation",
+    "constant-output",
+    "batch-dependence",
+    "unsteady-output",
+    "train-eval-difference",
+    "save-load-parity",
     "null-input",
-)  # fmt: skip
+)
 NORMAL = {"kernel_initializer": {"class_name": "RandomNormal", "config": {"mean": 0.0, "stddev": 1.0}}}
 BEHAVES = BehaviourEvidence(
     True,
@@ -184,9 +184,11 @@ def test_saturation_of_inner_layers_but_not_of_gates_or_outputs():
     assert (finding.severity, finding.fault) == (Severity.MEDIUM, Fault.PREPROCESSING)
     assert "9,000" in finding.message
     gate = architecture(
-        layer("columns", "InputLayer", (None, 16)), hidden("sigmoid"), layer("gate", "Multiply", (None, 16), ("hidden", "columns")),
+        layer("columns", "InputLayer", (None, 16)),
+        hidden("sigmoid"),
+        layer("gate", "Multiply", (None, 16), ("hidden", "columns")),
         layer("kind", "Dense", (None, 3), units=3, activation="softmax"),
-    )  # fmt: skip
+    )
     assert found("saturation", architecture=gate, activations=flat) == ()
 
 

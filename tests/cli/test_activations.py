@@ -35,8 +35,11 @@ def test_statistics_and_outputs(commands, model, data, tmp_path):
     assert np.load(layer["top_file"])["place"][:, 0].tolist() == [9] * 4
     assert json.loads((out / "statistics.json").read_text())["layers"][0]["mean"] == 39.0
     assert {path.name for path in out.iterdir()} == {
-        "statistics.json", "0-project.npy", "0-project.units.npy", "0-project.top.npy",
-    }  # fmt: skip
+        "statistics.json",
+        "0-project.npy",
+        "0-project.units.npy",
+        "0-project.top.npy",
+    }
 
 
 def test_for_people_and_without_data(commands, model):

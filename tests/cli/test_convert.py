@@ -142,11 +142,7 @@ def test_a_failure_is_one_line_and_leaves_nothing(commands, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("--to", "coreml"), "one of onnx"),
-        (("--to", "onnx", "--opset", 40), "expected 13 to 18"),
-    ],
+    ("words", "why"), [(("--to", "coreml"), "one of onnx"), (("--to", "onnx", "--opset", 40), "expected 13 to 18")]
 )
 def test_a_wrong_choice_is_told_before_anything_is_run(commands, tmp_path, words, why):
     done = commands.run("convert", BUILT / "digits_cnn.keras", *words, "--out", tmp_path / "x")

@@ -70,8 +70,13 @@ def test_data_that_cannot_be_compared(commands, data, content, said):
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [(["--alpha", "2"], "alpha"), (["--min-effect", "big"], "min_effect"), (["--webhook", "file:///x"], "http"), (["--time", "z"], "--time")],
-)  # fmt: skip
+    [
+        (["--alpha", "2"], "alpha"),
+        (["--min-effect", "big"], "min_effect"),
+        (["--webhook", "file:///x"], "http"),
+        (["--time", "z"], "--time"),
+    ],
+)
 def test_settings_that_make_no_sense(commands, data, words, said):
     done = commands.run("drift", data / "then.csv", data / "same.csv", *words)
     assert done.returncode == 2 and said in done.stderr

@@ -29,10 +29,20 @@ def test_an_area_comes_bit_by_bit(tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     annotations = {
-        "images": [{"id": 1, "file_name": "a.png", "width": 20, "height": 10}], "categories": [{"id": 1, "name": "cat"}],
-        "annotations": [{"id": 2, "image_id": 1, "category_id": 1, "bbox": [2, 0, 3, 10], "iscrowd": 1, "area": 30,
-                         "segmentation": {"size": [10, 20], "counts": [20, 30, 150]}}],
-    }  # fmt: skip
+        "images": [{"id": 1, "file_name": "a.png", "width": 20, "height": 10}],
+        "categories": [{"id": 1, "name": "cat"}],
+        "annotations": [
+            {
+                "id": 2,
+                "image_id": 1,
+                "category_id": 1,
+                "bbox": [2, 0, 3, 10],
+                "iscrowd": 1,
+                "area": 30,
+                "segmentation": {"size": [10, 20], "counts": [20, 30, 150]},
+            }
+        ],
+    }
     with zipfile.ZipFile(tmp_path / "coco.zip", "w") as made:
         made.writestr("annotations.json", json.dumps(annotations))
     in_fiftyone.export(tmp_path / "coco.zip", out)

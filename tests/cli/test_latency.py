@@ -11,9 +11,23 @@ from tests.small_models import tiny_onnx
 
 QUICK = ("--seconds", "0.03", "--batch-sizes", "1,4")
 ROW_KEYS = {
-    "model", "role", "format", "runtime", "call", "device", "threads", "batch_size", "calls", "first_call_s", "p50_s", "p90_s", "p99_s",
-    "mean_s", "rows_per_s", "reason",
-}  # fmt: skip
+    "model",
+    "role",
+    "format",
+    "runtime",
+    "call",
+    "device",
+    "threads",
+    "batch_size",
+    "calls",
+    "first_call_s",
+    "p50_s",
+    "p90_s",
+    "p99_s",
+    "mean_s",
+    "rows_per_s",
+    "reason",
+}
 MODEL_KEYS = {"role", "name", "size_bytes", "parameters", "load_s", "peak_bytes", "reason"}
 
 

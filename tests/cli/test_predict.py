@@ -15,23 +15,59 @@ from stethoscope.memory.run_settings import RunSettings
 
 KEYS = {"status", "phase", "reason", "peak_rss_bytes", "predicted_peak_bytes", "wall_s", "settings", "outputs"}
 PLAIN = {
-    "batch_size": 32, "call": "function", "precision": "as saved", "xla": False, "device": "auto",
-    "intra_threads": None, "inter_threads": None, "memory_growth": False, "gpu_memory_limit": "",
-    "logical_devices": "", "memory_limit": "",
-}  # fmt: skip
+    "batch_size": 32,
+    "call": "function",
+    "precision": "as saved",
+    "xla": False,
+    "device": "auto",
+    "intra_threads": None,
+    "inter_threads": None,
+    "memory_growth": False,
+    "gpu_memory_limit": "",
+    "logical_devices": "",
+    "memory_limit": "",
+}
 
 
 def test_every_setting_at_once(commands, tmp_path):
     value = commands.answer(
-        "predict", BUILT / "digits_cnn.keras", "--call", "predict-on-batch", "--precision", "mixed-bfloat16", "--xla",
-        "--device", "cpu", "--intra-threads", 1, "--inter-threads", 1, "--logical-devices", 2, "--batch-size", 4,
-        "--samples", 8, "--memory-limit", "1GiB", "--out", tmp_path,
-    )  # fmt: skip
+        "predict",
+        BUILT / "digits_cnn.keras",
+        "--call",
+        "predict-on-batch",
+        "--precision",
+        "mixed-bfloat16",
+        "--xla",
+        "--device",
+        "cpu",
+        "--intra-threads",
+        1,
+        "--inter-threads",
+        1,
+        "--logical-devices",
+        2,
+        "--batch-size",
+        4,
+        "--samples",
+        8,
+        "--memory-limit",
+        "1GiB",
+        "--out",
+        tmp_path,
+    )
     assert value.keys() >= KEYS
     expected = {
-        "call": "predict_on_batch", "precision": "mixed_bfloat16", "xla": True, "device": "cpu", "intra_threads": 1,
-        "inter_threads": 1, "logical_devices": [0, 0], "batch_size": 4, "samples": 8, "memory_limit_bytes": 1 << 30,
-    }  # fmt: skip
+        "call": "predict_on_batch",
+        "precision": "mixed_bfloat16",
+        "xla": True,
+        "device": "cpu",
+        "intra_threads": 1,
+        "inter_threads": 1,
+        "logical_devices": [0, 0],
+        "batch_size": 4,
+        "samples": 8,
+        "memory_limit_bytes": 1 << 30,
+    }
     assert value["settings"] | expected == value["settings"]
     (output,) = value["outputs"].values()
     assert np.load(output["path"]).shape == (8, 10)

@@ -87,9 +87,10 @@ def test_only_methods_that_can_work_are_offered():
 def test_the_same_layer_is_found_in_an_export():
     mine = architecture(layer("edges", "Conv2D", (None, 8, 8, 16), 9))
     other = architecture(
-        layer("m/edges_1/conv", "Conv", (None, 16, 8, 8)), layer("m/edges_1/Relu", "Relu", (None, 16, 8, 8)),
+        layer("m/edges_1/conv", "Conv", (None, 16, 8, 8)),
+        layer("m/edges_1/Relu", "Relu", (None, 16, 8, 8)),
         layer("m/edges_1/Shape", "Shape", (4,)),
-    )  # fmt: skip
+    )
     assert activation_compare.counterpart(mine, "edges", other) == "m/edges_1/Relu"
     assert activation_compare.counterpart(mine, "edges", architecture()) is None
 

@@ -44,11 +44,13 @@ def test_a_link_to_colours_that_are_not_known_yet_says_what_would_make_them_know
 def test_work_that_is_not_known_is_not_called_none(app, tmp_path):
     model = helper.make_model(
         helper.make_graph(
-            [helper.make_node("Mystery", ["x"], ["y"], domain="ours")], "g",
-            [helper.make_tensor_value_info("x", 1, ["n", 4])], [helper.make_tensor_value_info("y", 1, None)],
+            [helper.make_node("Mystery", ["x"], ["y"], domain="ours")],
+            "g",
+            [helper.make_tensor_value_info("x", 1, ["n", 4])],
+            [helper.make_tensor_value_info("y", 1, None)],
         ),
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ours", 1)],
-    )  # fmt: skip
+    )
     (tmp_path / "odd.onnx").write_bytes(model.SerializeToString())
     open_page(app, "architecture", store().add_file(tmp_path / "odd.onnx", "odd.onnx", ME))
     assert "FLOPs are not" in text(app)

@@ -38,13 +38,15 @@ def logs(count=24):
         losses = level + np.array([1.0, 0.5, 0.0, 0.1])
         made.append(
             RunLog(
-                f"run {place}", "mlflow-files", "epoch",
+                f"run {place}",
+                "mlflow-files",
+                "epoch",
                 {"val_loss": series("val_loss", losses), "val_accuracy": series("val_accuracy", 1 / (1 + losses))},
                 parameters={"lr": rate, "optimizer": ["adam", "sgd"][place % 2], "seed": 0},
                 group=f"experiment {place % 2}",
                 notes={"status": "FINISHED" if place else "FAILED", "data": f"digits v{place % 2}"},
             )
-        )  # fmt: skip
+        )
     return made
 
 
@@ -173,12 +175,17 @@ def test_hostile_names_stay_text(shown):
     app = shown(
         [
             RunLog(
-                f"{HOSTILE}{place}", HOSTILE, "step", {HOSTILE: series(HOSTILE, [1.0 + place])},
-                parameters={HOSTILE: f"{HOSTILE}{place % 2}", "=x": place}, group=f"{HOSTILE}{place % 2}", notes={HOSTILE: HOSTILE},
+                f"{HOSTILE}{place}",
+                HOSTILE,
+                "step",
+                {HOSTILE: series(HOSTILE, [1.0 + place])},
+                parameters={HOSTILE: f"{HOSTILE}{place % 2}", "=x": place},
+                group=f"{HOSTILE}{place % 2}",
+                notes={HOSTILE: HOSTILE},
             )
             for place in range(8)
         ]
-    )  # fmt: skip
+    )
     outside = "".join(part for at, part in enumerate(text(app).split("`")) if at % 2 == 0)
     for unsafe in ("<img", "](javascript", ":red[", " $x$"):
         assert unsafe not in outside

@@ -15,18 +15,7 @@ from stethoscope.jobs.store import store
 from stethoscope.models.formats import detect
 from stethoscope.types import Status
 from tests.compare.convert.deaths import end_the_converter
-from tests.dashboard.visiting import (
-    ME,
-    OTHER,
-    add,
-    badges,
-    cancel,
-    keys,
-    open_page,
-    reopened,
-    said,
-    settle,
-)
+from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, reopened, said, settle
 from tests.models.formats.tf_graphs import FLOAT, dense, node
 from tests.small_models import tiny_onnx
 

@@ -17,10 +17,17 @@ from tests.dashboard.visiting import HOSTILE, text
 REFUSED = answer(
     "convert-refused",
     unsupported=[
-        row_of("convert-refused", "unsupported", operator="Svd", layer="spectrum", message="tf.Svd is no op", way_round="Compute it outside."),
+        row_of(
+            "convert-refused",
+            "unsupported",
+            operator="Svd",
+            layer="spectrum",
+            message="tf.Svd is no op",
+            way_round="Compute it outside.",
+        ),
         row_of("convert-refused", "unsupported", operator=HOSTILE, layer=HOSTILE, message="", way_round=""),
     ],
-)  # fmt: skip
+)
 
 
 def converted(**changes) -> dict:
@@ -46,12 +53,28 @@ def architecture(format_id: str = "keras") -> Architecture:
     ("changed", "tone", "said"),
     [
         ({}, "good", "ONNX Runtime ran it on 8 rows; largest difference 8.34e−7, same class in all rows."),
-        ({"top1_agreement": None, "max_abs_diff": 0}, "good", "ONNX Runtime ran it on 8 rows; its outputs are identical."),
-        ({"top1_agreement": 0.75, "target": "tflite-int8"}, "careful", "LiteRT ran it on 8 rows; largest difference 8.34e−7, same class in 75.0 % of 8 rows."),
-        ({"max_abs_diff": None, "target": "saved_model"}, "careful", "TensorFlow ran it on 8 rows; outputs that are no numbers differ, same class in all rows."),
-        ({"outputs": [row_of("convert", "outputs", sqnr_db=3.0)]}, "careful", "ONNX Runtime ran it on 8 rows; largest difference 8.34e−7, same class in all rows."),
+        (
+            {"top1_agreement": None, "max_abs_diff": 0},
+            "good",
+            "ONNX Runtime ran it on 8 rows; its outputs are identical.",
+        ),
+        (
+            {"top1_agreement": 0.75, "target": "tflite-int8"},
+            "careful",
+            "LiteRT ran it on 8 rows; largest difference 8.34e−7, same class in 75.0 % of 8 rows.",
+        ),
+        (
+            {"max_abs_diff": None, "target": "saved_model"},
+            "careful",
+            "TensorFlow ran it on 8 rows; outputs that are no numbers differ, same class in all rows.",
+        ),
+        (
+            {"outputs": [row_of("convert", "outputs", sqnr_db=3.0)]},
+            "careful",
+            "ONNX Runtime ran it on 8 rows; largest difference 8.34e−7, same class in all rows.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_verdict_says_who_ran_it_and_how_far_it_is_off(changed, tone, said):
     assert convert_parts.verdict(decode(Conversion, converted(**changed))) == (tone, "Converted", said)
 

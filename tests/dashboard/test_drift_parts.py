@@ -32,9 +32,13 @@ def log(seed: int, wrong: float, ink: float):
     missed = generator.random(400) < wrong
     said = np.where(missed, np.where(labels == "cat", "dog", "cat"), labels)
     return side(
-        **{HOSTILE: generator.normal(ink, 1, 400)}, site=generator.choice(["north", "south"], 400), prediction=said, label=labels,
-        confidence=generator.uniform(0.5, 1, 400), when=np.arange(400.0) + 1_700_000_000 + 400 * seed,
-    )  # fmt: skip
+        **{HOSTILE: generator.normal(ink, 1, 400)},
+        site=generator.choice(["north", "south"], 400),
+        prediction=said,
+        label=labels,
+        confidence=generator.uniform(0.5, 1, 400),
+        when=np.arange(400.0) + 1_700_000_000 + 400 * seed,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +62,16 @@ def state(report=None, status=Status.OK, error="", **params) -> JobState:
         {},
         error,
     )
-    return JobState("job-of-drift-0123", "drift", "me", "model", 0.0, {"reference_id": "r", "current_id": "c", **params}, "done", result=result)  # fmt: skip
+    return JobState(
+        "job-of-drift-0123",
+        "drift",
+        "me",
+        "model",
+        0.0,
+        {"reference_id": "r", "current_id": "c", **params},
+        "done",
+        result=result,
+    )
 
 
 def drawn(shown: JobState) -> AppTest:
@@ -95,11 +108,7 @@ def test_no_drift_says_what_could_have_been_shown(quiet):
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [
-        ("BadInput", "not go together"),
-        ("UnreadableFile", "cannot be read"),
-        ("", "could not finish"),
-    ],
+    [("BadInput", "not go together"), ("UnreadableFile", "cannot be read"), ("", "could not finish")],
 )
 def test_what_ended_without_an_answer_is_a_sentence(error, words):
     app = drawn(state(status=Status.FAILED, error=error))

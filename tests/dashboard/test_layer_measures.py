@@ -30,13 +30,24 @@ MODEL = Architecture(
     layers=(
         layer("image", "InputLayer", (None, 8, 8, 1)),
         layer(
-            "body/conv", "Conv2D", (None, 6, 6, 8), 80, "image", filters=8, kernel_size=[3, 3], strides=[1, 1], padding="valid",
-            dilation_rate=[1, 1], groups=1, use_bias=True, activation="linear",
+            "body/conv",
+            "Conv2D",
+            (None, 6, 6, 8),
+            80,
+            "image",
+            filters=8,
+            kernel_size=[3, 3],
+            strides=[1, 1],
+            padding="valid",
+            dilation_rate=[1, 1],
+            groups=1,
+            use_bias=True,
+            activation="linear",
             kernel_initializer={"class_name": "GlorotUniform", "config": {}},
         ),
         layer("=body/act", "ReLU", (None, 6, 6, 8), 10, "body/conv"),
     ),
-)  # fmt: skip
+)
 
 
 @pytest.fixture

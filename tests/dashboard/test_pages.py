@@ -166,14 +166,7 @@ def test_a_fixed_batch_is_said_before_the_run(app, tmp_path):
 
 @pytest.mark.parametrize(
     ("batch", "fits", "failed", "offered"),
-    [
-        (32, 3, {32}, 3),
-        (3, 3, {32, 3}, 1),
-        (32, 3, {32, 3}, 1),
-        (64, 0, {64}, 32),
-        (1, 0, {1}, 0),
-        (8, 20, {8}, 4),
-    ],
+    [(32, 3, {32}, 3), (3, 3, {32, 3}, 1), (32, 3, {32, 3}, 1), (64, 0, {64}, 32), (1, 0, {1}, 0), (8, 20, {8}, 4)],
 )
 def test_what_ran_out_of_memory_is_not_offered_again(batch, fits, failed, offered):
     assert prediction_parts.next_batch(batch, fits, failed) == offered

@@ -16,19 +16,7 @@ from stethoscope.studies.diagnosis.service import DIAGNOSIS
 from stethoscope.studies.lab.lowering import LOWERING
 from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Status
-from tests.dashboard.visiting import (
-    ME,
-    OTHER,
-    add,
-    address,
-    badges,
-    keys,
-    open_page,
-    reopened,
-    said,
-    settle,
-    visitor,
-)
+from tests.dashboard.visiting import ME, OTHER, add, address, badges, keys, open_page, reopened, said, settle, visitor
 from tests.small_models import tiny_onnx
 from tests.waiting import until
 

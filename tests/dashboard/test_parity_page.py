@@ -7,18 +7,7 @@ import pytest
 from dashboard import analysis
 from sample_models import BUILT
 from stethoscope.jobs.store import store
-from tests.dashboard.visiting import (
-    ME,
-    OTHER,
-    add,
-    badges,
-    cancel,
-    keys,
-    open_page,
-    said,
-    settle,
-    visitor,
-)
+from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, visitor
 from tests.small_models import endless_onnx
 from tests.waiting import until
 

@@ -34,9 +34,18 @@ from tests.dashboard.visiting import HOSTILE, add, text
 from tests.small_models import tiny_onnx
 
 OUTPUT = row_of(
-    "compare", "outputs", a="label", b="label", shape=[32, 5], max_abs_diff=0.00164, mean_abs_diff=0.00083, nrmse=0.0044,
-    top1_agreement=0.75, top5_agreement=None, within=False,
-)  # fmt: skip
+    "compare",
+    "outputs",
+    a="label",
+    b="label",
+    shape=[32, 5],
+    max_abs_diff=0.00164,
+    mean_abs_diff=0.00083,
+    nrmse=0.0044,
+    top1_agreement=0.75,
+    top5_agreement=None,
+    within=False,
+)
 
 
 def row(a: str, b: str, nrmse: float | None, how: str = "name", *, same: bool = True, **more) -> dict:
@@ -71,14 +80,24 @@ def guess(**changes) -> dict:
 
 
 PARTING = {
-    "a": "norm_1", "b": "Conv_21", "layer": "norm_1", "seen_at": {"a": "norm_1", "b": "Conv_21"}, "group": ["conv_1", "norm_1"],
-    "cause": "Another epsilon", "cause_id": "epsilon", "confidence": 0.98, "sentence": "It explains 100.0% of it.",
-    "fix": "Give both the same epsilon.", "nrmse": 0.09,
+    "a": "norm_1",
+    "b": "Conv_21",
+    "layer": "norm_1",
+    "seen_at": {"a": "norm_1", "b": "Conv_21"},
+    "group": ["conv_1", "norm_1"],
+    "cause": "Another epsilon",
+    "cause_id": "epsilon",
+    "confidence": 0.98,
+    "sentence": "It explains 100.0% of it.",
+    "fix": "Give both the same epsilon.",
+    "nrmse": 0.09,
     "guesses": [
         guess(cause="Another epsilon", cause_id="epsilon", sentence="Again.", confidence=0.9, layer="norm_1", fix=""),
-        guess(cause="The weights are others", cause_id="weights", sentence="So.", confidence=0.3, layer="conv_1", fix=""),
+        guess(
+            cause="The weights are others", cause_id="weights", sentence="So.", confidence=0.3, layer="conv_1", fix=""
+        ),
     ],
-}  # fmt: skip
+}
 WORST = [
     row_of(
         "compare", "worst_rows", place=12, max_abs_diff=0.0016, label="1", top_a=1, top_b=4, value_a=0.5, value_b=0.25
@@ -91,10 +110,19 @@ VALUE = answer(
     "compare",
     summary="b.onnx answers otherwise than a.keras: off by at most 0.0016.",
     sentence="b.onnx answers otherwise than a.keras: off by at most 0.0016. They part at norm_1: It explains it.",
-    outputs=[OUTPUT], top1_agreement=0.75, first_divergence=PARTING, layers=LAYERS, unmatched={"a": ["norm_1", "odd"]}, source="rows.npz",
-    inputs=[row_of("compare", "inputs", a="image", b="in", orientation="channels first")], preprocessing=None, worst_rows=WORST[:1],
-    labels=LABELS, time_s={"a": 0.8, "b": 0.019}, notes=["Largest 1e-05."],
-)  # fmt: skip
+    outputs=[OUTPUT],
+    top1_agreement=0.75,
+    first_divergence=PARTING,
+    layers=LAYERS,
+    unmatched={"a": ["norm_1", "odd"]},
+    source="rows.npz",
+    inputs=[row_of("compare", "inputs", a="image", b="in", orientation="channels first")],
+    preprocessing=None,
+    worst_rows=WORST[:1],
+    labels=LABELS,
+    time_s={"a": 0.8, "b": 0.019},
+    notes=["Largest 1e-05."],
+)
 
 
 def changed(**changes) -> dict:
@@ -106,9 +134,18 @@ def compared(**changes) -> Comparison:
 
 
 NAMES = ["image", "conv_0", "norm_0", "conv_1", "norm_1", "relu_1", "conv_2", "norm_2", "label"]
-MODEL = Architecture("keras", "", 0, 0, (), (), tuple(
-    Layer(name, "Layer", (None, 3), 0, 0, "float32", tuple(NAMES[max(0, place - 1) : place])) for place, name in enumerate(NAMES)
-))  # fmt: skip
+MODEL = Architecture(
+    "keras",
+    "",
+    0,
+    0,
+    (),
+    (),
+    tuple(
+        Layer(name, "Layer", (None, 3), 0, 0, "float32", tuple(NAMES[max(0, place - 1) : place]))
+        for place, name in enumerate(NAMES)
+    ),
+)
 
 
 def state(value=VALUE, status=Status.OK, **params) -> JobState:
@@ -120,8 +157,13 @@ def test_layers_that_the_other_model_computes_with_a_neighbour_are_no_difference
     found = parity_layers.pairs(compared(), MODEL)
     assert [one.a for one in found if one.merged] == ["conv_0", "conv_1", "conv_2"]
     assert parity_layers.errors(compared(), MODEL) == {
-        "image": 0.0, "norm_0": 6e-8, "norm_1": 0.09, "relu_1": 0.063, "norm_2": 0.042, "label": 0.0044,
-    }  # fmt: skip
+        "image": 0.0,
+        "norm_0": 6e-8,
+        "norm_1": 0.09,
+        "relu_1": 0.063,
+        "norm_2": 0.042,
+        "label": 0.0044,
+    }
 
 
 def test_the_layer_where_they_part_stands_in_its_place_and_what_reads_it_follows():
@@ -161,11 +203,21 @@ def test_architecture_is_coloured_by_the_last_comparison(app, tmp_path, monkeypa
     ("changes", "tone", "badge", "said"),
     [
         ({}, "bad", "Different", "at most 0.0016"),
-        ({"verdict": "equal", "sentence": "b answers as a does, to the bit.", "first_divergence": None}, "good", "Equal", "to the bit"),
-        ({"verdict": "within_tolerance", "summary": "same class in 100.0% of 8 rows."}, "good", "Within tolerance", "100 %"),
+        (
+            {"verdict": "equal", "sentence": "b answers as a does, to the bit.", "first_divergence": None},
+            "good",
+            "Equal",
+            "to the bit",
+        ),
+        (
+            {"verdict": "within_tolerance", "summary": "same class in 100.0% of 8 rows."},
+            "good",
+            "Within tolerance",
+            "100 %",
+        ),
         ({"sentence": ""}, "bad", "Different", "layers were not"),
     ],
-)  # fmt: skip
+)
 def test_the_verdict_is_a_sentence_without_what_the_card_says(changes, tone, badge, said):
     found = parity_parts.verdict(compared(**changes))
     sentence = found[2].replace("\\", "")

@@ -9,9 +9,18 @@ from tests.answers import answer, row_of, state_of
 from tests.dashboard.visiting import badges, text
 
 TWO = [
-    row_of("placement", "attempts", title="Compile without XLA", works=False, equal=None, reason="It clashes.", note="", code="a = 1"),
+    row_of(
+        "placement",
+        "attempts",
+        title="Compile without XLA",
+        works=False,
+        equal=None,
+        reason="It clashes.",
+        note="",
+        code="a = 1",
+    ),
     row_of("placement", "attempts", title="Clone", note="Costs memory.", code="b = 2", max_abs_diff=0.0),
-]  # fmt: skip
+]
 CURVES = [
     row_of("replicas", "curves", title="One device", losses=[2.0, 1.0]),
     row_of("replicas", "curves", title="2 devices", losses=[2.0, 1.1]),

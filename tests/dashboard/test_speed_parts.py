@@ -28,13 +28,7 @@ def row(
         return replace(untimed, **more)
     p50_s = p50_ms / 1e3
     timed = replace(
-        untimed,
-        calls=500,
-        p50_s=p50_s,
-        p90_s=1.5 * p50_s,
-        p99_s=4 * p50_s,
-        mean_s=1.1 * p50_s,
-        rows_per_s=size / p50_s,
+        untimed, calls=500, p50_s=p50_s, p90_s=1.5 * p50_s, p99_s=4 * p50_s, mean_s=1.1 * p50_s, rows_per_s=size / p50_s
     )
     return replace(timed, **more)
 
@@ -89,8 +83,15 @@ def test_the_fastest_and_the_smallest_are_named_with_their_distance_to_the_model
 
 @pytest.mark.parametrize(
     ("p50_ms", "said"),
-    [(1.0, "as fast"), (0.99, "as fast"), (0.5, "2.0 × as fast"), (0.8, "20 % less time"), (1.3, "30 % more time"), (4.0, "4.0 × the time")],
-)  # fmt: skip
+    [
+        (1.0, "as fast"),
+        (0.99, "as fast"),
+        (0.5, "2.0 × as fast"),
+        (0.8, "20 % less time"),
+        (1.3, "30 % more time"),
+        (4.0, "4.0 × the time"),
+    ],
+)
 def test_how_one_compares_with_another(p50_ms, said):
     assert speed_table.faster(row("b", 1, p50_ms), row("a", 1, 1.0)) == said
 

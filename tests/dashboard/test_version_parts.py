@@ -23,8 +23,13 @@ def page(what: str, entry_id: str, folder: str = "") -> None:
 
     file = store().get(entry_id).file if entry_id else None
     log = SimpleNamespace(
-        owner="me-me-me-me", file=file, folder=Path(folder) if folder else None, title="logs", entry_id=entry_id, job_id="log"
-    )  # fmt: skip
+        owner="me-me-me-me",
+        file=file,
+        folder=Path(folder) if folder else None,
+        title="logs",
+        entry_id=entry_id,
+        job_id="log",
+    )
     getattr(version_parts, what)(log)
 
 

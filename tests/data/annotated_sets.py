@@ -38,37 +38,57 @@ def coco(root: Path) -> None:
     images(root / "train")
     value = {
         "info": {"year": 2020},
-        "images": [{"id": 10 + n, "file_name": f"{name}.png", "width": w, "height": h}
-                   for n, (name, (w, h)) in enumerate(SIZES.items())],
+        "images": [
+            {"id": 10 + n, "file_name": f"{name}.png", "width": w, "height": h}
+            for n, (name, (w, h)) in enumerate(SIZES.items())
+        ],
         "categories": [{"id": 7, "name": "cat"}, {"id": 90, "name": "dog"}],
         "annotations": [
-            {"id": n, "image_id": 10 + list(SIZES).index(name), "category_id": 7 if label == "cat" else 90, "bbox": box,
-             "iscrowd": 0, "segmentation": []}
+            {
+                "id": n,
+                "image_id": 10 + list(SIZES).index(name),
+                "category_id": 7 if label == "cat" else 90,
+                "bbox": box,
+                "iscrowd": 0,
+                "segmentation": [],
+            }
             for n, (name, label, *box) in enumerate((name, *box) for name, boxes in BOXES.items() for box in boxes)
         ],
-    }  # fmt: skip
+    }
     put(root / "annotations" / "instances_train.json", json.dumps(value))
 
 
 def createml(root: Path) -> None:
     images(root)
     value = [
-        {"image": f"{name}.png", "annotations": [
-            {"label": label, "coordinates": {"x": x + w / 2, "y": y + h / 2, "width": w, "height": h}}
-            for label, x, y, w, h in boxes]}
+        {
+            "image": f"{name}.png",
+            "annotations": [
+                {"label": label, "coordinates": {"x": x + w / 2, "y": y + h / 2, "width": w, "height": h}}
+                for label, x, y, w, h in boxes
+            ],
+        }
         for name, boxes in BOXES.items()
-    ]  # fmt: skip
+    ]
     put(root / "_annotations.createml.json", json.dumps(value))
 
 
 def via(root: Path) -> None:
     images(root)
     value = {
-        f"{name}.png123": {"filename": f"{name}.png", "size": 123, "regions": [
-            {"shape_attributes": {"name": "rect", "x": x, "y": y, "width": w, "height": h}, "region_attributes": {"kind": label}}
-            for label, x, y, w, h in boxes]}
+        f"{name}.png123": {
+            "filename": f"{name}.png",
+            "size": 123,
+            "regions": [
+                {
+                    "shape_attributes": {"name": "rect", "x": x, "y": y, "width": w, "height": h},
+                    "region_attributes": {"kind": label},
+                }
+                for label, x, y, w, h in boxes
+            ],
+        }
         for name, boxes in BOXES.items()
-    }  # fmt: skip
+    }
     put(root / "via_region_data.json", json.dumps(value))
 
 
@@ -79,8 +99,15 @@ def labelme(root: Path) -> None:
             {"label": label, "shape_type": "rectangle", "points": [[x + w, y], [x, y + h]]}
             for label, x, y, w, h in boxes
         ]
-        value = {"version": "5.0", "flags": {}, "shapes": shapes, "imagePath": f"{name}.png", "imageData": None,
-                 "imageWidth": SIZES[name][0], "imageHeight": SIZES[name][1]}  # fmt: skip
+        value = {
+            "version": "5.0",
+            "flags": {},
+            "shapes": shapes,
+            "imagePath": f"{name}.png",
+            "imageData": None,
+            "imageWidth": SIZES[name][0],
+            "imageHeight": SIZES[name][1],
+        }
         put(root / f"{name}.json", json.dumps(value))
 
 
@@ -157,10 +184,24 @@ def kitti(root: Path) -> None:
 def open_images(root: Path) -> None:
     images(root / "images" / "train")
     rows = [
-        [name, "xclick", f"/m/{label}", 1, x / SIZES[name][0], (x + w) / SIZES[name][0], y / SIZES[name][1],
-         (y + h) / SIZES[name][1], 0, 0, 0, 0, 0]
-        for name, boxes in BOXES.items() for label, x, y, w, h in boxes
-    ]  # fmt: skip
+        [
+            name,
+            "xclick",
+            f"/m/{label}",
+            1,
+            x / SIZES[name][0],
+            (x + w) / SIZES[name][0],
+            y / SIZES[name][1],
+            (y + h) / SIZES[name][1],
+            0,
+            0,
+            0,
+            0,
+            0,
+        ]
+        for name, boxes in BOXES.items()
+        for label, x, y, w, h in boxes
+    ]
     header = (
         "ImageID Source LabelName Confidence XMin XMax YMin YMax IsOccluded IsTruncated IsGroupOf IsDepiction IsInside"
     )
@@ -188,6 +229,15 @@ def as_csv(rows: list[list[object]]) -> str:
 
 
 FORMATS: dict[str, Callable[[Path], None]] = {
-    "coco": coco, "createml": createml, "via": via, "labelme_json": labelme, "labelme_xml": labelme_xml, "voc": voc,
-    "cvat": cvat, "yolo": yolo, "kitti": kitti, "open_images": open_images, "box_table": box_table,
-}  # fmt: skip
+    "coco": coco,
+    "createml": createml,
+    "via": via,
+    "labelme_json": labelme,
+    "labelme_xml": labelme_xml,
+    "voc": voc,
+    "cvat": cvat,
+    "yolo": yolo,
+    "kitti": kitti,
+    "open_images": open_images,
+    "box_table": box_table,
+}

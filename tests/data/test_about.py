@@ -13,10 +13,20 @@ from stethoscope.errors import StethoscopeError
 
 def test_there_and_back():
     about = DataAbout(
-        "csv", "CSV table", 10, False,
-        (DataField("x", "image", "uint8", (None, 3), "input", "", {"channels": 3}), DataField("y", "category", "", None, "target")),
-        ("a", "b"), ("train",), (Problem("row 3", "Damaged."),), 7, ("Sampled.",),
-    )  # fmt: skip
+        "csv",
+        "CSV table",
+        10,
+        False,
+        (
+            DataField("x", "image", "uint8", (None, 3), "input", "", {"channels": 3}),
+            DataField("y", "category", "", None, "target"),
+        ),
+        ("a", "b"),
+        ("train",),
+        (Problem("row 3", "Damaged."),),
+        7,
+        ("Sampled.",),
+    )
     assert decode(DataAbout, json.loads(json.dumps(plain(about)))) == about
 
 

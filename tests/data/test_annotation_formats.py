@@ -208,14 +208,23 @@ def test_several_kinds_together_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("place", "reader"),
     [
-        ("000_voc_dataset1", "voc"), ("001_labelme_dataset", "labelme_xml"), ("002_open_images_dataset", "open_images"),
-        ("003_roboflow_dataset/coco", "coco"), ("003_roboflow_dataset/createml", "createml"),
-        ("003_roboflow_dataset/multiclass", "class_table"), ("003_roboflow_dataset/voc", "voc"),
-        ("003_roboflow_dataset/yolo", "yolo"), ("003_roboflow_dataset/yolo_obb", "yolo"), ("004_kitti_detection", "kitti"),
-        ("005_cvat_dataset", "cvat"), ("005_cvat_dataset/for_video", "cvat"), ("006_annotations", "voc"),
-        ("007_data/raccoon_labels.csv", "box_table"), ("008_instance_segmentation", "yolo"),
+        ("000_voc_dataset1", "voc"),
+        ("001_labelme_dataset", "labelme_xml"),
+        ("002_open_images_dataset", "open_images"),
+        ("003_roboflow_dataset/coco", "coco"),
+        ("003_roboflow_dataset/createml", "createml"),
+        ("003_roboflow_dataset/multiclass", "class_table"),
+        ("003_roboflow_dataset/voc", "voc"),
+        ("003_roboflow_dataset/yolo", "yolo"),
+        ("003_roboflow_dataset/yolo_obb", "yolo"),
+        ("004_kitti_detection", "kitti"),
+        ("005_cvat_dataset", "cvat"),
+        ("005_cvat_dataset/for_video", "cvat"),
+        ("006_annotations", "voc"),
+        ("007_data/raccoon_labels.csv", "box_table"),
+        ("008_instance_segmentation", "yolo"),
     ],
-)  # fmt: skip
+)
 def test_real_sets_are_drawn(shared_dir, place, reader):
     file = ModelFile.at(shared_dir / "real" / "annotations" / place)
     assert recognise(file).id == reader

@@ -43,8 +43,16 @@ def test_every_shape_of_cvat(tmp_path):
     )
     kinds = [(mark.label, type(mark)) for mark in sample.marks]
     assert kinds == [
-        ("a", Box), ("b", Polygon), ("c", Points), ("d", Points), ("e", Polygon), ("g", Polygon), ("g", Polygon), ("h", Points), ("f", Region),
-    ]  # fmt: skip
+        ("a", Box),
+        ("b", Polygon),
+        ("c", Points),
+        ("d", Points),
+        ("e", Polygon),
+        ("g", Polygon),
+        ("g", Polygon),
+        ("h", Points),
+        ("f", Region),
+    ]
     assert sample.marks[0] == Box("a", 1.0, 2.0, 4.0, 4.0, 30.0, {"occluded": True})
     expected = np.zeros((10, 20), bool)
     expected[1, 3:5] = expected[2, 2:4] = True
@@ -60,12 +68,13 @@ def test_every_shape_of_cvat(tmp_path):
 @each(
     ("shape", "reason"),
     [
-        ('<box label="a" xtl="x" ytl="2" xbr="5" ybr="6"/>', "'xtl' is no number"), ('<polygon label="a" points="1,2;3"/>', "x,y;x,y"),
+        ('<box label="a" xtl="x" ytl="2" xbr="5" ybr="6"/>', "'xtl' is no number"),
+        ('<polygon label="a" points="1,2;3"/>', "x,y;x,y"),
         ('<mask label="a" left="0" top="0" width="3" height="2" rle="1,2"/>', "do not fill"),
         ('<mask label="a" left="18" top="0" width="3" height="1" rle="1,2"/>', "within the image"),
         ('<mask label="a" left="0" top="0" width="90000" height="90000" rle="1"/>', "do not fill"),
     ],
-)  # fmt: skip
+)
 def test_a_shape_that_is_wrong_is_left_out(tmp_path, shape, reason):
     sample = cvat(tmp_path, shape + '<box label="ok" xtl="1" ytl="1" xbr="2" ybr="2"/>')
     assert reason in sample.problems[0]
@@ -152,10 +161,13 @@ def test_masks_of_labelme_xml_are_the_files_they_name(tmp_path):
 def test_every_shape_of_via(tmp_path):
     put(tmp_path / "a.png", png(40, 30))
     shapes = [
-        {"name": "polygon", "all_points_x": [1, 5, 5], "all_points_y": [1, 1, 5]}, {"name": "circle", "cx": 9, "cy": 9, "r": 3},
-        {"name": "ellipse", "cx": 9, "cy": 9, "rx": 3, "ry": 2, "theta": 0.5}, {"name": "point", "cx": 3, "cy": 4},
-        {"name": "polyline", "all_points_x": [1, 2], "all_points_y": [3, 4]}, {"name": "rect", "x": 1},
-    ]  # fmt: skip
+        {"name": "polygon", "all_points_x": [1, 5, 5], "all_points_y": [1, 1, 5]},
+        {"name": "circle", "cx": 9, "cy": 9, "r": 3},
+        {"name": "ellipse", "cx": 9, "cy": 9, "rx": 3, "ry": 2, "theta": 0.5},
+        {"name": "point", "cx": 3, "cy": 4},
+        {"name": "polyline", "all_points_x": [1, 2], "all_points_y": [3, 4]},
+        {"name": "rect", "x": 1},
+    ]
     regions = {
         str(n): {"shape_attributes": shape, "region_attributes": {"kind": {"balloon": True, "other": False}}}
         for n, shape in enumerate(shapes)

@@ -53,8 +53,12 @@ def counts_of(mask: np.ndarray) -> list[int]:
 
 def shown(tmp_path: Path, annotations: list[Any], images: list[Any] | None = None, **more: Any) -> tuple[Sample, Any]:
     put(tmp_path / "a.png", png(20, 10))
-    value = {"images": images or [{"id": 1, "file_name": "a.png", "width": 20, "height": 10}],
-             "categories": CATEGORIES, "annotations": annotations, **more}  # fmt: skip
+    value = {
+        "images": images or [{"id": 1, "file_name": "a.png", "width": 20, "height": 10}],
+        "categories": CATEGORIES,
+        "annotations": annotations,
+        **more,
+    }
     put(tmp_path / "set.json", json.dumps(value))
     with open_data(ModelFile.at(tmp_path), BUDGET) as data:
         return data.samples([0])[0], data.about
@@ -98,12 +102,31 @@ def test_outlines_holes_crowds_and_points(tmp_path):
     sample, about = shown(
         tmp_path,
         [
-            {"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 4, 4], "segmentation": [[1, 1, 5, 1, 5, 5], [6, 6, 8, 6, 8, 8]]},
-            {"id": 2, "image_id": 1, "category_id": 1, "iscrowd": 1, "bbox": [3, 2, 6, 3],
-             "segmentation": {"size": [10, 20], "counts": counts_of(mask)}},
-            {"id": 3, "image_id": 1, "category_id": 1, "bbox": [0, 0, 20, 10], "keypoints": [5, 6, 2, 0, 0, 0, 7, 8, 1], "num_keypoints": 2},
+            {
+                "id": 1,
+                "image_id": 1,
+                "category_id": 1,
+                "bbox": [1, 1, 4, 4],
+                "segmentation": [[1, 1, 5, 1, 5, 5], [6, 6, 8, 6, 8, 8]],
+            },
+            {
+                "id": 2,
+                "image_id": 1,
+                "category_id": 1,
+                "iscrowd": 1,
+                "bbox": [3, 2, 6, 3],
+                "segmentation": {"size": [10, 20], "counts": counts_of(mask)},
+            },
+            {
+                "id": 3,
+                "image_id": 1,
+                "category_id": 1,
+                "bbox": [0, 0, 20, 10],
+                "keypoints": [5, 6, 2, 0, 0, 0, 7, 8, 1],
+                "num_keypoints": 2,
+            },
         ],
-    )  # fmt: skip
+    )
     assert isinstance(sample.marks[0], Polygon)
     assert sample.marks[0].rings[1][2] == (8.0, 8.0)
     assert isinstance(sample.marks[1], Region)
@@ -189,8 +212,13 @@ def test_categories_after_the_annotations_and_no_list_of_images(tmp_path):
 
 def test_a_json_cut_off_keeps_what_stands_before(tmp_path):
     put(tmp_path / "a.png", png(20, 10))
-    text = json.dumps({"images": [{"id": 1, "file_name": "a.png"}], "categories": CATEGORIES,
-                       "annotations": [{"id": n, "image_id": 1, "category_id": 1, "bbox": [n, 1, 1, 1]} for n in range(5)]})  # fmt: skip
+    text = json.dumps(
+        {
+            "images": [{"id": 1, "file_name": "a.png"}],
+            "categories": CATEGORIES,
+            "annotations": [{"id": n, "image_id": 1, "category_id": 1, "bbox": [n, 1, 1, 1]} for n in range(5)],
+        }
+    )
     put(tmp_path / "set.json", text[: text.index('"id": 3')])
     with open_data(ModelFile.at(tmp_path), BUDGET) as data:
         assert any("damaged" in problem.sentence for problem in data.about.problems)

@@ -40,13 +40,21 @@ def bomb_png(width: int, height: int) -> bytes:
 @each(
     ("mode", "kind", "shape", "dtype"),
     [
-        ("L", "PNG", (6, 9, 1), "uint8"), ("1", "PNG", (6, 9, 1), "uint8"), ("P", "PNG", (6, 9, 3), "uint8"),
-        ("RGB", "JPEG", (6, 9, 3), "uint8"), ("CMYK", "JPEG", (6, 9, 3), "uint8"), ("RGBA", "PNG", (6, 9, 4), "uint8"),
-        ("LA", "PNG", (6, 9, 4), "uint8"), ("RGB", "WEBP", (6, 9, 3), "uint8"), ("RGB", "BMP", (6, 9, 3), "uint8"),
-        ("RGB", "TIFF", (6, 9, 3), "uint8"), ("F", "TIFF", (6, 9, 1), "float32"), ("P", "GIF", (6, 9, 3), "uint8"),
+        ("L", "PNG", (6, 9, 1), "uint8"),
+        ("1", "PNG", (6, 9, 1), "uint8"),
+        ("P", "PNG", (6, 9, 3), "uint8"),
+        ("RGB", "JPEG", (6, 9, 3), "uint8"),
+        ("CMYK", "JPEG", (6, 9, 3), "uint8"),
+        ("RGBA", "PNG", (6, 9, 4), "uint8"),
+        ("LA", "PNG", (6, 9, 4), "uint8"),
+        ("RGB", "WEBP", (6, 9, 3), "uint8"),
+        ("RGB", "BMP", (6, 9, 3), "uint8"),
+        ("RGB", "TIFF", (6, 9, 3), "uint8"),
+        ("F", "TIFF", (6, 9, 1), "float32"),
+        ("P", "GIF", (6, 9, 3), "uint8"),
         ("RGB", "PPM", (6, 9, 3), "uint8"),
     ],
-)  # fmt: skip
+)
 def test_every_mode_has_one_layout(mode, kind, shape, dtype):
     payload = saved(Image.fromarray(RNG.integers(0, 255, (6, 9, 3), np.uint8)).convert(mode), kind)
     pixels = decode(payload, "a", BUDGET).pixels

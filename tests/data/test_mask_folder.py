@@ -39,11 +39,16 @@ def opened(path: Path) -> ImageDataset:
 @each(
     ("image", "mask"),
     [
-        ("images/a.png", "masks/a.png"), ("train/images/a.png", "train/masks/a.png"), ("a.png", "a_mask.png"),
-        ("train_images/a.png", "train_masks/a.png"), ("images/a.png", "labels/a_L.png"), ("images/a.jpg", "annotations/trimaps/a.png"),
-        ("leftImg8bit/train/x/a_leftImg8bit.png", "gtFine/train/x/a_gtFine_labelIds.png"), ("CamVid/train/a.png", "CamVid/trainannot/a.png"),
+        ("images/a.png", "masks/a.png"),
+        ("train/images/a.png", "train/masks/a.png"),
+        ("a.png", "a_mask.png"),
+        ("train_images/a.png", "train_masks/a.png"),
+        ("images/a.png", "labels/a_L.png"),
+        ("images/a.jpg", "annotations/trimaps/a.png"),
+        ("leftImg8bit/train/x/a_leftImg8bit.png", "gtFine/train/x/a_gtFine_labelIds.png"),
+        ("CamVid/train/a.png", "CamVid/trainannot/a.png"),
     ],
-)  # fmt: skip
+)
 def test_pairs_are_found_in_every_layout(tmp_path, image, mask):
     put(tmp_path / image, photograph(0))
     put(tmp_path / mask, as_file(MASK * 255))

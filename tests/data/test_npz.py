@@ -113,8 +113,13 @@ def test_rows_are_read_in_place_whatever_the_compression(tmp_path):
 
 
 def test_parts_of_a_divided_set_are_its_splits(tmp_path):
-    np.savez(tmp_path / "m.npz", x_test=np.zeros((3, 28, 28), np.uint8), y_test=np.arange(3),
-             x_train=np.ones((6, 28, 28), np.uint8), y_train=np.arange(6))  # fmt: skip
+    np.savez(
+        tmp_path / "m.npz",
+        x_test=np.zeros((3, 28, 28), np.uint8),
+        y_test=np.arange(3),
+        x_train=np.ones((6, 28, 28), np.uint8),
+        y_train=np.arange(6),
+    )
     with READER.open(ModelFile.at(tmp_path / "m.npz"), BUDGET, {}) as data:
         assert data.about.splits == ("train", "test") and data.about.rows == 9
         assert [field.kind for field in data.about.fields] == ["image", "category"]

@@ -27,13 +27,13 @@ BOX = Box("cat", 2.0, 3.0, 10.0, 5.0)
     [
         "filename,width,height,class,xmin,ymin,xmax,ymax\na.png,20,10,cat,2,3,12,8\n",
         "image;label;x_min;y_min;x_max;y_max\na.png;cat;2;3;12;8\n",
-        "image_id,bbox,label\na,\"[2.0, 3.0, 10.0, 5.0]\",cat\n",
+        'image_id,bbox,label\na,"[2.0, 3.0, 10.0, 5.0]",cat\n',
         "path,x,y,w,h,class\nimages/a.png,2,3,10,5,cat\n",
         "images/a.png,2,3,12,8,cat\n",
         "Image Path,X1,Y1,X2,Y2,Class Name\nC:\\data\\images\\a.png,2,3,12,8,cat\n",
         "filename,xmin,ymin,xmax,ymax,class\na.png,0.1,0.3,0.6,0.8,cat\n",
     ],
-)  # fmt: skip
+)
 def test_boxes_in_every_layout_of_columns(tmp_path, content):
     put(tmp_path / "images" / "a.png", png(20, 10))
     put(tmp_path / "labels.csv", content)

@@ -38,7 +38,10 @@ def feature(value) -> bytes:
 
 
 def features(**values) -> bytes:
-    entries = (encode_bytes(1, name.replace("__", "/").encode()) + encode_bytes(2, feature(value)) for name, value in values.items())  # fmt: skip
+    entries = (
+        encode_bytes(1, name.replace("__", "/").encode()) + encode_bytes(2, feature(value))
+        for name, value in values.items()
+    )
     return b"".join(encode_bytes(1, entry) for entry in entries)
 
 
@@ -83,11 +86,17 @@ def test_compressed_files(tmp_path, pack):
 
 def test_encoded_images_with_relative_boxes_in_pixels(tmp_path):
     record = example(
-        image__encoded=png(), image__filename="a.png", image__height=10, image__width=20,
-        image__object__bbox__xmin=np.array([0.1, 0.5]), image__object__bbox__xmax=np.array([0.3, 1.0]),
-        image__object__bbox__ymin=np.array([0.2, 0.0]), image__object__bbox__ymax=np.array([0.4, 0.5]),
-        image__object__class__text=["cat", "dog"], image__object__class__label=np.array([1, 2]),
-    )  # fmt: skip
+        image__encoded=png(),
+        image__filename="a.png",
+        image__height=10,
+        image__width=20,
+        image__object__bbox__xmin=np.array([0.1, 0.5]),
+        image__object__bbox__xmax=np.array([0.3, 1.0]),
+        image__object__bbox__ymin=np.array([0.2, 0.0]),
+        image__object__bbox__ymax=np.array([0.4, 0.5]),
+        image__object__class__text=["cat", "dog"],
+        image__object__class__label=np.array([1, 2]),
+    )
     with opened(put(tmp_path, "t.record", records(record))) as data:
         sample = data.samples([0])[0]
         assert sample.name == "a.png" and sample.values["image/encoded"].shape == (10, 20, 3)
@@ -108,7 +117,9 @@ def test_raw_pixels_are_shaped_by_the_sizes_beside_them(tmp_path):
 
 def test_sequence_examples_are_steps_over_time(tmp_path):
     def row(steps: int) -> bytes:
-        lists = encode_bytes(1, b"frames") + encode_bytes(2, b"".join(encode_bytes(1, feature(np.array([one, 2.0]))) for one in range(steps)))  # fmt: skip
+        lists = encode_bytes(1, b"frames") + encode_bytes(
+            2, b"".join(encode_bytes(1, feature(np.array([one, 2.0]))) for one in range(steps))
+        )
         return encode_bytes(1, features(label=1)) + encode_bytes(2, encode_bytes(1, lists))
 
     with opened(put(tmp_path, "t.tfrecord", records(row(3), row(5)))) as data:
@@ -128,7 +139,10 @@ def test_a_damaged_record_is_said_and_the_rest_is_shown(tmp_path):
 
 
 def test_shards_and_a_label_map_in_an_archive(tmp_path):
-    box = {f"image__object__bbox__{side}": np.array([value]) for side, value in zip(("xmin", "ymin", "xmax", "ymax"), (0.0, 0.0, 0.5, 0.5), strict=True)}  # fmt: skip
+    box = {
+        f"image__object__bbox__{side}": np.array([value])
+        for side, value in zip(("xmin", "ymin", "xmax", "ymax"), (0.0, 0.0, 0.5, 0.5), strict=True)
+    }
     row = example(
         image__encoded=b"", image__height=10, image__width=20, image__object__class__label=np.array([2]), **box
     )
@@ -158,8 +172,9 @@ def test_the_sets_that_others_made(shared_dir):
         assert all(mark.label == "raccoon" for sample in data.samples(range(40)) for mark in sample.marks)
         assert all(
             mark.x >= 0 and mark.x + mark.width <= sample.values["image/encoded"].shape[1] + 1
-            for sample in data.samples(range(40)) for mark in sample.marks
-        )  # fmt: skip
+            for sample in data.samples(range(40))
+            for mark in sample.marks
+        )
 
 
 @examples(100)

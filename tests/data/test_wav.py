@@ -48,7 +48,10 @@ def floats(bits: int = 32) -> bytes:
     return b"RIFF" + struct.pack("<I", len(chunks) + 4) + b"WAVE" + chunks
 
 
-@each(("content", "atol"), [(pcm(1), 0.02), (pcm(2), 1e-4), (pcm(3), 1e-6), (pcm(4), 1e-6), (floats(32), 1e-6), (floats(64), 1e-6)])  # fmt: skip
+@each(
+    ("content", "atol"),
+    [(pcm(1), 0.02), (pcm(2), 1e-4), (pcm(3), 1e-6), (pcm(4), 1e-6), (floats(32), 1e-6), (floats(64), 1e-6)],
+)
 def test_every_width_gives_the_same_sound(content, atol):
     np.testing.assert_allclose(read_wav(content, "a.wav").samples, TONE, atol=atol)
 

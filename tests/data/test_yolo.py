@@ -42,8 +42,9 @@ def test_a_box_is_its_fractions_of_the_image(number, x, y, wide, high, width, he
     assert box.label == NAMES[number]
     np.testing.assert_allclose(
         [box.x + box.width / 2, box.y + box.height / 2, box.width, box.height],
-        [x * width, y * height, wide * width, high * height], atol=1e-6,
-    )  # fmt: skip
+        [x * width, y * height, wide * width, high * height],
+        atol=1e-6,
+    )
 
 
 @examples(100)
@@ -105,19 +106,28 @@ def test_a_pose_of_known_form_leaves_out_points_that_are_not_marked():
 @each(
     ("text", "reason"),
     [
-        ("0 350 200 40 60", "looks like pixels"), ("cat .5 .5 .1 .1", "expected numbers"), ("0.5 .5 .5 .1 .1", "class number"),
-        ("0 .5 .5", "at least four"), ("0 nan .5 .1 .1", "infinity or NaN"), ("-1 .5 .5 .1 .1", "class number"),
+        ("0 350 200 40 60", "looks like pixels"),
+        ("cat .5 .5 .1 .1", "expected numbers"),
+        ("0.5 .5 .5 .1 .1", "class number"),
+        ("0 .5 .5", "at least four"),
+        ("0 nan .5 .1 .1", "infinity or NaN"),
+        ("-1 .5 .5 .1 .1", "class number"),
     ],
-)  # fmt: skip
+)
 def test_lines_that_are_none_say_why(text, reason):
     with pytest.raises(ValueError, match=reason):
         parse(text, (100, 100), NAMES, None)
 
 
 LAYOUTS = [
-    ("images/train", "labels/train"), ("train/images", "train/labels"), ("obj_train_data", "obj_train_data"), ("images", "labels"),
-    ("", ""), ("data/JPEGImages", "data/labels"), ("train/images", "train/labelTxt"),
-]  # fmt: skip
+    ("images/train", "labels/train"),
+    ("train/images", "train/labels"),
+    ("obj_train_data", "obj_train_data"),
+    ("images", "labels"),
+    ("", ""),
+    ("data/JPEGImages", "data/labels"),
+    ("train/images", "train/labelTxt"),
+]
 
 
 @each(("pictures", "labels"), LAYOUTS)
@@ -142,10 +152,12 @@ def test_names_of_the_same_stem_stay_in_their_split(tmp_path):
 @each(
     ("name", "content"),
     [
-        ("classes.txt", "cat\ndog\n"), ("obj.names", "cat\ndog\n"), ("data.yaml", "names: {0: cat, 1: dog}\n"),
+        ("classes.txt", "cat\ndog\n"),
+        ("obj.names", "cat\ndog\n"),
+        ("data.yaml", "names: {0: cat, 1: dog}\n"),
         ("dataset.yml", "names:\n- cat\n- dog\nnc: 2\n"),
     ],
-)  # fmt: skip
+)
 def test_classes_are_named_by_any_list(tmp_path, name, content):
     annotated_sets.yolo(tmp_path)
     (tmp_path / "data.yaml").unlink()

@@ -126,9 +126,12 @@ def test_a_log_of_predictions(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("2026-01-02", "2026-01-02T00:00:00+00:00"), ("2.1.2026", "2026-01-02T00:00:00+00:00"),
-     ("2026-01-02T03:04:05+01:00", "2026-01-02T02:04:05+00:00")],
-)  # fmt: skip
+    [
+        ("2026-01-02", "2026-01-02T00:00:00+00:00"),
+        ("2.1.2026", "2026-01-02T00:00:00+00:00"),
+        ("2026-01-02T03:04:05+01:00", "2026-01-02T02:04:05+00:00"),
+    ],
+)
 def test_moments(text, expected):
     assert written(float(seconds_of([text])[0])) == expected
     assert np.isnan(seconds_of(["soon", ""])).all()

@@ -57,10 +57,22 @@ DENSE = layer("dense", "Dense", (None, 3), "input", activation="linear", units=3
         ([layer("pool", "GlobalAveragePooling1D", (None, 3), "dense")], "linear", "dense"),
         ([layer("odd", "Lambda", (None, 3), "dense")], "", "odd"),
         ([layer("odd", "MyHead", (None, 3), "dense")], "", "odd"),
-        ([layer("td", "TimeDistributed", (None, 3), "input", layer={"class_name": "Dense", "config": {"activation": "softmax"}})], "softmax", "td"),
+        (
+            [
+                layer(
+                    "td",
+                    "TimeDistributed",
+                    (None, 3),
+                    "input",
+                    layer={"class_name": "Dense", "config": {"activation": "softmax"}},
+                )
+            ],
+            "softmax",
+            "td",
+        ),
         ([layer("lstm", "LSTM", (None, 3), "input", activation="tanh")], "tanh", "lstm"),
     ],
-)  # fmt: skip
+)
 def test_last_activation(last: list[Layer], activation: str, units_layer: str) -> None:
     found = head(INPUT, DENSE, *last)
 
@@ -90,11 +102,13 @@ def test_two_outputs_have_their_own_losses_and_metrics() -> None:
     kind = layer("kind", "Dense", (None, 3), "input", activation="softmax")
     size = layer("size", "Dense", (None, 1), "input", activation="linear")
     architecture = model(
-        INPUT, kind, size,
+        INPUT,
+        kind,
+        size,
         loss={"kind": "sparse_categorical_crossentropy", "size": {"class_name": "MeanSquaredError", "config": {}}},
         metrics=({"kind": ["accuracy"]}, {"size": ["mae"]}),
         ends=("kind", "size"),
-    )  # fmt: skip
+    )
 
     first, second = heads_of(architecture, None, None)
 
@@ -103,7 +117,11 @@ def test_two_outputs_have_their_own_losses_and_metrics() -> None:
 
 
 def test_operators_of_other_formats_end_where_nothing_reads_on() -> None:
-    onnx = [layer("a/MatMul", "MatMul", (None, 3), "input"), layer("a/Add", "Add", (None, 3), "a/MatMul"), layer("a/Softmax", "Softmax", (None, 3), "a/Add")]  # fmt: skip
+    onnx = [
+        layer("a/MatMul", "MatMul", (None, 3), "input"),
+        layer("a/Add", "Add", (None, 3), "a/MatMul"),
+        layer("a/Softmax", "Softmax", (None, 3), "a/Add"),
+    ]
     tflite = [layer("fc", "FULLY_CONNECTED", (None, 3), "input"), layer("p", "LOGISTIC", (None, 3), "fc")]
 
     assert head(INPUT, *onnx, loss=None, ends=()).activation == "softmax"

@@ -43,10 +43,16 @@ def test_dtype_and_trailing_ones_do_not_count():
 @each(
     ("before", "after"),
     [
-        ([1, 2], [2, 1]), ([[1, 2]], [[1], [2]]), ([2**60], [2**60 + 1]), (["ab", "c"], ["a", "bc"]), ([1], ["1"]),
-        ([1j], [1]), ([2**64 - 1], [-1]), ([], [0]),
+        ([1, 2], [2, 1]),
+        ([[1, 2]], [[1], [2]]),
+        ([2**60], [2**60 + 1]),
+        (["ab", "c"], ["a", "bc"]),
+        ([1], ["1"]),
+        ([1j], [1]),
+        ([2**64 - 1], [-1]),
+        ([], [0]),
     ],
-)  # fmt: skip
+)
 def test_other_values_differ(before, after):
     assert one(before) != one(after)
 
@@ -74,9 +80,7 @@ def test_what_changed_is_said():
     before = fingerprint({"x": table, "y": np.arange(10)})
     assert changes(before, fingerprint({"y": np.arange(10.0), "x": table.astype("f4")})) == ()
     after = fingerprint({"x": table[::-1], "y": np.arange(12), "z": np.zeros(3)})
-    assert changes(before, after) == (
-        "x: the same 10 rows in another order.", "y: 10 → 12 rows (+2).", "z was added.",
-    )  # fmt: skip
+    assert changes(before, after) == ("x: the same 10 rows in another order.", "y: 10 → 12 rows (+2).", "z was added.")
     assert changes(fingerprint({"x": table}), fingerprint({"w": table + 1})) == (
         "w: other values in the same 10 rows.",
     )

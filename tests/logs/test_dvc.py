@@ -114,12 +114,17 @@ def test_a_repository_is_read(tmp_path):
     stages = {stage.name: stage for stage in project.stages}
     assert stages["train"].parameters == {"params.yaml:train.lr": 0.001}
     assert [(name, stage.ran) for name, stage in stages.items()] == [
-        ("prepare", True), ("train", True), ("evaluate", False),
-    ]  # fmt: skip
+        ("prepare", True),
+        ("train", True),
+        ("evaluate", False),
+    ]
     assert project.parameters == {
-        "params.yaml:prepare.split": 0.2, "params.yaml:train.lr": 0.001, "params.yaml:train.layers.0": 8,
-        "params.yaml:train.layers.1": 4, "other.toml:seed": 7,
-    }  # fmt: skip
+        "params.yaml:prepare.split": 0.2,
+        "params.yaml:train.lr": 0.001,
+        "params.yaml:train.layers.0": 8,
+        "params.yaml:train.layers.1": 4,
+        "other.toml:seed": 7,
+    }
     assert project.metrics["reports/metrics.json:accuracy"] == 0.9
     assert math.isnan(project.metrics["reports/metrics.json:by.a"])
     assert len(project.metrics) == 2
@@ -236,11 +241,32 @@ def test_a_folder_without_dvc_is_none(tmp_path):
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(
-        ["stages", "deps", "outs", "params", "metrics", "vars", "path", "md5", "cmd", "do", "schema", "size", "a"]
-    ), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "stages",
+                    "deps",
+                    "outs",
+                    "params",
+                    "metrics",
+                    "vars",
+                    "path",
+                    "md5",
+                    "cmd",
+                    "do",
+                    "schema",
+                    "size",
+                    "a",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
     max_leaves=25,
-)  # fmt: skip
+)
 
 
 @examples(30)

@@ -23,9 +23,16 @@ def test_numbers_are_what_people_mean(tmp_path):
         tmp_path, "lr: 1e-3\nid: 010\nmode: on\nhex: 0x1F\nnone: ~\nday: 2020-01-01\nratio: 1:30\nyes: true\n3: x\n"
     )
     assert found == {
-        "lr": 0.001, "id": 10, "mode": "on", "hex": 31, "none": None, "day": "2020-01-01", "ratio": "1:30",
-        "yes": True, "3": "x",
-    }  # fmt: skip
+        "lr": 0.001,
+        "id": 10,
+        "mode": "on",
+        "hex": 31,
+        "none": None,
+        "day": "2020-01-01",
+        "ratio": "1:30",
+        "yes": True,
+        "3": "x",
+    }
     ends = read(tmp_path, "a: .nan\nb: -.inf\nc: 1" + "0" * 5000)
     assert math.isnan(ends["a"])
     assert ends["b"] == -math.inf
@@ -39,10 +46,18 @@ def test_texts_stay_as_written(tmp_path):
 @each(
     "text",
     [
-        "a: " + "[" * 100_000, "a: " + "[" * 1500 + "]" * 1500, "!!python/object/apply:os.system ['true']", "- 1", "",
-        "a: !!int x", "? [a]\n: 1", "a: *b", "a: 'b", "\x01",
+        "a: " + "[" * 100_000,
+        "a: " + "[" * 1500 + "]" * 1500,
+        "!!python/object/apply:os.system ['true']",
+        "- 1",
+        "",
+        "a: !!int x",
+        "? [a]\n: 1",
+        "a: *b",
+        "a: 'b",
+        "\x01",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_plain_mapping_is_nothing(tmp_path, text):
     assert read(tmp_path, text) is None
 

@@ -61,7 +61,7 @@ VALUES = [
     (tensor("v", 19, encode_bytes(13, encode_varint(0x3800))), 0.5),
     (tensor("v", 19, encode_bytes(4, struct.pack("<e", 1.5))), 1.5),
     (tensor("v", 23, encode_bytes(17, encode_varint((1 << 64) - 1))), float((1 << 64) - 1)),
-]  # fmt: skip
+]
 
 
 @each(("value", "expected"), VALUES)
@@ -113,8 +113,11 @@ def test_media_are_kept_out_of_the_way_and_found_again(tmp_path):
     reader = read(write_events(tmp_path, whole))
     media = {one.tag: one for one in reader.points.media(0)}
     assert {tag: one.kind for tag, one in media.items()} == {
-        "weights": "histogram", "picture": "image", "words": "text", "kernel": "histogram",
-    }  # fmt: skip
+        "weights": "histogram",
+        "picture": "image",
+        "words": "text",
+        "kernel": "histogram",
+    }
     assert points(reader) == [(at, 1.0) for at in range(3)]
     start, size = int(media["picture"].start[1]), int(media["picture"].size[1])
     assert record(reader.path.read_bytes()[start : start + size]) == whole[1]
@@ -131,8 +134,10 @@ def test_a_tag_said_to_be_no_scalar_once_is_none_later(tmp_path):
 
 def test_hyper_parameters(tmp_path):
     entries = {
-        b"rate": b"\x11" + struct.pack("<d", 0.01), b"optimizer": encode_bytes(3, b"adam"), b"shuffle": b"\x20\x01",
-    }  # fmt: skip
+        b"rate": b"\x11" + struct.pack("<d", 0.01),
+        b"optimizer": encode_bytes(3, b"adam"),
+        b"shuffle": b"\x20\x01",
+    }
     session = b"".join(
         encode_bytes(1, encode_bytes(1, name) + encode_bytes(2, value)) for name, value in entries.items()
     )

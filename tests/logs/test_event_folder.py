@@ -66,8 +66,10 @@ def test_train_and_validation_are_one_run_with_prefixes(tmp_path):
     (run,) = EventFolder(tmp_path).poll()
     assert (run.run, run.unit) == ("run", "epoch")
     assert {tag: len(one.step) for tag, one in run.series.items()} == {
-        "train/epoch_loss": 5, "validation/epoch_loss": 4, "test/epoch_loss": 3,
-    }  # fmt: skip
+        "train/epoch_loss": 5,
+        "validation/epoch_loss": 4,
+        "test/epoch_loss": 3,
+    }
     curve = curve_of(run)
     assert (len(curve.loss), len(curve.val_loss)) == (5, 4)
 

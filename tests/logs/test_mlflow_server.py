@@ -25,8 +25,16 @@ from tests.tables import each
 API = "/api/2.0/mlflow"
 RUN = {
     "info": {
-        "run_uuid": "aa", "experiment_id": "1", "run_name": "first", "user_id": "ann", "status": "FINISHED",
-        "start_time": 1000, "end_time": 3500, "artifact_uri": "/a", "lifecycle_stage": "active", "run_id": "aa",
+        "run_uuid": "aa",
+        "experiment_id": "1",
+        "run_name": "first",
+        "user_id": "ann",
+        "status": "FINISHED",
+        "start_time": 1000,
+        "end_time": 3500,
+        "artifact_uri": "/a",
+        "lifecycle_stage": "active",
+        "run_id": "aa",
     },
     "data": {
         "metrics": [{"key": "loss", "value": "NaN", "timestamp": 4000, "step": 4}],
@@ -42,7 +50,7 @@ RUN = {
         ]
     },
     "outputs": {},
-}  # fmt: skip
+}
 VALUES = [0.5, "NaN", 1.7976931348623157e308, -1.7976931348623157e308, 0.0]
 
 
@@ -143,11 +151,14 @@ def test_pages_that_never_end_are_left(serve):
 @pytest.mark.parametrize(
     "answer",
     [
-        {}, {"experiments": None}, {"experiments": [1, None, {"name": 3}]}, {"experiments": {"a": 1}},
+        {},
+        {"experiments": None},
+        {"experiments": [1, None, {"name": 3}]},
+        {"experiments": {"a": 1}},
         {"experiments": [], "next_page_token": 7},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_answers_of_another_shape_are_no_crash(serve, answer):
     url, _ = serve(do_POST=lambda handler: handler.answer(answer))
     tracker = ask(url)
@@ -157,12 +168,21 @@ def test_answers_of_another_shape_are_no_crash(serve, answer):
 
 def test_runs_of_another_shape_are_left_out(serve):
     broken = [
-        {"info": 1}, {"info": {"run_id": "x", "experiment_id": "9"}}, {},
-        {"info": {"run_id": "cc", "experiment_id": "1"}, "data": {"metrics": [
-            {"key": "loss", "value": "rubbish", "step": 1}, {"key": "loss", "value": 1, "step": "9" * 30},
-            {"key": "loss", "value": True, "step": 1}, {"key": "acc", "value": 2, "step": "3", "timestamp": "x"},
-        ]}},
-    ]  # fmt: skip
+        {"info": 1},
+        {"info": {"run_id": "x", "experiment_id": "9"}},
+        {},
+        {
+            "info": {"run_id": "cc", "experiment_id": "1"},
+            "data": {
+                "metrics": [
+                    {"key": "loss", "value": "rubbish", "step": 1},
+                    {"key": "loss", "value": 1, "step": "9" * 30},
+                    {"key": "loss", "value": True, "step": 1},
+                    {"key": "acc", "value": 2, "step": "3", "timestamp": "x"},
+                ]
+            },
+        },
+    ]
     url, _ = serve(
         do_POST=lambda handler: handler.answer({"runs": broken}), do_GET=lambda handler: handler.answer({}, 500)
     )

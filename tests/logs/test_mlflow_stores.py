@@ -94,9 +94,13 @@ def test_the_file_store(tmp_path):
     assert loss.wall_time[0] == 1.0
     assert run.parameters == {"lr": 0.001, "name/deep": "a: b\nc"}
     assert run.notes == {
-        "id": "aa", "status": "FINISHED", "user": "ann", "duration_s": "2.500", "note": "hello",
+        "id": "aa",
+        "status": "FINISHED",
+        "user": "ann",
+        "duration_s": "2.500",
+        "note": "hello",
         "data": "six 0012 (training)",
-    }  # fmt: skip
+    }
     assert run.files == ("mlruns/12/aa/metrics/train/loss",)
     assert run.health.problem == ""
 
@@ -324,8 +328,16 @@ def test_a_database_cut_short_never_raises(tmp_path, size):
 def test_parameters_are_what_they_spell():
     spelled = ["1e-3", "32", "True", "adam", "1_000", " 1", "nan", "", "9" * 41]
     assert [repr(value_of(text)) for text in spelled] == [
-        "0.001", "32", "True", "'adam'", "'1_000'", "' 1'", "nan", "''", repr("9" * 41),
-    ]  # fmt: skip
+        "0.001",
+        "32",
+        "True",
+        "'adam'",
+        "'1_000'",
+        "' 1'",
+        "nan",
+        "''",
+        repr("9" * 41),
+    ]
     assert stored_value(0.0, False) == 0.0
 
 

@@ -155,9 +155,14 @@ def test_foreign_bytes_never_raise(tmp_path_factory, content):
 def test_the_task_answers_with_curve_evidence(tmp_path):
     (tmp_path / "log.csv").write_text("epoch,loss\n0,1\n1,nan\n")
     context = TaskContext(
-        files={"logs": ModelFile.at(tmp_path)}, params={}, folder=tmp_path, budget=Budget(1 << 30, 10),
-        report=lambda *_, **__: None, memory=None, open_model=None,
-    )  # fmt: skip
+        files={"logs": ModelFile.at(tmp_path)},
+        params={},
+        folder=tmp_path,
+        budget=Budget(1 << 30, 10),
+        report=lambda *_, **__: None,
+        memory=None,
+        open_model=None,
+    )
     run = decode(CurveEvidence, json.loads(json.dumps(plain(TASK.run(context)), allow_nan=False)))
     assert run.loss[0] == 1
     assert math.isnan(run.loss[1])

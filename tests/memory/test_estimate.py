@@ -20,10 +20,18 @@ RUNTIME = Runtime(fixed_bytes=1000, weight_bytes=10, kernel_bytes=100, loading_c
 def facts(weights_bytes: int = 50) -> Facts:
     steps = [Step("a", ("a",), ("x",)), Step("b", ("b",), ("a",), inside_bytes=7)]
     return Facts(
-        weights_bytes=weights_bytes, largest_weight_bytes=weights_bytes, input_bytes=20, output_bytes=30, weights=2, kernels=1,
-        loops=0, profile=profile(steps, {"a": 40, "b": 30}, to_the_end=["b"]), names=["a", "b"], layers=["first", "second"],
+        weights_bytes=weights_bytes,
+        largest_weight_bytes=weights_bytes,
+        input_bytes=20,
+        output_bytes=30,
+        weights=2,
+        kernels=1,
+        loops=0,
+        profile=profile(steps, {"a": 40, "b": 30}, to_the_end=["b"]),
+        names=["a", "b"],
+        layers=["first", "second"],
         tensors={"a": Alive("a", "first", (10,), "float32", 40), "b": Alive("b", "second", (8,), "float32", 30)},
-    )  # fmt: skip
+    )
 
 
 def test_the_parts_add_up_and_say_where():
@@ -65,9 +73,11 @@ def test_a_listed_graph_is_estimated_from_its_description():
 
     spec = TensorSpec("x", (None, 4), "float32")
     layers = (
-        layer("wide", "Gemm", 100, "x", parameters=500), layer("relu", "Relu", 100, "wide"), layer("flat", "Reshape", 100, "relu"),
+        layer("wide", "Gemm", 100, "x", parameters=500),
+        layer("relu", "Relu", 100, "wide"),
+        layer("flat", "Reshape", 100, "relu"),
         layer("y", "Gemm", 2, "flat", parameters=202),
-    )  # fmt: skip
+    )
     outputs = (TensorSpec("y", (None, 2), "float32"),)
     architecture = Architecture(
         "onnx", "", 702, None, (spec,), outputs, layers, weight_bytes=2808, output_layers=("y",)

@@ -75,17 +75,29 @@ def test_other_formats_have_other_runtimes():
 def ran(code: str, folder: Path) -> str:
     environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout
 
 
 def test_a_program_with_everything_a_cpu_can_do_runs():
     settings = RunSettings(
-        batch_size=4, call="predict", precision="mixed_bfloat16", intra_threads=1, inter_threads=1, device="cpu",
-        logical_devices=(0, 0), memory_limit_bytes=1 << 30,
-    )  # fmt: skip
+        batch_size=4,
+        call="predict",
+        precision="mixed_bfloat16",
+        intra_threads=1,
+        inter_threads=1,
+        device="cpu",
+        logical_devices=(0, 0),
+        memory_limit_bytes=1 << 30,
+    )
     code = python_code("digits_cnn.keras", settings, IMAGE, samples=10)
     said = ran(
         code + "print(outputs.shape, len(tf.config.list_logical_devices('CPU')), "

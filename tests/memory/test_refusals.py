@@ -84,9 +84,15 @@ def test_the_nearest_is_accepted_whatever_was_asked(machine, tensorflow):
                 for sizes in ((), (0, 0), (GIB, 0), (64 * GIB, 64 * GIB)):
                     for limit in (None, 20 * GIB):
                         settings = RunSettings(
-                            call=call, precision=precision, xla=True, device=device, gpu_index=1, memory_growth=True,
-                            gpu_memory_limit_bytes=limit, logical_devices=sizes,
-                        )  # fmt: skip
+                            call=call,
+                            precision=precision,
+                            xla=True,
+                            device=device,
+                            gpu_index=1,
+                            memory_growth=True,
+                            gpu_memory_limit_bytes=limit,
+                            logical_devices=sizes,
+                        )
                         nearest = nearest_valid(settings, machine, tensorflow=tensorflow)
                         assert hindrances(nearest, machine, tensorflow=tensorflow) == ()
                         assert nearest.batch_size == settings.batch_size

@@ -100,8 +100,12 @@ def test_a_process_for_each_model_runs_here(tmp_path):
     np.savez(tmp_path / "digits.npz", digits)
     done = subprocess.run(
         [sys.executable, "serve.py", "wide.npz", "digits.npz"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
     assert "digits_cnn.keras done" in done.stdout, done.stderr[-2000:]
     assert "wide.keras ended with" in done.stdout, done.stderr[-2000:]
     assert len(np.load(tmp_path / "digits.npz.outputs.npz")["arr_0"]) == len(digits)

@@ -190,9 +190,11 @@ def in_int8(folder, share=1.0):
 def test_random_rows_lie_within_what_integers_hold(engine, folder, a, b):
     integers = in_int8(folder)
     first, other = (
-        Compared({"model": ModelFile.at(folder / one if one else integers)}, "tensorflow", None, "keras" if one else "tflite")
+        Compared(
+            {"model": ModelFile.at(folder / one if one else integers)}, "tensorflow", None, "keras" if one else "tflite"
+        )
         for one in (a, b)
-    )  # fmt: skip
+    )
     job = comparison_job(first, other, None, {"rows": 12, "edges": False}, Budget(4 << 30, 200))
     answer = answered(engine.wait(engine.submit(job), 300))
     assert answer.verdict == "within_tolerance", answer.sentence

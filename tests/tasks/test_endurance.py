@@ -28,9 +28,16 @@ def models(tmp_path_factory) -> Path:
     hoard = layers.Lambda(lambda x: (globals().setdefault("hoard", []).append(x * 2.0), x)[1])
     save(keras.Sequential([keras.Input((256,)), hoard, layers.Dense(3)]), folder / "leak.keras")
     healthy = keras.Sequential(
-        [keras.Input((12, 12, 3)), layers.Conv2D(8, 3), layers.BatchNormalization(), layers.ReLU(), layers.Flatten(),
-         layers.Dropout(0.5), layers.Dense(4)]
-    )  # fmt: skip
+        [
+            keras.Input((12, 12, 3)),
+            layers.Conv2D(8, 3),
+            layers.BatchNormalization(),
+            layers.ReLU(),
+            layers.Flatten(),
+            layers.Dropout(0.5),
+            layers.Dense(4),
+        ]
+    )
     save(healthy, folder / "healthy.keras")
 
     class Growing(tf.Module):

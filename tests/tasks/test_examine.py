@@ -77,9 +77,14 @@ def test_the_first_half_is_kept_when_the_second_breaks(engine, tmp_path, monkeyp
 
     monkeypatch.setattr(examine, "gather_activations", broken)
     context = TaskContext(
-        files={"model": file}, params={}, folder=tmp_path, budget=Budget(1 << 30, 60), report=lambda *_a, **_k: None,
-        memory=None, open_model=lambda: (kind.describe(file), kind.open(file, tmp_path)),
-    )  # fmt: skip
+        files={"model": file},
+        params={},
+        folder=tmp_path,
+        budget=Budget(1 << 30, 60),
+        report=lambda *_a, **_k: None,
+        memory=None,
+        open_model=lambda: (kind.describe(file), kind.open(file, tmp_path)),
+    )
     answer = examine.TASK.run(context)
     assert answer.weights.tensors
     assert answer.activations is None

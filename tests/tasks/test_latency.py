@@ -32,8 +32,11 @@ def tiny(tmp_path):
 def test_two_runtimes_have_a_row_for_each_batch_size(engine):
     known = answer_of(timed(engine, [BUILT / "digits_cnn.onnx", BUILT / "digits_cnn.tflite"], threads=1), Latencies)
     assert [(row.role, row.batch_size) for row in known.rows] == [
-        ("model", 1), ("model", 4), ("other-1", 1), ("other-1", 4),
-    ]  # fmt: skip
+        ("model", 1),
+        ("model", 4),
+        ("other-1", 1),
+        ("other-1", 4),
+    ]
     for row in known.rows:
         assert 0 < row.p50_s <= row.p90_s
         assert row.p99_s is None or row.p99_s >= row.p90_s
@@ -54,9 +57,13 @@ def test_two_runtimes_have_a_row_for_each_batch_size(engine):
 def test_a_keras_model_has_a_row_for_each_call_style_and_data_is_used(engine):
     calls = ["function", "call", "predict_on_batch"]
     result = timed(
-        engine, [BUILT / "digits_cnn.keras", BUILT / "digits_cnn_int8.tflite"], "tensorflow", BUILT / "digits_sample.npz",
-        calls=calls, batch_sizes=[2],
-    )  # fmt: skip
+        engine,
+        [BUILT / "digits_cnn.keras", BUILT / "digits_cnn_int8.tflite"],
+        "tensorflow",
+        BUILT / "digits_sample.npz",
+        calls=calls,
+        batch_sizes=[2],
+    )
     assert result.status is Status.OK, result.reason
     rows = answer_of(result, Latencies).rows
     assert [row.call for row in rows] == [*calls, "run"]
@@ -69,8 +76,10 @@ def test_a_model_with_a_fixed_batch_has_a_row_of_its_own_size(engine, tiny, tmp_
     fixed = tiny_onnx(tmp_path / "fixed.onnx", rows=3)
     known = answer_of(timed(engine, [tiny, fixed]), Latencies)
     assert [(row.model, row.batch_size) for row in known.rows] == [
-        ("tiny.onnx", 1), ("tiny.onnx", 4), ("fixed.onnx", 3),
-    ]  # fmt: skip
+        ("tiny.onnx", 1),
+        ("tiny.onnx", 4),
+        ("fixed.onnx", 3),
+    ]
     assert all(row.p50_s for row in known.rows)
 
 

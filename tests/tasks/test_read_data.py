@@ -23,9 +23,14 @@ def read(tmp_path, path, **params):
     folder = tmp_path / f"job-{len(list(tmp_path.iterdir()))}"
     folder.mkdir()
     context = TaskContext(
-        files={"data": ModelFile.at(path)}, params=params, folder=folder, budget=Budget(1 << 30, 10),
-        report=lambda *_, **__: None, memory=None, open_model=None,
-    )  # fmt: skip
+        files={"data": ModelFile.at(path)},
+        params=params,
+        folder=folder,
+        budget=Budget(1 << 30, 10),
+        report=lambda *_, **__: None,
+        memory=None,
+        open_model=None,
+    )
     return decode(RowsRead, json.loads(json.dumps(plain(TASK.run(context)), allow_nan=False))), folder / "out"
 
 
@@ -71,10 +76,7 @@ def test_thumbnails_are_small_and_one_row_alone_is_large(tmp_path):
     value, out = read(tmp_path, path, thumbnail=100)
     sizes = [Image.open(out / one.picture).size for one in value.samples]
     assert sizes == [(64, 32), (50, 100)]
-    assert [(one.width, one.height, one.label) for one in value.samples] == [
-        (64, 32, "cat"),
-        (400, 800, "dog"),
-    ]
+    assert [(one.width, one.height, one.label) for one in value.samples] == [(64, 32, "cat"), (400, 800, "dog")]
     value, out = read(tmp_path, path, full=1)
     assert value.places == (1,)
     assert Image.open(out / value.samples[0].picture).size == (400, 800)
@@ -93,11 +95,26 @@ def test_marks_are_told_in_pixels_and_areas_as_a_picture(tmp_path):
         "images": [{"id": 1, "file_name": "a.png", "width": 20, "height": 10}],
         "categories": [{"id": 1, "name": "cat"}],
         "annotations": [
-            {"id": 1, "image_id": 1, "category_id": 1, "bbox": [2, 3, 8, 4], "iscrowd": 0, "area": 32, "segmentation": []},
-            {"id": 2, "image_id": 1, "category_id": 1, "bbox": [0, 0, 2, 10], "iscrowd": 1, "area": 20,
-             "segmentation": {"size": [10, 20], "counts": [0, 20, 180]}},
+            {
+                "id": 1,
+                "image_id": 1,
+                "category_id": 1,
+                "bbox": [2, 3, 8, 4],
+                "iscrowd": 0,
+                "area": 32,
+                "segmentation": [],
+            },
+            {
+                "id": 2,
+                "image_id": 1,
+                "category_id": 1,
+                "bbox": [0, 0, 2, 10],
+                "iscrowd": 1,
+                "area": 20,
+                "segmentation": {"size": [10, 20], "counts": [0, 20, 180]},
+            },
         ],
-    }  # fmt: skip
+    }
     picture = io.BytesIO()
     Image.new("L", (20, 10)).save(picture, "PNG")
     path = tmp_path / "coco.zip"

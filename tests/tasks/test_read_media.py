@@ -22,9 +22,14 @@ def read(tmp_path, file, params):
     folder = tmp_path / "job"
     folder.mkdir()
     context = TaskContext(
-        files={"logs": file}, params=params, folder=folder, budget=Budget(1 << 30, 10),
-        report=lambda *_, **__: None, memory=None, open_model=None,
-    )  # fmt: skip
+        files={"logs": file},
+        params=params,
+        folder=folder,
+        budget=Budget(1 << 30, 10),
+        report=lambda *_, **__: None,
+        memory=None,
+        open_model=None,
+    )
     value = decode(DecodedMedia, json.loads(json.dumps(plain(TASK.run(context)), allow_nan=False)))
     out = folder / "out"
     return value, {path.name: np.load(path) for path in out.iterdir()} if out.is_dir() else {}

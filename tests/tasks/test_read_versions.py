@@ -24,9 +24,14 @@ def read(tmp_path, after, before=None, name=""):
     if before is not None:
         files["before"] = ModelFile.at(before)
     context = TaskContext(
-        files=files, params={}, folder=folder, budget=Budget(1 << 30, 10),
-        report=lambda *_, **__: None, memory=None, open_model=None,
-    )  # fmt: skip
+        files=files,
+        params={},
+        folder=folder,
+        budget=Budget(1 << 30, 10),
+        report=lambda *_, **__: None,
+        memory=None,
+        open_model=None,
+    )
     return decode(DataVersions, json.loads(json.dumps(plain(TASK.run(context)), allow_nan=False)))
 
 

@@ -66,9 +66,27 @@ def fitted(keras, model, targets, compiled, epochs, **fit):
 
 
 CASES = {
-    "regularised-batchnorm": (mlp, {"t": Y}, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(momentum=0.9, nesterov=True)}, {}),
-    "one-hot-adam-clipped": (mlp, {"t": ONE_HOT}, {"loss": "categorical_crossentropy", "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01, "clipnorm": 0.5}}}, {}),
-    "class-weights": (mlp, {"t": Y}, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd()}, {"class_weight": {0: 1.0, 1: 5.0, 2: 0.5}}),
+    "regularised-batchnorm": (
+        mlp,
+        {"t": Y},
+        {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(momentum=0.9, nesterov=True)},
+        {},
+    ),
+    "one-hot-adam-clipped": (
+        mlp,
+        {"t": ONE_HOT},
+        {
+            "loss": "categorical_crossentropy",
+            "optimizer": {"class_name": "Adam", "config": {"learning_rate": 0.01, "clipnorm": 0.5}},
+        },
+        {},
+    ),
+    "class-weights": (
+        mlp,
+        {"t": Y},
+        {"loss": "sparse_categorical_crossentropy", "optimizer": sgd()},
+        {"class_weight": {0: 1.0, 1: 5.0, 2: 0.5}},
+    ),
     "mean-squares-of-a-column": (mlp, {"t": ONE_HOT}, {"loss": "mse", "optimizer": sgd()}, {}),
     "two-outputs": (
         two_heads,
@@ -76,7 +94,7 @@ CASES = {
         {"loss": ["sparse_categorical_crossentropy", "mae"], "loss_weights": [1.0, 0.3], "optimizer": sgd()},
         {},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("package", "case"), in_turn_in_both_kerases(CASES))

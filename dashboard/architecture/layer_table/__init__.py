@@ -77,25 +77,31 @@ def show(
     """
     result = component(FOLDER, ("../../choices.js", SCRIPT))(
         key=key,
-        data=as_it_is({
-            "columns": [vars(column) for column in columns],
-            "selected": selected,
-            "filter": text,
-            "sort": sort,
-            "height": height,
-            "summary": summary,
-            "colours": None if colours is None else list(colours),
-            "graphs": [
-                {"key": graph.key, "positions": graph.positions, "nodes": {str(at): name for at, name in graph.nodes.items()}}
-                for graph in graphs
-            ],
-            "searched": searched,
-        }),
+        data=as_it_is(
+            {
+                "columns": [vars(column) for column in columns],
+                "selected": selected,
+                "filter": text,
+                "sort": sort,
+                "height": height,
+                "summary": summary,
+                "colours": None if colours is None else list(colours),
+                "graphs": [
+                    {
+                        "key": graph.key,
+                        "positions": graph.positions,
+                        "nodes": {str(at): name for at, name in graph.nodes.items()},
+                    }
+                    for graph in graphs
+                ],
+                "searched": searched,
+            }
+        ),
         default={"filter": text, "sort": sort, TOLD: None},
         on_picked_change=nothing,
         on_filter_change=nothing,
         on_sort_change=nothing,
-    )  # fmt: skip
+    )
     known = {"", *(prefix + column.id for column in columns for prefix in ("", "-"))}
     return (
         result.filter if isinstance(result.filter, str) else text,

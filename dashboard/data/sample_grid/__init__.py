@@ -13,15 +13,7 @@ from dashboard.components import SCRIPT, component, nothing
 from dashboard.data import class_colours
 from dashboard.routes.job_media import address
 from stethoscope.codec import plain
-from stethoscope.data.view.shown import (
-    Shown,
-    ShownNumber,
-    ShownPicture,
-    ShownRow,
-    ShownSound,
-    ShownText,
-    ShownWave,
-)
+from stethoscope.data.view.shown import Shown, ShownNumber, ShownPicture, ShownRow, ShownSound, ShownText, ShownWave
 from stethoscope.types import JobResult
 
 FOLDER = Path(__file__).parent
@@ -43,9 +35,17 @@ class Look:
 
 
 def show(
-    result: JobResult, job_id: str, samples: Sequence[ShownRow], classes: Sequence[str], look: Look, *,
-    size: str, large: bool, key: str, notes: Mapping[int, str] | None = None,
-) -> Look:  # fmt: skip
+    result: JobResult,
+    job_id: str,
+    samples: Sequence[ShownRow],
+    classes: Sequence[str],
+    look: Look,
+    *,
+    size: str,
+    large: bool,
+    key: str,
+    notes: Mapping[int, str] | None = None,
+) -> Look:
     """Draws rows that the task `read_data` answered. It tells the place of the one that is opened: see `opened`.
 
     Args:

@@ -14,9 +14,23 @@ _CHANNELS = (1, 2, 3, 4)
 _LOOKUPS = ("Embedding", "Gather", "GatherV2", "ResourceGather", "EMBEDDING_LOOKUP", "GATHER", "GatherElements")
 _OVER_TIME = ("LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional", "Conv1D", "SeparableConv1D", "TimeDistributed")
 _PASSING = (
-    "InputLayer", "Input", "Cast", "Identity", "Reshape", "ExpandDims", "Squeeze", "CAST", "Masking", "Flatten",
-    "ReadVariableOp", "Placeholder", "RESHAPE", "Unsqueeze", "PartitionedCall", "StatefulPartitionedCall",
-)  # fmt: skip
+    "InputLayer",
+    "Input",
+    "Cast",
+    "Identity",
+    "Reshape",
+    "ExpandDims",
+    "Squeeze",
+    "CAST",
+    "Masking",
+    "Flatten",
+    "ReadVariableOp",
+    "Placeholder",
+    "RESHAPE",
+    "Unsqueeze",
+    "PartitionedCall",
+    "StatefulPartitionedCall",
+)
 
 
 def kind_of(name: str, row: npt.NDArray[Any], architecture: Architecture) -> tuple[InputKind, int | None]:

@@ -88,10 +88,7 @@ def _grid(sizes: Sequence[int], question: Question) -> tuple[tuple[int, ...], tu
     else:
         patch = tuple(min(size, asked or 1) for size in sizes)
     halved = question.kind in ("image", "sequence") and not question.options.get("stride")
-    stride = [
-        max(1, part // 2) if halved else int(question.options.get("stride") or part)
-        for part in patch
-    ]  # fmt: skip
+    stride = [max(1, part // 2) if halved else int(question.options.get("stride") or part) for part in patch]
     notes = []
     while _count(sizes, patch, stride) > MOST_VARIANTS:
         stride = [step + 1 for step in stride]

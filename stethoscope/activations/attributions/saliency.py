@@ -38,9 +38,12 @@ class Saliency:
             values = folded(question, rows)
         report(1.0, "")
         return Attribution(
-            values, float(slope.scores[0]), raw=subject.is_raw(question.target), signed=not lengths,
+            values,
+            float(slope.scores[0]),
+            raw=subject.is_raw(question.target),
+            signed=not lengths,
             notes=("The length of the gradient at each token's embedding.",) if lengths else (),
-        )  # fmt: skip
+        )
 
 
 METHOD = Saliency()

@@ -11,10 +11,7 @@ from stethoscope.checks.fixes.layer_code import comment
 if TYPE_CHECKING:
     from stethoscope.program.setup import Setup
 
-_LINES = (
-    "x = np.where(np.isfinite(x), x, np.nan)",
-    "x = np.where(np.isnan(x), np.nanmedian(x, axis=0), x)",
-)
+_LINES = ("x = np.where(np.isfinite(x), x, np.nan)", "x = np.where(np.isnan(x), np.nanmedian(x, axis=0), x)")
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,7 @@ from stethoscope.checks.fixes.layer_code import comment, number
 if TYPE_CHECKING:
     from stethoscope.program.setup import Setup
 
-_STANDARDISE = (
-    "mean, std = x.mean(axis=0), x.std(axis=0)",
-    "x = (x - mean) / np.where(std > 0, std, 1)",
-)
+_STANDARDISE = ("mean, std = x.mean(axis=0), x.std(axis=0)", "x = (x - mean) / np.where(std > 0, std, 1)")
 _MINMAX = (
     "lowest, highest = x.min(axis=0), x.max(axis=0)",
     "x = (x - lowest) / np.where(highest > lowest, highest - lowest, 1)",

@@ -11,10 +11,7 @@ from stethoscope.checks.fixes.layer_code import comment
 if TYPE_CHECKING:
     from stethoscope.program.setup import Setup
 
-_STANDARDISE = (
-    "mean, std = y.mean(axis=0), y.std(axis=0)",
-    "y = (y - mean) / np.where(std > 0, std, 1)",
-)
+_STANDARDISE = ("mean, std = y.mean(axis=0), y.std(axis=0)", "y = (y - mean) / np.where(std > 0, std, 1)")
 _MINMAX = (
     "lowest, highest = y.min(axis=0), y.max(axis=0)",
     "y = (y - lowest) / np.where(highest > lowest, highest - lowest, 1)",

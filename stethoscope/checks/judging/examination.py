@@ -42,10 +42,7 @@ def _one(check: Check, evidence: EvidenceSet) -> Outcome:
 def complete(check: Check, finding: Finding) -> Finding:
     """The finding with its check's id, title and source filled in."""
     return replace(
-        finding,
-        check_id=check.id,
-        title=finding.title or check.title,
-        source=finding.source or _source(check.page),
+        finding, check_id=check.id, title=finding.title or check.title, source=finding.source or _source(check.page)
     )
 
 

@@ -23,10 +23,24 @@ TOGETHER_BYTES = 64 << 20
 """Below that, the plain way is quick, and tf2onnx may fold more."""
 ONE_FILE_BYTES = (2 << 30) - (64 << 20)
 """A protocol buffer ends at 2 GiB; weights beyond that lie beside the file."""
-_TAKES = frozenset({
-    "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "DepthwiseConv2dNative", "GatherV2", "Gather", "ResourceGather",
-    "Einsum", "Conv3D", "BiasAdd", "AddV2", "Mul",
-})  # fmt: skip
+_TAKES = frozenset(
+    {
+        "MatMul",
+        "BatchMatMul",
+        "BatchMatMulV2",
+        "BatchMatMulV3",
+        "Conv2D",
+        "DepthwiseConv2dNative",
+        "GatherV2",
+        "Gather",
+        "ResourceGather",
+        "Einsum",
+        "Conv3D",
+        "BiasAdd",
+        "AddV2",
+        "Mul",
+    }
+)
 _PASSES = frozenset({"Identity", "Reshape", "ExpandDims", "Squeeze", "Transpose", "Cast"})
 
 

@@ -13,11 +13,5 @@ def _setup(converter: Any, options: Options) -> None:
 
 
 CONVERTER = ToTFLite(
-    Precision(
-        "tflite",
-        "TFLite (float32)",
-        "For phones and boards; numbers as in the model.",
-        10,
-        _setup,
-    )
+    Precision("tflite", "TFLite (float32)", "For phones and boards; numbers as in the model.", 10, _setup)
 )

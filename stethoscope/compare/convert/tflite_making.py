@@ -212,8 +212,14 @@ class _Attempt:
         except ConverterError as error:
             raise self._refused(error, traced) from error
         except (
-            ValueError, RuntimeError, TypeError, KeyError, AttributeError, NotImplementedError, tf.errors.OpError,
-        ) as error:  # fmt: skip
+            ValueError,
+            RuntimeError,
+            TypeError,
+            KeyError,
+            AttributeError,
+            NotImplementedError,
+            tf.errors.OpError,
+        ) as error:
             raise self._refused(error, traced) from error
 
     def _refused(self, error: Exception, traced: TracedModel) -> CannotConvert:

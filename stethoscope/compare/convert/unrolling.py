@@ -23,7 +23,10 @@ def unrolled(source: Source) -> Iterator[list[str]]:
     """
     layers = [layer for layer in _layers(source.runner) if getattr(layer, "unroll", None) is False and _steps(layer)]
     # tf_keras has a second way, with a loop in it, that it prefers where this says that a GPU could take it.
-    before = [{name: getattr(layer, name) for name in ("unroll", "_could_use_gpu_kernel") if hasattr(layer, name)} for layer in layers]  # fmt: skip
+    before = [
+        {name: getattr(layer, name) for name in ("unroll", "_could_use_gpu_kernel") if hasattr(layer, name)}
+        for layer in layers
+    ]
     try:
         for layer, had in zip(layers, before, strict=True):
             for name in had:

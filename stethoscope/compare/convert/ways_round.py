@@ -20,24 +20,57 @@ _KNOWN: tuple[tuple[str, str], ...] = (
         r"LookupTable|HashTable|LookupTableFind|InitializeTable",
         "Look values up before the model, and convert the model that starts at the numbers; or convert to a SavedModel, which keeps tables.",
     ),
-    (r"Random|Multinomial|StatelessRandom|TruncatedNormal", "It draws random numbers: take the layer out of the copy for deployment."),
-    (r"PyFunc|EagerPyFunc|NumpyFunction", "It calls Python, which no file can hold: write the step with TensorFlow's own operations."),
+    (
+        r"Random|Multinomial|StatelessRandom|TruncatedNormal",
+        "It draws random numbers: take the layer out of the copy for deployment.",
+    ),
+    (
+        r"PyFunc|EagerPyFunc|NumpyFunction",
+        "It calls Python, which no file can hold: write the step with TensorFlow's own operations.",
+    ),
     (
         r"TensorList|TensorArray",
         "It grows a list inside a loop: fix the number of rows and steps (a static input shape), or use the layer with unroll=True.",
     ),
-    (r"^(While|StatelessWhile|If|StatelessIf)$", "Loops and branches need fixed shapes here: fix the input's shape, or unroll the loop."),
-    (r"FFT", "Replace it by two matrix products with the cosine and the sine table: x @ cos for the real part, −x @ sin for the imaginary one."),
+    (
+        r"^(While|StatelessWhile|If|StatelessIf)$",
+        "Loops and branches need fixed shapes here: fix the input's shape, or unroll the loop.",
+    ),
+    (
+        r"FFT",
+        "Replace it by two matrix products with the cosine and the sine table: x @ cos for the real part, −x @ sin for the imaginary one.",
+    ),
     (r"Bincount", "Count with a fixed number of bins: tf.reduce_sum(tf.one_hot(values, bins), axis)."),
-    (r"^Segment", "Use the unsorted form with a fixed number of segments (tf.math.unsorted_segment_sum), and divide by the counts for a mean."),
-    (r"(Max|Avg)Pool3D", "Pool twice in two dimensions: fold depth into the rows for height and width, then pool along the depth."),
-    (r"^(Complex|Conj|Angle|Real|Imag|ComplexAbs)$", "It computes with complex numbers: keep the real and the imaginary part as two tensors of real numbers."),
-    (r"Unique|Where|NonMaxSuppression|CombinedNonMaxSuppression", "Its result has a size that depends on the values: do this step after the model."),
+    (
+        r"^Segment",
+        "Use the unsorted form with a fixed number of segments (tf.math.unsorted_segment_sum), and divide by the counts for a mean.",
+    ),
+    (
+        r"(Max|Avg)Pool3D",
+        "Pool twice in two dimensions: fold depth into the rows for height and width, then pool along the depth.",
+    ),
+    (
+        r"^(Complex|Conj|Angle|Real|Imag|ComplexAbs)$",
+        "It computes with complex numbers: keep the real and the imaginary part as two tensors of real numbers.",
+    ),
+    (
+        r"Unique|Where|NonMaxSuppression|CombinedNonMaxSuppression",
+        "Its result has a size that depends on the values: do this step after the model.",
+    ),
     (r"Einsum", "Write the einsum as transpose and matmul."),
-    (r"SparseTensor|Sparse|Ragged", "Give the model dense, padded input (tf.RaggedTensor.to_tensor, tf.sparse.to_dense) and convert from there."),
-    (r"MatrixInverse|Cholesky|Svd|Qr|SelfAdjointEig|MatrixDeterminant", "No runtime for deployment has it: compute this part outside of the model."),
-    (r"CudnnRNN", "It needs a GPU: build the layer again with reset_after or activations that the CPU kernel has, and load the weights."),
-)  # fmt: skip
+    (
+        r"SparseTensor|Sparse|Ragged",
+        "Give the model dense, padded input (tf.RaggedTensor.to_tensor, tf.sparse.to_dense) and convert from there.",
+    ),
+    (
+        r"MatrixInverse|Cholesky|Svd|Qr|SelfAdjointEig|MatrixDeterminant",
+        "No runtime for deployment has it: compute this part outside of the model.",
+    ),
+    (
+        r"CudnnRNN",
+        "It needs a GPU: build the layer again with reset_after or activations that the CPU kernel has, and load the weights.",
+    ),
+)
 
 
 def way_round(operator: str, target: str) -> str:

@@ -14,9 +14,7 @@ RECORDED = "recorded"
 """The role in which the task `compare` gets what `record` left of the first model."""
 AGAINST = "against-"
 """What begins the roles in which the task `record` gets models that the first is compared with."""
-_OF_THE_FIRST = (
-    "rows", "layers", "edges", "batch_size", "seed", "preparation", "data_options", "trusted",
-)  # fmt: skip
+_OF_THE_FIRST = ("rows", "layers", "edges", "batch_size", "seed", "preparation", "data_options", "trusted")
 
 
 @dataclass(frozen=True)

@@ -82,11 +82,7 @@ def shape_of_answer(values: npt.NDArray[Any]) -> str:
         return "finite"
     kinds = [
         word
-        for word, there in (
-            ("finite", np.isfinite(values)),
-            ("NaN", np.isnan(values)),
-            ("infinite", np.isinf(values)),
-        )
+        for word, there in (("finite", np.isfinite(values)), ("NaN", np.isnan(values)), ("infinite", np.isinf(values)))
         if there.any()
     ]
     return kinds[0] if len(kinds) == 1 else "mixed" if kinds else "finite"

@@ -83,10 +83,7 @@ def layer_errors(
         noise = step * _STEP_NOISE / rms
         went_in = max((by_layer[one] for one in before.of(layer) if one in by_layer), default=0.0)
         alone = _QUANTISED_FLOOR if quantised else floor
-        allowed = max(
-            alone,
-            (_QUANTISED_JUMP if quantised else JUMP) * math.hypot(went_in, 2 * noise),
-        )
+        allowed = max(alone, (_QUANTISED_JUMP if quantised else JUMP) * math.hypot(went_in, 2 * noise))
         if layer in excused:
             found.append(LayerError(key, layer, off, True, False))
             by_layer[layer] = 0.0

@@ -123,9 +123,7 @@ def near(one: Moments, other: Moments, share: float) -> bool:
 
 _INDEX = "recording.json"
 _FEEDS = ("feed", "outputs", "edges", "edge_outputs")
-_PLAIN = (
-    "problem", "layer_rows", "source", "labels", "described", "time_s", "peak_bytes", "way", "notes",
-)  # fmt: skip
+_PLAIN = ("problem", "layer_rows", "source", "labels", "described", "time_s", "peak_bytes", "way", "notes")
 
 
 @dataclass

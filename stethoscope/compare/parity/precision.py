@@ -17,8 +17,15 @@ from stethoscope.types import Architecture
 
 Precision = Literal["float64", "float32", "float16", "bfloat16", "float16 weights", "int8 weights", "int16", "int8"]
 _ORDER: tuple[Precision, ...] = (
-    "float64", "float32", "float16 weights", "float16", "bfloat16", "int16", "int8 weights", "int8",
-)  # fmt: skip
+    "float64",
+    "float32",
+    "float16 weights",
+    "float16",
+    "bfloat16",
+    "int16",
+    "int8 weights",
+    "int8",
+)
 
 
 @dataclass(frozen=True)
@@ -81,13 +88,7 @@ def _stored(architecture: Architecture) -> Precision:
     if len(quantised) >= max(2, len(architecture.layers) // 4):
         return "int8"
     kinds = {layer.type.upper() for layer in architecture.layers}
-    if kinds & {
-        "QUANTIZELINEAR",
-        "QLINEARCONV",
-        "QLINEARMATMUL",
-        "MATMULINTEGER",
-        "CONVINTEGER",
-    }:
+    if kinds & {"QUANTIZELINEAR", "QLINEARCONV", "QLINEARMATMUL", "MATMULINTEGER", "CONVINTEGER"}:
         return "int8"
     stored = architecture.weight_bytes / max(1, architecture.parameters)
     if format_of(architecture).packs_weights and architecture.parameters > 256:

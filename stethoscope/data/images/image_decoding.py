@@ -24,9 +24,25 @@ if TYPE_CHECKING:
     from PIL import Image
 
 SUFFIXES = (
-    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".dib", ".gif", ".webp", ".tif", ".tiff",
-    ".ppm", ".pgm", ".pbm", ".pnm", ".jp2", ".avif", ".tga",
-)  # fmt: skip
+    ".jpg",
+    ".jpeg",
+    ".jpe",
+    ".jfif",
+    ".png",
+    ".bmp",
+    ".dib",
+    ".gif",
+    ".webp",
+    ".tif",
+    ".tiff",
+    ".ppm",
+    ".pgm",
+    ".pbm",
+    ".pnm",
+    ".jp2",
+    ".avif",
+    ".tga",
+)
 """Of images that are decoded."""
 OTHER_SUFFIXES = (".heic", ".heif", ".svg", ".raw", ".nef", ".cr2", ".dng", ".exr", ".dcm", ".psd", ".jxl")
 """Of images that are named, and not decoded."""

@@ -17,9 +17,19 @@ from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile, Shape
 
 _ANNOTATED = (
-    "coco", "via", "createml", "labelme_json", "labelme_xml", "cvat", "open_images", "voc", "kitti", "yolo", "box_table",
+    "coco",
+    "via",
+    "createml",
+    "labelme_json",
+    "labelme_xml",
+    "cvat",
+    "open_images",
+    "voc",
+    "kitti",
+    "yolo",
+    "box_table",
     "class_table",
-)  # fmt: skip
+)
 _ONE_TABLE = ({"box_table", "class_table"},)
 """Kinds that see the same file: a table of boxes names classes too."""
 _LOOKED_INTO = 24

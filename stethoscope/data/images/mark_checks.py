@@ -52,9 +52,7 @@ def _outside(mark: Mark, width: int, height: int) -> bool:
         corners = list(mark.points)
     else:
         return False
-    return any(
-        x < -_SLACK or y < -_SLACK or x > width + _SLACK or y > height + _SLACK for x, y in corners
-    )  # fmt: skip
+    return any(x < -_SLACK or y < -_SLACK or x > width + _SLACK or y > height + _SLACK for x, y in corners)
 
 
 def _some(labels: Sequence[str]) -> str:

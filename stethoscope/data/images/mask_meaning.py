@@ -138,9 +138,28 @@ def _of_colours(masks: Sequence[npt.NDArray[Any]], colours: Mapping[str, tuple[i
 
 
 VOC_CLASSES = (
-    "background", "aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow", "diningtable",
-    "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa", "train", "tvmonitor",
-)  # fmt: skip
+    "background",
+    "aeroplane",
+    "bicycle",
+    "bird",
+    "boat",
+    "bottle",
+    "bus",
+    "car",
+    "cat",
+    "chair",
+    "cow",
+    "diningtable",
+    "dog",
+    "horse",
+    "motorbike",
+    "person",
+    "pottedplant",
+    "sheep",
+    "sofa",
+    "train",
+    "tvmonitor",
+)
 """Source: http://host.robots.ox.ac.uk/pascal/VOC/voc2012/segexamples/index.html"""
 VOID = 255
 """The class number of pixels that belong to no class: borders in VOC."""

@@ -13,8 +13,19 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 DTYPES = (
-    "float32", "float64", "float16", "int32", "int64", "int16", "int8", "uint8", "uint16", "uint32", "uint64", "bool",
-)  # fmt: skip
+    "float32",
+    "float64",
+    "float16",
+    "int32",
+    "int64",
+    "int16",
+    "int8",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+)
 
 
 class Cast(StepKind):

@@ -27,9 +27,16 @@ class ImageNet(StepKind):
     id = "imagenet"
     title = "As keras.applications"
     parameters = (
-        Parameter("mode", "As", "choice", "caffe", choices=MODES, help="caffe: ResNet, VGG; torch: DenseNet; tf: Inception, MobileNet, Xception, NASNet"),
+        Parameter(
+            "mode",
+            "As",
+            "choice",
+            "caffe",
+            choices=MODES,
+            help="caffe: ResNet, VGG; torch: DenseNet; tf: Inception, MobileNet, Xception, NASNet",
+        ),
         Parameter("axis", "Axis of the channels", "count", -1, least=-4, most=4),
-    )  # fmt: skip
+    )
 
     def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
         """Returns float32 of the same shape."""

@@ -120,18 +120,27 @@ def _listed(convert: Callable[[Parameter, Any], Any]) -> Callable[[Parameter, An
 
 
 _CONVERTERS: Mapping[Kind, Callable[[Parameter, Any], Any]] = {
-    "number": _number, "count": _count, "flag": _flag, "choice": _choice,
-    "numbers": _listed(_number), "counts": _listed(_count), "texts": _listed(_text),
-}  # fmt: skip
+    "number": _number,
+    "count": _count,
+    "flag": _flag,
+    "choice": _choice,
+    "numbers": _listed(_number),
+    "counts": _listed(_count),
+    "texts": _listed(_text),
+}
 
 
 def _expected(one: Parameter) -> str:
     if one.kind == "choice":
         return f"one of {', '.join(one.choices)}"
     words = {
-        "number": "a number", "count": "a whole number", "flag": "true or false", "numbers": "a list of numbers",
-        "counts": "a list of whole numbers", "texts": "a list of texts",
-    }[one.kind]  # fmt: skip
+        "number": "a number",
+        "count": "a whole number",
+        "flag": "true or false",
+        "numbers": "a list of numbers",
+        "counts": "a list of whole numbers",
+        "texts": "a list of texts",
+    }[one.kind]
     if math.isfinite(one.least) and math.isfinite(one.most):
         return f"{words} from {one.least:g} to {one.most:g}"
     if math.isfinite(one.least):

@@ -69,9 +69,7 @@ class Preparation:
             BadSetting: as `from_json`.
         """
         at = len(self.steps) if place is None else place
-        return Preparation.from_json(
-            [one.to_json() for one in (*self.steps[:at], step, *self.steps[at:])],
-        )
+        return Preparation.from_json([one.to_json() for one in (*self.steps[:at], step, *self.steps[at:])])
 
     def without(self, place: int) -> Preparation:
         """The same without the step at `place`; unchanged where there is none."""

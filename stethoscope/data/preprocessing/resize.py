@@ -33,10 +33,22 @@ class Resize(StepKind):
         Parameter("height", "Height", "count", least=1, most=16_384),
         Parameter("width", "Width", "count", least=1, most=16_384),
         Parameter("method", "Method", "choice", "bilinear", choices=("bilinear", "nearest"), help="nearest for masks"),
-        Parameter("fit", "Another aspect", "choice", "stretch", choices=("stretch", "crop", "pad"),
-                  help="crop cuts the longer side, pad fills the shorter with 0"),
-        Parameter("antialias", "Antialias", "flag", False, help="Averages when making smaller, as Pillow does; tf.image.resize does not by default"),
-    )  # fmt: skip
+        Parameter(
+            "fit",
+            "Another aspect",
+            "choice",
+            "stretch",
+            choices=("stretch", "crop", "pad"),
+            help="crop cuts the longer side, pad fills the shorter with 0",
+        ),
+        Parameter(
+            "antialias",
+            "Antialias",
+            "flag",
+            False,
+            help="Averages when making smaller, as Pillow does; tf.image.resize does not by default",
+        ),
+    )
 
     def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
         """Returns the images in the new size.

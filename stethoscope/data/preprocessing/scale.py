@@ -17,10 +17,7 @@ class Scale(StepKind):
 
     id = "scale"
     title = "Scale"
-    parameters = (
-        Parameter("factor", "Multiply by", "number"),
-        Parameter("offset", "then add", "number", 0.0),
-    )
+    parameters = (Parameter("factor", "Multiply by", "number"), Parameter("offset", "then add", "number", 0.0))
 
     def apply(self, rows: npt.NDArray[Any], params: Mapping[str, Any]) -> npt.NDArray[Any]:
         """Returns rows · factor + offset."""

@@ -21,8 +21,15 @@ class Transpose(StepKind):
     id = "transpose"
     title = "Transpose"
     parameters = (
-        Parameter("axes", "New order of the axes", "counts", least=0, most=16, help="0, 2, 3, 1 makes channels first channels last"),
-    )  # fmt: skip
+        Parameter(
+            "axes",
+            "New order of the axes",
+            "counts",
+            least=0,
+            most=16,
+            help="0, 2, 3, 1 makes channels first channels last",
+        ),
+    )
 
     def checked(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Also: each axis once, the rows' first."""

@@ -91,8 +91,10 @@ def fields_of(subject: str, examples: Sequence[Mapping[str, Feature]], options: 
     """
     names = names_of(list(examples))
     single = frozenset(
-        name for name in names if all(np.ndim(example[name]) == 1 and len(example[name]) == 1 for example in examples if name in example)
-    )  # fmt: skip
+        name
+        for name in names
+        if all(np.ndim(example[name]) == 1 and len(example[name]) == 1 for example in examples if name in example)
+    )
     kinds: dict[str, FieldKind] = {}
     for name in names:
         payloads = [
@@ -245,9 +247,7 @@ def boxes(
             for name, flags in extra.items()
             if at < len(flags)
         }
-        found.append(
-            Box(labels[at], edges[0], edges[1], edges[2] - edges[0], edges[3] - edges[1], details=details)
-        )  # fmt: skip
+        found.append(Box(labels[at], edges[0], edges[1], edges[2] - edges[0], edges[3] - edges[1], details=details))
     return tuple(found)
 
 

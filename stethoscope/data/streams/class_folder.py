@@ -56,8 +56,14 @@ class ClassFolder(FieldRows):
     """Files as rows. A reader says how one file is read."""
 
     def __init__(
-        self, reader_id: str, title: str, file: ModelFile, names: Sequence[str], budget_bytes: int, options: Mapping[str, Any]
-    ) -> None:  # fmt: skip
+        self,
+        reader_id: str,
+        title: str,
+        file: ModelFile,
+        names: Sequence[str],
+        budget_bytes: int,
+        options: Mapping[str, Any],
+    ) -> None:
         self._budget, self._subject = budget_bytes, file.name
         self.opened = ExitStack()
         self._members: Members = self.opened.enter_context(open_members(file))

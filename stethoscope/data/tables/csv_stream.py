@@ -97,17 +97,22 @@ class CsvStream:
                 reader = csv.open_csv(
                     source,
                     csv.ReadOptions(
-                        use_threads=False, block_size=_BLOCK_BYTES, column_names=list(dialect.names),
+                        use_threads=False,
+                        block_size=_BLOCK_BYTES,
+                        column_names=list(dialect.names),
                         skip_rows_after_names=dialect.skip_rows,
                     ),
                     csv.ParseOptions(
-                        delimiter=dialect.delimiter, newlines_in_values=dialect.multiline, invalid_row_handler=wrong_width
+                        delimiter=dialect.delimiter,
+                        newlines_in_values=dialect.multiline,
+                        invalid_row_handler=wrong_width,
                     ),
                     csv.ConvertOptions(
-                        column_types={column: pyarrow.string() for column in dialect.names}, strings_can_be_null=False,
+                        column_types={column: pyarrow.string() for column in dialect.names},
+                        strings_can_be_null=False,
                         null_values=[],
                     ),
-                )  # fmt: skip
+                )
                 for batch in reader:
                     seen += batch.num_rows
                     self.read_bytes = before + source.read_bytes

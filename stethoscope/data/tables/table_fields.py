@@ -41,8 +41,11 @@ class TableFields:
 
 
 def table_fields(
-    subject: str, columns: Mapping[str, Any], options: Mapping[str, Any], details: Mapping[str, Mapping[str, Any]] | None = None
-) -> TableFields:  # fmt: skip
+    subject: str,
+    columns: Mapping[str, Any],
+    options: Mapping[str, Any],
+    details: Mapping[str, Mapping[str, Any]] | None = None,
+) -> TableFields:
     """Decides what each column is.
 
     Args:
@@ -110,7 +113,11 @@ def _guessed(columns: Mapping[str, Any]) -> tuple[str, str]:
         and is_classes(values)
         and len(np.unique(values)) <= min(_FEW_VALUES, len(values) // 2)
     )
-    return (last, f"{last!r} is taken as the target: the last column, of few values; another one can be chosen.") if few else ("", "")  # fmt: skip
+    return (
+        (last, f"{last!r} is taken as the target: the last column, of few values; another one can be chosen.")
+        if few
+        else ("", "")
+    )
 
 
 def _single(values: Any) -> bool:
@@ -208,9 +215,17 @@ class ColumnTable(FieldRows):
         made = table_fields(subject, self._columns, options, details)
         rows = len(next(iter(self._columns.values()), ()))
         self.about = DataAbout(
-            reader_id, title, rows, exact, made.fields, made.classes, self._splits(made.fields), problems.kept,
-            problems.count, (*made.notes, *notes),
-        )  # fmt: skip
+            reader_id,
+            title,
+            rows,
+            exact,
+            made.fields,
+            made.classes,
+            self._splits(made.fields),
+            problems.kept,
+            problems.count,
+            (*made.notes, *notes),
+        )
 
     def columns(self, start: int, stop: int, names: Sequence[str] | None = None) -> Mapping[str, Column]:
         """See `Dataset.columns`."""

@@ -138,9 +138,14 @@ class Values:
     def of(self, one: DataField, value: Array, stem: str, *, drawn: bool = True) -> Shown:
         """One value, with its files, whose names begin with `stem`; without `drawn` no curve and no sound."""
         about: dict[str, Any] = {
-            "field": one.name, "kind": one.kind, "role": one.role, "unit": one.unit, "shape": value.shape,
-            "dtype": "string" if value.dtype.kind in "OSU" else str(value.dtype), **_ends(value),
-        }  # fmt: skip
+            "field": one.name,
+            "kind": one.kind,
+            "role": one.role,
+            "unit": one.unit,
+            "shape": value.shape,
+            "dtype": "string" if value.dtype.kind in "OSU" else str(value.dtype),
+            **_ends(value),
+        }
         if value.dtype.kind in "OSU":
             return self._text(value, about)
         if self._drawn(one, value):

@@ -69,9 +69,12 @@ def expected_inputs(
 
 
 def _expected(
-    spec: TensorSpec, architecture: Architecture, family: Family | None, quantised: tuple[float, int] | None,
+    spec: TensorSpec,
+    architecture: Architecture,
+    family: Family | None,
+    quantised: tuple[float, int] | None,
     trained: Mapping[str, Statistics],
-) -> ExpectedInput:  # fmt: skip
+) -> ExpectedInput:
     route = input_route(architecture, spec.name)
     table = _embedding(architecture, spec, route)
     axis = _channel_axis(spec.shape, route)
@@ -96,9 +99,14 @@ def _kind(spec: TensorSpec, route: InputRoute, table: Layer | None, axis: int | 
 
 
 def _values(
-    spec: TensorSpec, route: InputRoute, table: Layer | None, family: Family | None, kind: Kind,
-    quantised: tuple[float, int] | None, given: Statistics | None,
-) -> tuple[Mode, tuple[float, float] | None, str]:  # fmt: skip
+    spec: TensorSpec,
+    route: InputRoute,
+    table: Layer | None,
+    family: Family | None,
+    kind: Kind,
+    quantised: tuple[float, int] | None,
+    given: Statistics | None,
+) -> tuple[Mode, tuple[float, float] | None, str]:
     if kind == "text":
         return "any", None, "The model takes text."
     if table is not None:

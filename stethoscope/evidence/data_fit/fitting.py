@@ -43,9 +43,14 @@ class Fitting:
     """One comparison of a model's description with rows of data and the steps chosen so far."""
 
     def __init__(
-        self, architecture: Architecture, about: DataAbout, sampled: Sampled, steps: Preparation,
-        quantisation: Mapping[str, tuple[float, int]], trained: Mapping[str, Statistics],
-    ) -> None:  # fmt: skip
+        self,
+        architecture: Architecture,
+        about: DataAbout,
+        sampled: Sampled,
+        steps: Preparation,
+        quantisation: Mapping[str, tuple[float, int]],
+        trained: Mapping[str, Statistics],
+    ) -> None:
         self._architecture, self._about, self._raw, self._totals = architecture, about, sampled.arrays, sampled.totals
         self.arrays, self.applied, self.broken = prepared(sampled.arrays, steps)
         self._steps = Preparation(steps.steps[: self.applied])

@@ -75,9 +75,15 @@ def _recoloured(of: str, have: int, want: int | None) -> Steps | None:
     if want is None or have == want:
         return [] if have else [_step("add_axis", of)]
     turns = {
-        (0, 1): ["add_axis"], (0, 3): ["grey_to_rgb"], (1, 3): ["grey_to_rgb"], (4, 3): ["drop_alpha"], (2, 1): ["drop_alpha"],
-        (3, 1): ["rgb_to_grey"], (4, 1): ["drop_alpha", "rgb_to_grey"], (2, 3): ["drop_alpha", "grey_to_rgb"],
-    }.get((have, want))  # fmt: skip
+        (0, 1): ["add_axis"],
+        (0, 3): ["grey_to_rgb"],
+        (1, 3): ["grey_to_rgb"],
+        (4, 3): ["drop_alpha"],
+        (2, 1): ["drop_alpha"],
+        (3, 1): ["rgb_to_grey"],
+        (4, 1): ["drop_alpha", "rgb_to_grey"],
+        (2, 3): ["drop_alpha", "grey_to_rgb"],
+    }.get((have, want))
     if turns is None:
         return None
     return [_step("add_axis", of) if turn == "add_axis" else _step("channels", of, mode=turn) for turn in turns]

@@ -177,8 +177,5 @@ def open_model(
     except Exception as error:
         cause = out_of_memory.explain(error)
         if cause is not None and not isinstance(error, OutOfMemory):
-            raise OutOfMemory(
-                f"Loading {file.name}: {cause.sentence}",
-                {"oom": named_by(cause)},
-            ) from error
+            raise OutOfMemory(f"Loading {file.name}: {cause.sentence}", {"oom": named_by(cause)}) from error
         raise

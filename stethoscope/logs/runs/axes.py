@@ -73,9 +73,11 @@ def _numbers(values: Sequence[Any], nan_above: bool) -> Axis:
     bottom, top = low, high
     nan = np.isnan(number) & ~absent
     for chosen, text, above in (
-        (np.isneginf(number), "−∞", False), (np.isposinf(number), "∞", True), (nan, NOT_A_NUMBER, nan_above),
+        (np.isneginf(number), "−∞", False),
+        (np.isposinf(number), "∞", True),
+        (nan, NOT_A_NUMBER, nan_above),
         (absent, MISSING, False),
-    ):  # fmt: skip
+    ):
         if bool(chosen.any()):
             bottom, top = (bottom, top + step) if above else (bottom - step, top)
             position[chosen] = top if above else bottom

@@ -26,16 +26,24 @@ from stethoscope.logs.series import Series
 INDEX: Final = "index.json"
 VERSION: Final = 1
 SERIES: Final = (
-    "source", "tag", "first", "points", "first_step", "last_step", "low_step", "high_step", "nonfinite", "low_at", "high_at",
-)  # fmt: skip
+    "source",
+    "tag",
+    "first",
+    "points",
+    "first_step",
+    "last_step",
+    "low_step",
+    "high_step",
+    "nonfinite",
+    "low_at",
+    "high_at",
+)
 """Columns of series.npy, int64; low_at and high_at are places among the series' points, -1 where none is finite."""
 NUMBERS: Final = ("last_value", "low_value", "high_value", "first_wall", "last_wall")
 """Columns of numbers.npy, float64; NaN where there is none."""
 POINTS: Final = {"step": "<i8", "wall_time": "<f8", "value": "<f8"}
 MEDIA: Final = ("source", "tag", "kind", "first", "points")
-MEDIA_POINTS: Final = {
-    "media_step": "<i8", "media_wall_time": "<f8", "media_start": "<i8", "media_size": "<i8",
-}  # fmt: skip
+MEDIA_POINTS: Final = {"media_step": "<i8", "media_wall_time": "<f8", "media_start": "<i8", "media_size": "<i8"}
 
 Whole = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -77,9 +85,7 @@ def summary(series: Series) -> tuple[list[int], list[float]]:
         low = int(np.where(finite, value, np.inf).argmin())
         high = int(np.where(finite, value, -np.inf).argmax())
     step = series.step
-    whole = [
-        int(step[0]), int(step[-1]), int(step[low]), int(step[high]), len(value) - count, low, high,
-    ]  # fmt: skip
+    whole = [int(step[0]), int(step[-1]), int(step[low]), int(step[high]), len(value) - count, low, high]
     none = float("nan")
     numbers = [
         float(value[-1]),

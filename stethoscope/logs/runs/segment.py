@@ -109,9 +109,18 @@ def _open(files: Mapping[str, Path]) -> Segment:
     _check(series, (len(sources), len(tags)), points)
     _check(media, (len(sources), len(tags), len(kinds)), media_points)
     return Segment(
-        str(index["title"]), runs, sources, tags, kinds, tuple(map(str, index["left_out"])),
-        series, numbers, points, media, media_points,
-    )  # fmt: skip
+        str(index["title"]),
+        runs,
+        sources,
+        tags,
+        kinds,
+        tuple(map(str, index["left_out"])),
+        series,
+        numbers,
+        points,
+        media,
+        media_points,
+    )
 
 
 def _check(rows: Whole, limits: tuple[int, ...], columns: Mapping[str, npt.NDArray[Any]]) -> None:

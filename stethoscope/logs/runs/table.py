@@ -171,9 +171,14 @@ class RunTable:
             parts.append((columns, np.full(count, file, np.int32)))
         joined = {name: np.concatenate([one[name] for one, _ in parts]) for name in parts[0][0]}
         return Media(
-            tag, kind, joined["media_step"], joined["media_wall_time"], np.concatenate([file for _, file in parts]),
-            joined["media_start"], joined["media_size"],
-        )  # fmt: skip
+            tag,
+            kind,
+            joined["media_step"],
+            joined["media_wall_time"],
+            np.concatenate([file for _, file in parts]),
+            joined["media_start"],
+            joined["media_size"],
+        )
 
     def index(self) -> dict[str, Any]:
         """Runs, tags and media as the page gets them."""
@@ -188,19 +193,33 @@ class RunTable:
         return {
             "runs": [
                 {
-                    "run": one.run, "group": one.group, "tracker": one.tracker, "unit": one.unit,
-                    "parameters": one.parameters, "notes": one.notes, "health": one.health, "gone": one.gone,
-                    "first_wall": walls[at][0], "last_wall": walls[at][1], "tags": tags_of[at],
+                    "run": one.run,
+                    "group": one.group,
+                    "tracker": one.tracker,
+                    "unit": one.unit,
+                    "parameters": one.parameters,
+                    "notes": one.notes,
+                    "health": one.health,
+                    "gone": one.gone,
+                    "first_wall": walls[at][0],
+                    "last_wall": walls[at][1],
+                    "tags": tags_of[at],
                 }
                 for at, one in enumerate(self.runs)
             ],
             "tags": [
-                {"tag": tag, "runs": count, "points": int(total), "low_is_best": best_is_low(tag), "score": is_score(tag)}
+                {
+                    "tag": tag,
+                    "runs": count,
+                    "points": int(total),
+                    "low_is_best": best_is_low(tag),
+                    "score": is_score(tag),
+                }
                 for tag, count, total in zip(self.tags, runs_with, points, strict=True)
             ],
             "media": [one._asdict() for one in self.media],
             "left_out": list(self.left_out),
-        }  # fmt: skip
+        }
 
     def _walls(self) -> list[tuple[float | None, float | None]]:
         """First and last time of every run, in seconds since 1970; None where its log has no times."""
@@ -230,9 +249,14 @@ class RunTable:
         numbers = np.array([self.numbering.take_tag(name) for name in names] or [0], np.int64)
         first = table.shape[1] - 2 if table is segment.media else _FIRST
         return SeriesRows(
-            numbers[back] if len(back) else back.astype(np.int64), run_of[mine] if len(mine) else mine, mine,
-            np.full(len(kept), number, np.int64), kept, table[kept, first], table[kept, first + 1],
-        )  # fmt: skip
+            numbers[back] if len(back) else back.astype(np.int64),
+            run_of[mine] if len(mine) else mine,
+            mine,
+            np.full(len(kept), number, np.int64),
+            kept,
+            table[kept, first],
+            table[kept, first + 1],
+        )
 
     def _column(self, rows: SeriesRows, name: str) -> npt.NDArray[Any]:
         """Points of rows one after another: one slice where they lie so, else a copy."""

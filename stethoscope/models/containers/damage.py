@@ -84,8 +84,12 @@ MAX_WEIGHT_BYTES = 64 << 30
 _MAX_HEADER_BYTES = 1 << 20
 """A tar's long name or extended header. tarfile reads it whole, and inflates it before."""
 _HEADERS = (
-    tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
-)  # fmt: skip
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
 
 
 class BoundedTarInfo(tarfile.TarInfo):

@@ -73,11 +73,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
         "format_id": report.format_id,
         "findings": plain([finding.rounded for finding in report.findings]),
         "outcomes": [
-            {
-                "check_id": outcome.check_id,
-                "status": outcome.status.value,
-                "reason": outcome.reason,
-            }
+            {"check_id": outcome.check_id, "status": outcome.status.value, "reason": outcome.reason}
             for outcome in report.outcomes
         ],
         "stages": [asdict(stage) for stage in report.stages],

@@ -120,9 +120,11 @@ class Diagnosis:
 
     def _files(self, stage: Stage) -> dict[str, ModelFile]:
         given = {
-            "model": self._request.model, "data": self._request.data,
-            "logs": self._request.logs, "second": self._request.second,
-        }  # fmt: skip
+            "model": self._request.model,
+            "data": self._request.data,
+            "logs": self._request.logs,
+            "second": self._request.second,
+        }
         files = {role: file for role in stage.files if (file := given[role]) is not None}
         if "second" in files:
             # The task scores whatever model it is given.

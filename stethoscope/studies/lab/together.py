@@ -183,9 +183,7 @@ class Together:
             rows = tenant.settings.batch_size
             if exceeds:
                 rows = max(rows, self._rows_for(tenant.name, int(_EXCESS * share)) or rows)
-            self._change(
-                tenant.name, state="together", share_bytes=share, asked_batch_size=rows, exceeds=exceeds
-            )  # fmt: skip
+            self._change(tenant.name, state="together", share_bytes=share, asked_batch_size=rows, exceeds=exceeds)
             params = self._params(tenant, replace(tenant.settings, batch_size=rows)) | {"seconds": seconds}
             jobs[tenant.name] = self._job(tenant, "share", params, self._budget(share))
         results = self._wait(jobs, together=True)

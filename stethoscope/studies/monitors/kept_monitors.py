@@ -46,9 +46,16 @@ class KeptMonitors:
         self._folder, self._store = folder, store
 
     def save(
-        self, subject: str, owner: str, name: str, reference: Entry, model: Entry | None, settings: DriftSettings,
-        webhook: str = "", job: Mapping[str, Any] | None = None,
-    ) -> KeptMonitor:  # fmt: skip
+        self,
+        subject: str,
+        owner: str,
+        name: str,
+        reference: Entry,
+        model: Entry | None,
+        settings: DriftSettings,
+        webhook: str = "",
+        job: Mapping[str, Any] | None = None,
+    ) -> KeptMonitor:
         """Makes one. It has its own copies of both files: it outlives the uploads.
 
         Args:
@@ -70,9 +77,7 @@ class KeptMonitors:
             raise BadSetting(f"The name: expected at most {LONGEST_NAME} characters, got {len(name):,}. Shorten it.")
         if len(self.of(subject, owner)) >= MOST:
             raise BadSetting(f"Monitors of this model: expected at most {MOST}, got one more. Delete one first.")
-        made = KeptMonitor(
-            new_id(), subject, owner, name, datetime.now(UTC).isoformat(timespec="seconds"), Path()
-        )  # fmt: skip
+        made = KeptMonitor(new_id(), subject, owner, name, datetime.now(UTC).isoformat(timespec="seconds"), Path())
         folder = self._folder / subject / made.id
         try:
             folder.mkdir(mode=0o700, parents=True)

@@ -101,10 +101,7 @@ def _bars(
     if not shown:
         return ""
     heights = [_scaled(value, log) for _, value in shown]
-    low, high = (
-        min(0.0, *heights) if not log else min(heights) - 0.2,
-        max(heights) if log else max(0.0, *heights),
-    )
+    low, high = (min(0.0, *heights) if not log else min(heights) - 0.2, max(heights) if log else max(0.0, *heights))
     high = high if high > low else low + 1
     step = (_WIDTH - _LEFT - 8) / len(shown)
     body = [f'<text x="{_LEFT}" y="14" class="title">{escape(title)}</text>']

@@ -38,11 +38,7 @@ def _rule(check_id: str) -> dict[str, Any]:
     check = all_checks().get(check_id)
     if check is None:
         return {"id": check_id}
-    return {
-        "id": check_id,
-        "shortDescription": {"text": check.title},
-        "fullDescription": {"text": check.page},
-    }
+    return {"id": check_id, "shortDescription": {"text": check.title}, "fullDescription": {"text": check.page}}
 
 
 def _result(finding: Finding, model: str) -> dict[str, Any]:

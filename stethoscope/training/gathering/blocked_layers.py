@@ -22,9 +22,14 @@ VANISHED = 1e-3
 """Gradient of a layer over the largest behind it, root mean squares, below which it counts as vanishing.
 Source: AUTOTRAINER (ICSE 2021)."""
 _ORDER = (
-    "non-finite", "all units are dead", "output is constant", "gradient is zero", "gradient vanishes", "saturated",
+    "non-finite",
+    "all units are dead",
+    "output is constant",
+    "gradient is zero",
+    "gradient vanishes",
+    "saturated",
     "frozen",
-)  # fmt: skip
+)
 
 
 def blocked_layers(

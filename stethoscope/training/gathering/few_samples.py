@@ -25,9 +25,16 @@ _SEED = 0
 _RATES = ("rate", "dropout", "recurrent_dropout", "stddev")
 _NOISE = ("Dropout", "Noise")
 _PENALTIES = (
-    "kernel_regularizer", "bias_regularizer", "activity_regularizer", "recurrent_regularizer", "embeddings_regularizer",
-    "depthwise_regularizer", "pointwise_regularizer", "gamma_regularizer", "beta_regularizer",
-)  # fmt: skip
+    "kernel_regularizer",
+    "bias_regularizer",
+    "activity_regularizer",
+    "recurrent_regularizer",
+    "embeddings_regularizer",
+    "depthwise_regularizer",
+    "pointwise_regularizer",
+    "gamma_regularizer",
+    "beta_regularizer",
+)
 
 
 def few(setup: Setup, samples: int) -> Setup:

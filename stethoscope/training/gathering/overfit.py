@@ -101,10 +101,19 @@ def overfit(
     chosen = few(setup, samples).with_changes(epochs=steps)
     plain, off = unregularised(chosen)
     blank = OverfitEvidence(
-        samples=chosen.rows, steps=0, loss=(), loss_steps=(), initial_loss=float("nan"), final_loss=float("nan"),
-        floor=lowest_loss(chosen), fitted_fraction=0.0, verdict="crashes", own_learning_rate=setup.learning_rate,
-        regularisation_off=off, source=source,
-    )  # fmt: skip
+        samples=chosen.rows,
+        steps=0,
+        loss=(),
+        loss_steps=(),
+        initial_loss=float("nan"),
+        final_loss=float("nan"),
+        floor=lowest_loss(chosen),
+        fitted_fraction=0.0,
+        verdict="crashes",
+        own_learning_rate=setup.learning_rate,
+        regularisation_off=off,
+        source=source,
+    )
     say(0.0, "building and tracing")
     try:
         trainer = Trainer(plain)

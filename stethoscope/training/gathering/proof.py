@@ -205,11 +205,7 @@ def _scored_alike(base: Setup, fixed: Setup) -> tuple[Setup, Setup, Setup | None
     if before == after or len(before) != len(after):
         return base, fixed, None
     if "numbers" not in before:
-        return (
-            base,
-            fixed.with_changes(y=(*fixed.y,), losses=base.losses) if "numbers" in after else fixed,
-            None,
-        )
+        return (base, fixed.with_changes(y=(*fixed.y,), losses=base.losses) if "numbers" in after else fixed, None)
     alike = base.with_changes(y=(*base.y,), losses=fixed.losses)
     aligned = all(len(old) == len(new) for old, new in zip(base.y, fixed.y, strict=True))
     if "numbers" in _score_kinds(alike) and aligned and len(base.y_val) == len(fixed.y_val):

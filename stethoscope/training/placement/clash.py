@@ -79,9 +79,13 @@ class Trial:
                 return replace(found, other_error=True, message=f"Predicting {how} failed: {gist(error)}")
             variable, has, calls = place.groups()
             return replace(
-                found, happened=True, message=" ".join(place.group(0).split()), variable=variable,
-                variable_device=_short(has), calling_device=_short(calls),
-            )  # fmt: skip
+                found,
+                happened=True,
+                message=" ".join(place.group(0).split()),
+                variable=variable,
+                variable_device=_short(has),
+                calling_device=_short(calls),
+            )
         return found
 
     def planned(self) -> tuple[Attempt, ...]:
@@ -229,4 +233,4 @@ def remedies(
             f"    outputs = copy.predict(x)\n",
             "Needs no file, but a model that Keras can rebuild from its configuration; the weights are held twice.",
         ),
-    )  # fmt: skip
+    )

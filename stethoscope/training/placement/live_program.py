@@ -47,8 +47,15 @@ class LiveProgram:
         made.compile(optimizer, self._packed(made, losses, outputs=True), jit_compile=jit_compile, **options)
         return made
 
-    def fit(self, model: Any, *, epochs: int, batch_size: int | None = None, rows: int | None = None,
-            order: npt.NDArray[Any] | None = None) -> list[float]:  # fmt: skip
+    def fit(
+        self,
+        model: Any,
+        *,
+        epochs: int,
+        batch_size: int | None = None,
+        rows: int | None = None,
+        order: npt.NDArray[Any] | None = None,
+    ) -> list[float]:
         """Trains in the rows' order; returns the loss of each epoch.
 
         Args:
@@ -61,9 +68,7 @@ class LiveProgram:
         chosen = np.arange(rows or self.rows) if order is None else order
         x = self._packed(model, [array[chosen] for array in self.setup.x.values()], outputs=False)
         y = self._packed(model, [array[chosen] for array in self.setup.y], outputs=True)
-        history = model.fit(
-            x, y, batch_size=batch_size or self.batch_size, epochs=epochs, shuffle=False, verbose=0
-        )  # fmt: skip
+        history = model.fit(x, y, batch_size=batch_size or self.batch_size, epochs=epochs, shuffle=False, verbose=0)
         return [float(value) for value in history.history["loss"]]
 
     def predict(self, model: Any) -> list[npt.NDArray[Any]]:

@@ -148,15 +148,15 @@ def _sentence(setting: Setting, optimizer: bool, architecture: Architecture) -> 
     old = "Keras 2" in architecture.framework_version or "Keras 2" in architecture.display_format
     told = {
         "on": "Compiled with jit_compile=True: its programs can only be run on the device its variables are on.",
-        "auto": "Compiled with jit_compile=\"auto\": Keras 3 uses XLA where it trains on an accelerator, which ties the "
+        "auto": 'Compiled with jit_compile="auto": Keras 3 uses XLA where it trains on an accelerator, which ties the '
         "variables to it.",
         "off": "Compiled with jit_compile=False: XLA does not tie its variables to a device. Keras 3 also saves False where "
-        "\"auto\" was resolved on a machine without an accelerator; on one with a GPU the same program would use XLA.",
+        '"auto" was resolved on a machine without an accelerator; on one with a GPU the same program would use XLA.',
         "not said": "The file does not say jit_compile. Keras 2 leaves XLA off."
         if old
         else "The file does not say jit_compile. Keras 3 then uses XLA where it trains on an accelerator.",
         "no Keras model": "",
-    }[setting]  # fmt: skip
+    }[setting]
     if optimizer:
         told += " The optimizer's update is compiled as well (jit_compile=True of the optimizer): so is training on another device."
     return told

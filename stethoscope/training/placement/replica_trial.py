@@ -43,9 +43,15 @@ class ReplicaTrial:
     """
 
     def __init__(
-        self, program: LiveProgram, devices: int, epochs: int, *, per_replica: bool,
-        more_time: Callable[[], bool], say: Callable[[str], None],
-    ) -> None:  # fmt: skip
+        self,
+        program: LiveProgram,
+        devices: int,
+        epochs: int,
+        *,
+        per_replica: bool,
+        more_time: Callable[[], bool],
+        say: Callable[[str], None],
+    ) -> None:
         self._program, self.devices, self._epochs = program, devices, epochs
         self._more_time, self._say = more_time, say
         size = program.batch_size
@@ -67,9 +73,7 @@ class ReplicaTrial:
 
     def several(self, curve_id: str, title: str, way: Way, *, rate_factor: float = 1.0) -> Curve:
         """A run on all devices."""
-        return self._run(
-            Curve(curve_id, title, self.devices, way.global_batch_size, way.rows, rate_factor), way, None
-        )  # fmt: skip
+        return self._run(Curve(curve_id, title, self.devices, way.global_batch_size, way.rows, rate_factor), way, None)
 
     def suspects(self, one: Curve, gap: float, tolerance: float) -> Iterator[Suspect]:
         """Takes away what may make a difference, one thing after the other, until the curves agree.
@@ -101,22 +105,39 @@ class ReplicaTrial:
             f"is {_apart(after)} from the replicas."
         )
         found = [
-            Suspect("batch-size", f"The batch is {times}", before, after, share, message.capitalize(),
-                    codes.batch_size(way.batch_size, self.devices))
-        ]  # fmt: skip
+            Suspect(
+                "batch-size",
+                f"The batch is {times}",
+                before,
+                after,
+                share,
+                message.capitalize(),
+                codes.batch_size(way.batch_size, self.devices),
+            )
+        ]
         if way.setup.learning_rate is not None:
-            scaled = self.several("several-scaled-rate", f"{self.devices} devices, rate × {self.devices}", way,
-                                  rate_factor=float(self.devices))  # fmt: skip
+            scaled = self.several(
+                "several-scaled-rate",
+                f"{self.devices} devices, rate × {self.devices}",
+                way,
+                rate_factor=float(self.devices),
+            )
             with_rate = self._gap(reference, scaled)
             told = (
                 f"With {self.devices} times the learning rate the replicas are {_apart(with_rate)} from one device "
                 f"(without: {_apart(before)})."
             )
             found.append(
-                Suspect("learning-rate", "The learning rate was not scaled with the batch", before, with_rate,
-                        explained(before, with_rate, self._tolerance), told,
-                        codes.learning_rate(self.devices, way.setup.learning_rate))
-            )  # fmt: skip
+                Suspect(
+                    "learning-rate",
+                    "The learning rate was not scaled with the batch",
+                    before,
+                    with_rate,
+                    explained(before, with_rate, self._tolerance),
+                    told,
+                    codes.learning_rate(self.devices, way.setup.learning_rate),
+                )
+            )
         return found, replace(way, batch_size=way.global_batch_size), larger
 
     def _batch_normalisation(
@@ -209,9 +230,7 @@ class ReplicaTrial:
             )
             with strategy.scope():
                 model = self._program.model(**options)
-        return self._program.fit(
-            model, epochs=self._epochs, batch_size=curve.batch_size, rows=way.rows, order=order
-        )  # fmt: skip
+        return self._program.fit(model, epochs=self._epochs, batch_size=curve.batch_size, rows=way.rows, order=order)
 
 
 def _reordered(rows: int, size: int, seed: int) -> Any:

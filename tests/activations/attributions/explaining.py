@@ -25,9 +25,14 @@ def explained(folder: Path, model: Path, data: Path | None = None, **params: Any
     kind = detect(file)
     files = {"model": file} | ({} if data is None else {"data": ModelFile.at(data)})
     context = TaskContext(
-        files, params, job, Budget(4 << 30, 600), lambda *said, **more: None, None,
+        files,
+        params,
+        job,
+        Budget(4 << 30, 600),
+        lambda *said, **more: None,
+        None,
         lambda: (kind.describe(file), kind.open(file, scratch, trusted=True)),
-    )  # fmt: skip
+    )
     explanation = TASK.run(context)
     return explanation, np.load(job / "out" / explanation.file)
 

@@ -31,9 +31,13 @@ def made(tmp_path_factory) -> Path:
         [keras.Input((8, 8, 1), dtype="uint8"), layers.Rescaling(1 / 255), layers.Flatten(), layers.Dense(2)]
     ).save(folder / "whole.keras")
     keras.Sequential(
-        [keras.Input((12,), dtype="int32"), layers.Embedding(50, 8, mask_zero=True), layers.LSTM(6),
-         layers.Dense(1, activation="sigmoid")]
-    ).save(folder / "tokens.keras")  # fmt: skip
+        [
+            keras.Input((12,), dtype="int32"),
+            layers.Embedding(50, 8, mask_zero=True),
+            layers.LSTM(6),
+            layers.Dense(1, activation="sigmoid"),
+        ]
+    ).save(folder / "tokens.keras")
     inner = keras.Sequential(
         [keras.Input((10, 10, 1)), layers.Conv2D(4, 3, activation="relu", name="eye"), layers.Flatten()], name="inner"
     )
@@ -41,9 +45,13 @@ def made(tmp_path_factory) -> Path:
     joined = layers.Dense(3, activation="softmax")(layers.Subtract()([inner(left), inner(right)]))
     keras.Model([left, right], joined).save(folder / "twice.keras")
     old = tf_keras.Sequential(
-        [tf_keras.Input((9, 9, 2)), tf_keras.layers.Conv2D(5, 3, activation="tanh", name="c"),
-         tf_keras.layers.Flatten(), tf_keras.layers.Dense(3, activation="softmax")]
-    )  # fmt: skip
+        [
+            tf_keras.Input((9, 9, 2)),
+            tf_keras.layers.Conv2D(5, 3, activation="tanh", name="c"),
+            tf_keras.layers.Flatten(),
+            tf_keras.layers.Dense(3, activation="softmax"),
+        ]
+    )
     old.save(folder / "old.h5")
     return folder
 
@@ -142,9 +150,10 @@ def test_grad_cam_of_the_outputs_as_they_are(made, pictures, tmp_path):
 
 def test_a_shared_layer_is_explained_at_the_call_that_is_asked_for(made, tmp_path):
     random = np.random.default_rng(2)
-    data = saved(tmp_path / "two.npz", **{
-        name: random.uniform(0, 1, (1, 10, 10, 1)).astype(np.float32) for name in ("left", "right")
-    })  # fmt: skip
+    data = saved(
+        tmp_path / "two.npz",
+        **{name: random.uniform(0, 1, (1, 10, 10, 1)).astype(np.float32) for name in ("left", "right")},
+    )
     maps = [
         explained(tmp_path, made / "twice.keras", data, method="grad_cam", layer=layer, target=0)[1]
         for layer in ("inner/eye", "inner/eye#2")

@@ -50,11 +50,7 @@ def setup(*layers: dict[str, Any], **changes: Any) -> Setup:
     rng = np.random.default_rng(0)
     x = rng.normal(5.0, 3.0, (12, 4)).astype(np.float32)
     y = np.arange(12) % 3
-    stack = layers or (
-        dense("hidden", 8, "relu"),
-        entry("Dropout", "drop", rate=0.5),
-        dense("out", 3, "softmax"),
-    )
+    stack = layers or (dense("hidden", 8, "relu"), entry("Dropout", "drop", rate=0.5), dense("out", 3, "softmax"))
     return Setup(
         **{
             "config": sequential(*stack),

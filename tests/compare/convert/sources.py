@@ -56,8 +56,11 @@ def answers(made: Made, source: Source, feed: Feed, scratch: Path) -> Feed:
     with detect(file).open(file, scratch, trusted=True) as runner:
         fed = fed_as(feed, made, source.runner.inputs, runner.inputs)
         names = paired(
-            [one.name for one in runner.outputs], made.outputs, made.output_order, [one.name for one in source.runner.outputs]
-        )  # fmt: skip
+            [one.name for one in runner.outputs],
+            made.outputs,
+            made.output_order,
+            [one.name for one in source.runner.outputs],
+        )
         return {names[name]: array for name, array in runner.predict(fed).items()}
 
 
@@ -68,7 +71,10 @@ def two_ends() -> tuple[Any, Feed]:
     keras.utils.set_random_seed(1)
     left, right = keras.Input((4,), name="left"), keras.Input((3,), name="right")
     joined = keras.layers.Dense(6, "relu", name="joined")(keras.layers.Concatenate()([left, right]))
-    outputs = {"kind": keras.layers.Dense(3, "softmax", name="kind")(joined), "size": keras.layers.Dense(1, name="size")(joined)}  # fmt: skip
+    outputs = {
+        "kind": keras.layers.Dense(3, "softmax", name="kind")(joined),
+        "size": keras.layers.Dense(1, name="size")(joined),
+    }
     draws = np.random.default_rng(2)
     feed = {"left": draws.normal(size=(6, 4)).astype(np.float32), "right": draws.normal(size=(6, 3)).astype(np.float32)}
     return keras.Model([left, right], outputs), feed

@@ -37,7 +37,10 @@ def _many_kinds() -> tuple[Any, Feed]:
     model = keras.Model([image, words], out)
     for weight in model.weights:
         weight.assign(DRAWS.normal(0, 0.4, weight.shape).astype(np.float32))
-    feed = {"image": DRAWS.normal(size=(4, 8, 8, 3)).astype(np.float32), "words": DRAWS.integers(0, 20, (4, 5)).astype(np.int32)}  # fmt: skip
+    feed = {
+        "image": DRAWS.normal(size=(4, 8, 8, 3)).astype(np.float32),
+        "words": DRAWS.integers(0, 20, (4, 5)).astype(np.int32),
+    }
     return model, feed
 
 

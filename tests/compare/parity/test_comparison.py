@@ -12,9 +12,18 @@ def row(a: str, b: str, nrmse: float | None, how: str = "name", *, same: bool = 
 
 
 NAMES = ["image", "conv_0", "norm_0", "conv_1", "norm_1", "relu_1", "conv_2", "norm_2", "label"]
-MODEL = Architecture("keras", "", 0, 0, (), (), tuple(
-    Layer(name, "Layer", (None, 3), 0, 0, "float32", tuple(NAMES[max(0, place - 1) : place])) for place, name in enumerate(NAMES)
-))  # fmt: skip
+MODEL = Architecture(
+    "keras",
+    "",
+    0,
+    0,
+    (),
+    (),
+    tuple(
+        Layer(name, "Layer", (None, 3), 0, 0, "float32", tuple(NAMES[max(0, place - 1) : place]))
+        for place, name in enumerate(NAMES)
+    ),
+)
 ROWS = [
     row("image", "in", 0.0),
     row("conv_0", "Conv_19", 0.93, "structure", same=False),

@@ -90,9 +90,13 @@ def test_the_first_layer_whose_values_are_cut_off_is_named(tmp_path, values):
     first = side(tmp_path / "a", {"before": values, "cut": values * 1.0, "after": after})
     second = side(
         tmp_path / "b",
-        {"before": quantised(values, -6, 6), "cut": quantised(values), "after": quantised(np.clip(values, -1, 1) * 2 + 1, -wide, wide)},
+        {
+            "before": quantised(values, -6, 6),
+            "cut": quantised(values),
+            "after": quantised(np.clip(values, -1, 1) * 2 + 1, -wide, wide),
+        },
         {"before": (-6.0, 6.0), "cut": (LOW, HIGH), "after": (-wide, wide)},
-    )  # fmt: skip
+    )
     found = first_cut(first, second, paired(first, second, {name: name for name in first}))
     assert found.pair.a == "cut"
     assert found.share == pytest.approx(np.mean(np.abs(values) > 1), abs=0.02)

@@ -20,12 +20,24 @@ LAYERS = [
     ("Conv1D", [SERIES], SAME, {"kernel": (3, 3, 4), "bias": (4,)}, {"groups": 2}),
     ("Conv3D", [VOLUME], SAME, {"kernel": (2, 3, 3, 2, 3), "bias": (3,)}, {}),
     ("DepthwiseConv1D", [SERIES], SAME, {"kernel": (3, 6, 2), "bias": (12,)}, {}),
-    ("SeparableConv1D", [SERIES], SAME, {"depthwise_kernel": (3, 6, 1), "pointwise_kernel": (1, 6, 5), "bias": (5,)}, {}),
+    (
+        "SeparableConv1D",
+        [SERIES],
+        SAME,
+        {"depthwise_kernel": (3, 6, 1), "pointwise_kernel": (1, 6, 5), "bias": (5,)},
+        {},
+    ),
     ("Conv1DTranspose", [SERIES], SAME, {"kernel": (3, 5, 6), "bias": (5,)}, {"strides": 2}),
     ("Conv3DTranspose", [VOLUME], SAME, {"kernel": (3, 3, 3, 4, 2), "bias": (4,)}, {"strides": 2}),
     ("MaxPooling3D", [VOLUME], SAME, {}, {"pool_size": 2, "strides": 1}),
     ("AveragePooling1D", [SERIES], SAME, {}, {"pool_size": 3, "strides": 2}),
-    ("BatchNormalization", [PICTURE], {}, {"gamma": (7,), "beta": (7,), "moving_mean": (7,), "moving_variance": (7,)}, {"axis": 1, "epsilon": 1e-3}),
+    (
+        "BatchNormalization",
+        [PICTURE],
+        {},
+        {"gamma": (7,), "beta": (7,), "moving_mean": (7,), "moving_variance": (7,)},
+        {"axis": 1, "epsilon": 1e-3},
+    ),
     ("LayerNormalization", [SERIES], {}, {"gamma": (6,), "beta": (6,)}, {"epsilon": 1e-3}),
     ("GroupNormalization", [PICTURE], {}, {"gamma": (4,), "beta": (4,)}, {"groups": 2, "epsilon": 1e-3}),
     ("RMSNormalization", [SERIES], {}, {"scale": (6,)}, {"epsilon": 1e-6}),
@@ -43,7 +55,7 @@ LAYERS = [
     ("ZeroPadding3D", [VOLUME], {}, {}, {"padding": [[1, 0], [0, 1], [1, 1]]}),
     ("UpSampling1D", [SERIES], {}, {}, {"size": 2}),
     ("UpSampling2D", [PICTURE], {}, {}, {"size": 2, "interpolation": "bilinear"}),
-]  # fmt: skip
+]
 
 
 def described(kind, inputs, settings, answer):

@@ -20,9 +20,7 @@ def test_an_array_equals_itself_whatever_it_holds(array):
 
 @examples(100)
 @given(
-    arrays(np.float32, (3, 4), elements=st.floats(-1e3, 1e3, width=32)),
-    st.integers(0, 11),
-    st.floats(1, 1e3, width=32),
+    arrays(np.float32, (3, 4), elements=st.floats(-1e3, 1e3, width=32)), st.integers(0, 11), st.floats(1, 1e3, width=32)
 )
 def test_the_largest_gap_is_found_with_both_values(array, place, gap):
     other = array.copy()

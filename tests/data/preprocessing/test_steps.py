@@ -30,7 +30,11 @@ def by_code(values, *steps):
 
 
 CASES = {
-    "scale": [(PHOTOS, {"factor": 1 / 255}), (PHOTOS, {"factor": 1 / 127.5, "offset": -1}), (TABLE.astype("float64"), {"factor": 3.3})],
+    "scale": [
+        (PHOTOS, {"factor": 1 / 255}),
+        (PHOTOS, {"factor": 1 / 127.5, "offset": -1}),
+        (TABLE.astype("float64"), {"factor": 3.3}),
+    ],
     "standardize": [
         (TABLE, {"mean": [3.0], "std": [2.0]}),
         (TABLE, {"mean": [1, 2, 3, 4], "std": [1, 2, 0, 4]}),
@@ -46,19 +50,24 @@ CASES = {
     "transpose": [(PHOTOS, {"axes": [0, 3, 1, 2]})],
     "one_hot": [(LABELS, {"classes": 4}), (LABELS[:, None], {"classes": 3}), (GREY % 5, {"classes": 5})],
     "from_one_hot": [(np.eye(4)[[2, 0, 3]], {})],
-    "to_class_numbers": [(WORDS, {"classes": ["cat", "dog", "owl"]}), (np.array([[1.0], [3.0]]), {"classes": ["1", "2", "3"]})],
+    "to_class_numbers": [
+        (WORDS, {"classes": ["cat", "dog", "owl"]}),
+        (np.array([[1.0], [3.0]]), {"classes": ["1", "2", "3"]}),
+    ],
     "resize": [
         (PHOTOS, {"height": h, "width": w, "method": m, "fit": f, "antialias": a})
         for h, w in ((10, 12), (40, 30), (23, 31), (7, 50))
         for m in ("bilinear", "nearest")
         for f in ("stretch", "crop", "pad")
         for a in ((False, True) if m == "bilinear" else (False,))
-    ] + [(GREY, {"height": 4, "width": 4})],
+    ]
+    + [(GREY, {"height": 4, "width": 4})],
     "pad": [
         ([[1, 2], [1, 2, 3, 4, 5], [9]], {"length": 3, "side": side, "cut": cut, "value": 7})
         for side in ("pre", "post")
         for cut in ("pre", "post")
-    ] + [(TABLE[None], {"length": 9})],
+    ]
+    + [(TABLE[None], {"length": 9})],
     "cast": [(PHOTOS, {"dtype": "float32"}), (LABELS, {"dtype": "uint8"})],
     "channels": [
         (GREY, {"mode": "grey_to_rgb"}),
@@ -80,7 +89,7 @@ CASES = {
     ],
     "clip": [(TABLE, {"least": 0, "most": 2.5}), (PHOTOS, {"least": -5, "most": 100})],
     "quantise": [(TABLE, {"scale": 0.02, "zero_point": -3}), (PHOTOS / 255, {"scale": 1 / 255, "dtype": "uint8"})],
-}  # fmt: skip
+}
 
 
 def test_every_step_is_tried():
@@ -179,7 +188,7 @@ def test_preprocess_input_of_each_family():
         (PHOTOS, {"step": "channels", "mode": "grey_to_rgb"}, "1 channels"),
         (LABELS, {"step": "pad", "length": 3}, "sequences"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_apply_is_said(values, step, says):
     with pytest.raises(BadInput, match=says) as raised:
         prepare(values, step)

@@ -16,18 +16,28 @@ class Rows:
     def __init__(self, *, columns: bool = True) -> None:
         role = "target" if columns else "other"
         self.about = DataAbout(
-            "t", "T", 100, True,
+            "t",
+            "T",
+            100,
+            True,
             (DataField("kind", "category", "int64", (), role), DataField("part", "category", "string", (), "split")),
-        )  # fmt: skip
+        )
         self.read = 0
 
     def samples(self, places):
         self.read += len(places)
         return [
-            Sample(at, f"file-{at}", {}, str(at % 4), (Box("wheel", 0, 0, 1, 1),) if at == 7 else (), self.part(at),
-                   ("Damaged.",) if at % 10 == 0 else ())
+            Sample(
+                at,
+                f"file-{at}",
+                {},
+                str(at % 4),
+                (Box("wheel", 0, 0, 1, 1),) if at == 7 else (),
+                self.part(at),
+                ("Damaged.",) if at % 10 == 0 else (),
+            )
             for at in places
-        ]  # fmt: skip
+        ]
 
     def columns(self, start, stop, names=None):
         places = range(start, min(stop, 100))

@@ -11,9 +11,12 @@ from stethoscope.evidence.data_fit.expected_input import RANGES, family_of
 from tests.frameworks import keras
 
 CASES = {
-    "ResNet50": "resnet50", "ResNet50V2": "resnet_v2", "MobileNet": "mobilenet", "Xception": "xception",
+    "ResNet50": "resnet50",
+    "ResNet50V2": "resnet_v2",
+    "MobileNet": "mobilenet",
+    "Xception": "xception",
     "EfficientNetB0": "efficientnet",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -57,9 +57,12 @@ def sentences(side) -> str:
 
 def conv(*before, size=28, channels=1, classes=3):
     return (
-        keras.Input((size, size, channels)), *before, layers.Conv2D(2, 3), layers.GlobalAveragePooling2D(),
+        keras.Input((size, size, channels)),
+        *before,
+        layers.Conv2D(2, 3),
+        layers.GlobalAveragePooling2D(),
         layers.Dense(classes, activation="softmax"),
-    )  # fmt: skip
+    )
 
 
 def everything_offered_fits(folder, model, data, found, **options):
@@ -78,9 +81,11 @@ def test_pixels_of_pictures_for_a_network_trained_from_nothing(tmp_path):
     model = saved(tmp_path, *conv(), loss=SPARSE)
     data = arrays(
         tmp_path,
-        x_train=RNG.integers(0, 256, (30, 28, 28), dtype=np.uint8), y_train=RNG.integers(0, 3, 30),
-        x_test=RNG.integers(0, 256, (9, 28, 28), dtype=np.uint8), y_test=RNG.integers(0, 3, 9),
-    )  # fmt: skip
+        x_train=RNG.integers(0, 256, (30, 28, 28), dtype=np.uint8),
+        y_train=RNG.integers(0, 3, 30),
+        x_test=RNG.integers(0, 256, (9, 28, 28), dtype=np.uint8),
+        y_test=RNG.integers(0, 3, 9),
+    )
     found = fit(tmp_path, model, data)
     image = found.inputs[0]
     assert image.expects.channels == 1
@@ -98,10 +103,7 @@ def test_pixels_of_fewer_bits_are_divided_by_their_own_full_scale(tmp_path):
     pixels = RNG.integers(0, 17, (30, 28, 28, 1), dtype=np.uint8)
     data = arrays(tmp_path, x=pixels, y=RNG.integers(0, 3, 30))
     found = fit(tmp_path, model, data)
-    assert [Preparation.from_json(steps).words() for steps in found.inputs[0].suggested][:2] == [
-        ["÷16"],
-        ["÷255"],
-    ]
+    assert [Preparation.from_json(steps).words() for steps in found.inputs[0].suggested][:2] == [["÷16"], ["÷255"]]
     assert everything_offered_fits(tmp_path, model, data, found) == ["÷16"]
 
 
@@ -180,9 +182,13 @@ def test_a_quantised_model_gets_its_own_whole_numbers(tmp_path, shared_dir):
 
 def test_words_beyond_the_table_and_sentences_of_another_length(tmp_path):
     model = saved(
-        tmp_path, keras.Input((20,)), layers.Embedding(100, 4), layers.GlobalAveragePooling1D(),
-        layers.Dense(1, activation="sigmoid"), loss=BINARY,
-    )  # fmt: skip
+        tmp_path,
+        keras.Input((20,)),
+        layers.Embedding(100, 4),
+        layers.GlobalAveragePooling1D(),
+        layers.Dense(1, activation="sigmoid"),
+        loss=BINARY,
+    )
     data = arrays(tmp_path, x=RNG.integers(0, 150, (40, 33)), y=RNG.integers(0, 2, 40))
     found = fit(tmp_path, model, data).inputs[0]
     assert "0 to 99, got 0 to 149" in sentences(found)
@@ -212,9 +218,16 @@ def test_missing_values_are_filled(tmp_path):
         (BINARY, "sigmoid", 1, [1, 2, 1], "values from 1 to 2", ["y: 2 classes to 0 … 1"]),
         (BINARY, "sigmoid", 1, ["no", "yes", "no"], "got text", ["y: 2 classes to 0 … 1"]),
         (BINARY, "sigmoid", 3, [0, 1, 2], "0 or 1 .* each of 3", ["y: one-hot, 3 classes"]),
-        ("mse", "sigmoid", 1, [0.0, 55.0, 110.0], "can reach, 0 to 1, .* from 0 to 110", ["y: ×0.009091", "y: clip to 0 … 1"]),
+        (
+            "mse",
+            "sigmoid",
+            1,
+            [0.0, 55.0, 110.0],
+            "can reach, 0 to 1, .* from 0 to 110",
+            ["y: ×0.009091", "y: clip to 0 … 1"],
+        ),
     ],
-)  # fmt: skip
+)
 def test_labels_that_the_loss_does_not_read(tmp_path, loss, activation, units, labels, says, words):
     model = saved(tmp_path, keras.Input((2,)), layers.Dense(units, activation=activation), loss=loss)
     y = np.array(labels * 10)

@@ -43,7 +43,7 @@ def expected(shape, kind, axis=None):
         ((5,), (5,), "table", None, []),
         ((5,), (None,), "tokens", None, []),
     ],
-)  # fmt: skip
+)
 def test_a_way_leads_there(have, want, kind, axis, first):
     ways = shape_steps.routes("x", [have], expected((None, *want), kind, axis))
     assert [step["step"] for step in ways[0]] == first
@@ -55,8 +55,13 @@ def test_a_way_leads_there(have, want, kind, axis, first):
 
 @each(
     ("have", "want", "kind", "axis"),
-    [((3,), (4,), "table", None), ((5, 5), (4,), "table", None), ((8, 8, 7), (8, 8, 3), "image", -1), ((), (4, 4), "sequence", None)],
-)  # fmt: skip
+    [
+        ((3,), (4,), "table", None),
+        ((5, 5), (4,), "table", None),
+        ((8, 8, 7), (8, 8, 3), "image", -1),
+        ((), (4, 4), "sequence", None),
+    ],
+)
 def test_where_there_is_no_way_none_is_offered(have, want, kind, axis):
     assert shape_steps.routes("x", [have], expected((None, *want), kind, axis)) == []
 

@@ -9,15 +9,7 @@ import math
 import numpy as np
 import pytest
 
-from stethoscope.logs.runs.compare import (
-    MOST_NAMES,
-    Comparison,
-    as_csv,
-    metric_in,
-    metric_of,
-    short_names,
-    take_runs,
-)
+from stethoscope.logs.runs.compare import MOST_NAMES, Comparison, as_csv, metric_in, metric_of, short_names, take_runs
 from stethoscope.logs.series import RunLog, Series
 from tests.logs.runs.made_table import table_of
 
@@ -86,8 +78,9 @@ def test_parameters_without_end_are_bounded():
 
 def test_short_names_stay_apart():
     assert short_names(["params.yaml:train.lr", "params.yaml:data.size"]) == {
-        "params.yaml:train.lr": "lr", "params.yaml:data.size": "size",
-    }  # fmt: skip
+        "params.yaml:train.lr": "lr",
+        "params.yaml:data.size": "size",
+    }
     assert short_names(["a.lr", "b.lr", "layers.0"]) == {"a.lr": "a.lr", "b.lr": "b.lr", "layers.0": "layers.0"}
 
 

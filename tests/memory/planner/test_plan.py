@@ -148,9 +148,7 @@ def test_more_devices_than_samples_is_said():
     assert any("4 of 8 replicas" in note for note in notes)
 
 
-@each("change", [
-    {"batch_size": 0}, {"devices": 0}, {"optimizer": "none"}, {"precision": "fp7"}, {"cached_tokens": -1},
-])  # fmt: skip
+@each("change", [{"batch_size": 0}, {"devices": 0}, {"optimizer": "none"}, {"precision": "fp7"}, {"cached_tokens": -1}])
 def test_senseless_settings_are_refused(change):
     with pytest.raises(BadSetting):
         plan(MODELS["dense"], dataclasses.replace(Settings(device("16GB")), **change))
@@ -205,12 +203,7 @@ def test_more_devices_never_need_more_on_each(name, devices, batch, numbers, tra
 
 
 @examples(60)
-@given(
-    name=st.sampled_from(sorted(MODELS)),
-    devices=st.integers(2, 64),
-    batch=st.integers(1, 100),
-    numbers=PRECISIONS,
-)
+@given(name=st.sampled_from(sorted(MODELS)), devices=st.integers(2, 64), batch=st.integers(1, 100), numbers=PRECISIONS)
 def test_a_higher_zero_stage_never_needs_more(name, devices, batch, numbers):
     plans = by_kind(plan(MODELS[name], Settings(device("16GB"), devices, precision=numbers, batch_size=batch)))
     totals = [plans[kind].bytes_per_device.total for kind in ("data", "zero1", "zero2", "zero3")]

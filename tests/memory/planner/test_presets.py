@@ -12,11 +12,20 @@ from tests.tables import each
 @each(
     ("text", "found"),
     [
-        ("T4", "t4"), ("NVIDIA A100 80GB", "a100-80"), ("nvidia_a100", "a100-40"), ("TPU v5e", "tpu-v5e"), ("v3", "tpu-v3"),
-        ("rtx 4090", "rtx-4090"), ("NVIDIA GeForce RTX 3090", "rtx-3090"), ("Tesla V100", "v100-16"), ("H100", "h100-80"),
-        ("AMD Instinct MI300X", "mi300x"), ("Trillium", "tpu-v6e"), ("B200", "b200"),
+        ("T4", "t4"),
+        ("NVIDIA A100 80GB", "a100-80"),
+        ("nvidia_a100", "a100-40"),
+        ("TPU v5e", "tpu-v5e"),
+        ("v3", "tpu-v3"),
+        ("rtx 4090", "rtx-4090"),
+        ("NVIDIA GeForce RTX 3090", "rtx-3090"),
+        ("Tesla V100", "v100-16"),
+        ("H100", "h100-80"),
+        ("AMD Instinct MI300X", "mi300x"),
+        ("Trillium", "tpu-v6e"),
+        ("B200", "b200"),
     ],
-)  # fmt: skip
+)
 def test_people_write_names_as_they_like(text, found):
     assert named(text) is not None
     assert named(text).id == found

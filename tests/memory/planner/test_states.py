@@ -37,11 +37,24 @@ def test_zero_paper_figure_1(stage, gigabytes):
 @each(
     ("devices", "stage", "gigabytes"),
     [
-        (1, 1, 120), (4, 1, 52.5), (16, 1, 35.6), (64, 1, 31.4), (256, 1, 30.4), (1024, 1, 30.1),
-        (4, 2, 41.3), (16, 2, 21.6), (64, 2, 16.6), (256, 2, 15.4), (1024, 2, 15.1),
-        (4, 3, 30), (16, 3, 7.5), (64, 3, 1.88), (256, 3, 0.47), (1024, 3, 0.12),
+        (1, 1, 120),
+        (4, 1, 52.5),
+        (16, 1, 35.6),
+        (64, 1, 31.4),
+        (256, 1, 30.4),
+        (1024, 1, 30.1),
+        (4, 2, 41.3),
+        (16, 2, 21.6),
+        (64, 2, 16.6),
+        (256, 2, 15.4),
+        (1024, 2, 15.1),
+        (4, 3, 30),
+        (16, 3, 7.5),
+        (64, 3, 1.88),
+        (256, 3, 0.47),
+        (1024, 3, 0.12),
     ],
-)  # fmt: skip
+)
 def test_zero_paper_table_1(devices, stage, gigabytes):
     parameters = 75 * BILLION // 10
     found = state_bytes(
@@ -50,11 +63,14 @@ def test_zero_paper_table_1(devices, stage, gigabytes):
     assert found.total / 1e9 == pytest.approx(gigabytes, rel=0.01, abs=0.05 if gigabytes > 2 else 0.005)
 
 
-@each(("name", "alone", "shared"), [
-    ("megatron_16", 20, lambda d: 4 + 16 / d),
-    ("megatron", 18, lambda d: 6 + 12 / d),
-    ("float32", 16, lambda d: 8 + 8 / d),
-])  # fmt: skip
+@each(
+    ("name", "alone", "shared"),
+    [
+        ("megatron_16", 20, lambda d: 4 + 16 / d),
+        ("megatron", 18, lambda d: 6 + 12 / d),
+        ("float32", 16, lambda d: 8 + 8 / d),
+    ],
+)
 @each("devices", [1, 2, 8, 64])
 def test_megatron_bytes_per_parameter(name, alone, shared, devices):
     count = 64_000
@@ -66,9 +82,18 @@ def test_megatron_bytes_per_parameter(name, alone, shared, devices):
 
 @each(
     ("name", "per_parameter"),
-    [("adam", 16), ("adamw", 16), ("sgd", 8), ("momentum", 12), ("rmsprop", 12), ("adagrad", 12), ("lion", 12),
-     ("adafactor", 12), ("amsgrad", 20)],
-)  # fmt: skip
+    [
+        ("adam", 16),
+        ("adamw", 16),
+        ("sgd", 8),
+        ("momentum", 12),
+        ("rmsprop", 12),
+        ("adagrad", 12),
+        ("lion", 12),
+        ("adafactor", 12),
+        ("amsgrad", 20),
+    ],
+)
 def test_keras_float32_bytes_per_parameter(name, per_parameter):
     assert state_bytes(1000, 1000, precision("float32"), optimizer(name)).total == per_parameter * 1000
 

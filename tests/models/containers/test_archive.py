@@ -321,8 +321,11 @@ def test_a_file_with_holes_is_not_mapped_where_it_lies(tmp_path):
     info = tarfile.TarInfo("a")
     info.size = 512
     info.pax_headers = {
-        "GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "a", "GNU.sparse.realsize": "600",
-    }  # fmt: skip
+        "GNU.sparse.major": "1",
+        "GNU.sparse.minor": "0",
+        "GNU.sparse.name": "a",
+        "GNU.sparse.realsize": "600",
+    }
     with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.PAX_FORMAT) as packed:
         info.size = 1024
         packed.addfile(info, io.BytesIO(b"1\n88\n512\n".ljust(512, b"\0") + b"x" * 512))

@@ -78,7 +78,11 @@ CASES = [
     ("a.gguf", b"GGUF\x03\0\0\0", "a GGUF language model"),
     ("a.npy", array(np.save), "a NumPy array (.npy)"),
     ("a.npz", array(np.savez), "a NumPy archive (.npz)"),
-    ("events.out.tfevents.1.host", b"\x18\0\0\0\0\0\0\0abcd\t\0\0\0\0\0\0\xd8A\x1a\rbrain.Event:2", "a TensorBoard event file"),
+    (
+        "events.out.tfevents.1.host",
+        b"\x18\0\0\0\0\0\0\0abcd\t\0\0\0\0\0\0\xd8A\x1a\rbrain.Event:2",
+        "a TensorBoard event file",
+    ),
     ("model.ckpt.index", b"\0" * 60 + b"\x57\xfb\x80\x8b\x24\x75\x47\xdb", "the index of a TensorFlow checkpoint"),
     ("model.ckpt.data-00000-of-00001", b"\x9a\xbc\xde\xf0" * 50, "the data part of a TensorFlow checkpoint"),
     ("checkpoint", b'model_checkpoint_path: "model.ckpt-10"\n', "the list of a folder's TensorFlow checkpoints"),
@@ -107,7 +111,7 @@ CASES = [
     ("a.tflite", b"\x9c\xfe\x01\x00\x7f" * 99, "not a TFLite file: the name ends in .tflite"),
     ("a.pb", b"\x9c\xfe\x01\x00\x7f" * 99, "not a TensorFlow graph or SavedModel: the name ends in .pb"),
     ("a.dat", b"\x9c\xfe\x01\x00\x7f" * 99, "binary data of a kind not known here"),
-]  # fmt: skip
+]
 
 
 @each(("name", "content", "sentence"), CASES, ids=[f"{i}-{case[0]}" for i, case in enumerate(CASES)])

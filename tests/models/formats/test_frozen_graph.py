@@ -10,14 +10,7 @@ from google.protobuf import text_format
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from stethoscope.errors import (
-    BadInput,
-    CannotRun,
-    NeedsTrust,
-    StethoscopeError,
-    TooLarge,
-    UnreadableFile,
-)
+from stethoscope.errors import BadInput, CannotRun, NeedsTrust, StethoscopeError, TooLarge, UnreadableFile
 from stethoscope.models.containers import damage
 from stethoscope.models.formats.frozen_graph import FORMAT
 from stethoscope.models.formats.tf_graph import tf_proto

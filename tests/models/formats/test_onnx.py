@@ -19,14 +19,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from stethoscope.errors import (
-    BadInput,
-    CannotRun,
-    StethoscopeError,
-    TooLarge,
-    UnreadableFile,
-    UnsafeFile,
-)
+from stethoscope.errors import BadInput, CannotRun, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.models.formats.onnx import FORMAT
 from stethoscope.types import ModelFile
 from tests.exploring import examples
@@ -173,8 +166,15 @@ def test_bodies_functions_and_multiple_outputs(save: Save, tmp_path: Path) -> No
     described = FORMAT.describe(file)
     paths = [layer.path for layer in described.layers]
     assert paths == [
-        "split", "sum", "test", "choice", "choice/else_branch/MatMul_0", "choice/then_branch/MatMul_0", "call", "mine.Twice/add",
-    ]  # fmt: skip
+        "split",
+        "sum",
+        "test",
+        "choice",
+        "choice/else_branch/MatMul_0",
+        "choice/then_branch/MatMul_0",
+        "call",
+        "mine.Twice/add",
+    ]
     assert set(next(layer.inputs for layer in described.layers if layer.path == "choice")) == {"test", "split"}
     assert described.parameters == 4 and not described.hazards and not described.runnable
     with FORMAT.open(file, tmp_path) as runner:

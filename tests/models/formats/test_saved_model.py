@@ -13,14 +13,7 @@ from google.protobuf import text_format
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from stethoscope.errors import (
-    BadInput,
-    CannotRun,
-    NeedsTrust,
-    StethoscopeError,
-    UnreadableFile,
-    UnsafeFile,
-)
+from stethoscope.errors import BadInput, CannotRun, NeedsTrust, StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.models.formats.frozen_graph import FORMAT as FROZEN
 from stethoscope.models.formats.saved_model import FORMAT
 from stethoscope.models.formats.tf_graph import tf_proto, variables_index

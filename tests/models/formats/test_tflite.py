@@ -14,14 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from stethoscope.errors import (
-    BadInput,
-    CannotRun,
-    StethoscopeError,
-    TooLarge,
-    UnreadableFile,
-    UnsafeFile,
-)
+from stethoscope.errors import BadInput, CannotRun, StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.models.formats.tflite import FORMAT, load
 from stethoscope.models.formats.tflite_model.tflite_schema import schema
 from stethoscope.types import ModelFile

@@ -52,8 +52,11 @@ def test_keras_files(model, suffix, tmp_path):
                 np.testing.assert_array_equal(values(by_name[name]), np.asarray(getattr(live[layer], name)))
                 assert by_name[name].trainable is True
         assert {weight.name: weight.trainable for weight in found["norm"]} == {
-            "gamma": True, "beta": True, "moving_mean": False, "moving_variance": False,
-        }  # fmt: skip
+            "gamma": True,
+            "beta": True,
+            "moving_mean": False,
+            "moving_variance": False,
+        }
 
 
 def test_a_saved_model_and_a_frozen_graph(model, tmp_path):

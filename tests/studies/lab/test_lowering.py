@@ -25,9 +25,13 @@ def wide(tmp_path_factory) -> ModelFile:
     path = tmp_path_factory.mktemp("wide") / "wide.keras"
     deterministic.begin()
     model = keras.Sequential(
-        [keras.Input((None, 64)), *(layers.Dense(512, activation="relu") for _ in range(3)),
-         layers.GlobalAveragePooling1D(), layers.Dense(3)]
-    )  # fmt: skip
+        [
+            keras.Input((None, 64)),
+            *(layers.Dense(512, activation="relu") for _ in range(3)),
+            layers.GlobalAveragePooling1D(),
+            layers.Dense(3),
+        ]
+    )
     return ModelFile.at(deterministic.save(model, path))
 
 

@@ -122,9 +122,16 @@ def test_studies_of_workspaces_of_before_open(tmp_path):
     (tmp_path / "studies" / "model").mkdir(parents=True)
     (tmp_path / "diagnoses" / "model").mkdir(parents=True)
     before = {
-        "id": "1700000000000-abcdefgh", "kind": "sweep", "entry_id": "model", "owner": "me", "created_s": 1.7e9,
-        "value": {"step": 2}, "done": True, "cancelled": False, "reason": "",
-    }  # fmt: skip
+        "id": "1700000000000-abcdefgh",
+        "kind": "sweep",
+        "entry_id": "model",
+        "owner": "me",
+        "created_s": 1.7e9,
+        "value": {"step": 2},
+        "done": True,
+        "cancelled": False,
+        "reason": "",
+    }
     (tmp_path / "studies" / "model" / f"{before['id']}.json").write_text(json.dumps(before))
     reports = {"1700000000001-abcdefghijkl": Report({}, status=Status.OK), "1700000000002-abcdefghijkl": Report({})}
     for diagnosis_id, report in reports.items():

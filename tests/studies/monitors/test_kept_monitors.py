@@ -54,7 +54,16 @@ def save(shelf, reference, name="Scanner", subject=MODEL, owner=ME, **more):
 
 def state(status=Status.OK, done=True, **value) -> JobState:
     result = JobResult(status, value, "It broke." if status is not Status.OK else "", "", 0, 1.0)
-    return JobState("job-1", "drift", ME, MODEL, 0.0, status="done" if done else "running", finished_s=1_700_000_000.0, result=result if done else None)  # fmt: skip
+    return JobState(
+        "job-1",
+        "drift",
+        ME,
+        MODEL,
+        0.0,
+        status="done" if done else "running",
+        finished_s=1_700_000_000.0,
+        result=result if done else None,
+    )
 
 
 def test_it_outlives_the_upload_and_keeps_its_name(shelf, store, reference):

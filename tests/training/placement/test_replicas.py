@@ -74,5 +74,9 @@ def test_the_distance_of_two_curves(first, second, gap):
 
 def test_how_much_is_explained():
     assert [explained(0.1, after, 1e-3) for after in (1e-4, 0.03, 0.07, 0.1, None)] == [
-        "all", "most", "part", "nothing", "not tried",
-    ]  # fmt: skip
+        "all",
+        "most",
+        "part",
+        "nothing",
+        "not tried",
+    ]

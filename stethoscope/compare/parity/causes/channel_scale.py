@@ -66,9 +66,13 @@ class ChannelScale:
         told = f"Each channel of {case.layer.path!r} is the first model's times its own factor ({slopes[used].min():.3g} to {slopes[used].max():.3g})"
         if normal is None:
             return Guess(
-                "epsilon", self.title, f"{told}, as another epsilon or other statistics of a normalisation make it.", 0.6, owner.path,
+                "epsilon",
+                self.title,
+                f"{told}, as another epsilon or other statistics of a normalisation make it.",
+                0.6,
+                owner.path,
                 "Compare epsilon and the moving statistics of the normalisation before it.",
-            )  # fmt: skip
+            )
         confidence = 0.88 if float(np.max(np.abs(slopes[used] - 1))) < 0.9 else 0.7
         return Guess(
             self.id,

@@ -53,10 +53,13 @@ class ClippedRange:
                     continue
                 if float(np.abs(np.clip(x, low, high) - turned[1]).max()) <= 1e-5 * max(abs(low), abs(high)):
                     return Guess(
-                        self.id, self.title,
+                        self.id,
+                        self.title,
                         f"{one.path!r}, which only the second model has, ends at {low:.4g} and {high:.4g}: {beyond:.2%} of what goes in is cut off.",
-                        0.93, case.layer.path, "Take the bound out of the second model, or put it into both.",
-                    )  # fmt: skip
+                        0.93,
+                        case.layer.path,
+                        "Take the bound out of the second model, or put it into both.",
+                    )
         return None
 
     def _full(self, case: Case) -> Guess | None:
@@ -70,11 +73,13 @@ class ClippedRange:
             return None
         low, high = worst.value_range
         return Guess(
-            self.id, self.title,
+            self.id,
+            self.title,
             f"{most:.0%} of what {worst.path!r} answers on the way to {case.layer.path!r} is {low:.4g} or {high:.4g}, the lowest and highest that it can hold.",
-            0.72, case.layer.path,
+            0.72,
+            case.layer.path,
             "Find the ranges again with rows like those of use (the representative data set), or widen this tensor's.",
-        )  # fmt: skip
+        )
 
 
 _MOST = 0.9

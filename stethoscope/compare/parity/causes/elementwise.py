@@ -59,15 +59,22 @@ class Elementwise:
             far = float(np.max(np.abs(case.a - case.b)))
             if far < 5e-3:
                 return Guess(
-                    "gelu-form", "Another form of GELU",
-                    f"{case.layer.path!r} differs by at most {far:.2g}, as the exact form (erf) does from the approximate one (tanh).", 0.85, case.layer.path,
+                    "gelu-form",
+                    "Another form of GELU",
+                    f"{case.layer.path!r} differs by at most {far:.2g}, as the exact form (erf) does from the approximate one (tanh).",
+                    0.85,
+                    case.layer.path,
                     "Set approximate to the same in both.",
-                )  # fmt: skip
+                )
         if _is_function(case.a.reshape(-1), case.b.reshape(-1)):
             return Guess(
-                self.id, self.title, f"The second model's {case.layer.path!r} is another function of the same values.", 0.6,
-                (kind or case.layer).path, "Set the same activation in both.",
-            )  # fmt: skip
+                self.id,
+                self.title,
+                f"The second model's {case.layer.path!r} is another function of the same values.",
+                0.6,
+                (kind or case.layer).path,
+                "Set the same activation in both.",
+            )
         return None
 
 

@@ -38,10 +38,13 @@ class RandomLayer:
             told = _dropped(left, right)
             if told is not None:
                 return Guess(
-                    "training-mode", "Dropout in training mode",
+                    "training-mode",
+                    "Dropout in training mode",
                     f"{told[0]:.0%} of the values of {(dropout or case.layer).path!r} are dropped and the others times {told[1]:.3g}, as dropout does in training.",
-                    0.93, (dropout or case.layer).path, "Export in inference mode: call the model with training=False.",
-                )  # fmt: skip
+                    0.93,
+                    (dropout or case.layer).path,
+                    "Export in inference mode: call the model with training=False.",
+                )
         return None
 
 

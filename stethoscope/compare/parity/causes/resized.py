@@ -30,9 +30,13 @@ class Resized:
             (nearest[0], nearest[1]), "both blend pixels, at other places (half-pixel centres, aligned corners)"
         )
         return Guess(
-            self.id, self.title, f"{layer.path!r} resizes otherwise: {told}.", 0.86 if layer is case.layer else 0.6, layer.path,
+            self.id,
+            self.title,
+            f"{layer.path!r} resizes otherwise: {told}.",
+            0.86 if layer is case.layer else 0.6,
+            layer.path,
             "Set interpolation, half_pixel_centers and align_corners to the same in both.",
-        )  # fmt: skip
+        )
 
 
 def _is_nearest(array: Array, case: Case) -> bool:

@@ -24,15 +24,23 @@ class Rounding:
             steps = float(np.sqrt(np.mean(np.square(gap)))) / case.step
             if steps < 4:
                 return Guess(
-                    self.id, self.title, f"{case.layer.path!r} is off by {steps:.2g} of its own steps of {case.step:.3g}, as rounding makes it.", 0.55,
-                    case.layer.path, "Keep this layer in float, or quantise with 16-bit activations.",
-                )  # fmt: skip
+                    self.id,
+                    self.title,
+                    f"{case.layer.path!r} is off by {steps:.2g} of its own steps of {case.step:.3g}, as rounding makes it.",
+                    0.55,
+                    case.layer.path,
+                    "Keep this layer in float, or quantise with 16-bit activations.",
+                )
         biased = abs(float(gap.mean())) / (float(gap.std()) or 1e-30)
         if 1e-5 < off < 0.02 and biased < 0.1:
             return Guess(
-                self.id, self.title, f"{case.layer.path!r} is off by {off:.2%} without a pattern, as lower precision makes it.", 0.3, case.layer.path,
+                self.id,
+                self.title,
+                f"{case.layer.path!r} is off by {off:.2%} without a pattern, as lower precision makes it.",
+                0.3,
+                case.layer.path,
                 "Compare with the same precision in both, or accept the tolerance of the lower one.",
-            )  # fmt: skip
+            )
         return None
 
 

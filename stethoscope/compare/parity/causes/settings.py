@@ -42,10 +42,27 @@ _MEANS: tuple[tuple[str, str, str], ...] = (
 _FAMILIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("pooling", "another kind of pooling", ("mean", "max", "average", "pool")),
     ("resize-mode", "another way of resizing", ("resize", "upsampl")),
-    ("activation", "another activation", (
-        "relu", "elu", "sigmoid", "softmax", "tanh", "swish", "silu", "gelu", "softplus", "softsign", "identity", "linear", "logistic", "clip",
-    )),
-)  # fmt: skip
+    (
+        "activation",
+        "another activation",
+        (
+            "relu",
+            "elu",
+            "sigmoid",
+            "softmax",
+            "tanh",
+            "swish",
+            "silu",
+            "gelu",
+            "softplus",
+            "softsign",
+            "identity",
+            "linear",
+            "logistic",
+            "clip",
+        ),
+    ),
+)
 _SAYS_NOTHING = (
     "momentum",
     "name",

@@ -32,9 +32,13 @@ class Turned:
 
     def _guess(self, case: Case, told: str) -> Guess:
         return Guess(
-            self.id, self.title, f"The second model's {case.layer.path!r} is the first's with {told}.", 0.92, case.layer.path,
+            self.id,
+            self.title,
+            f"The second model's {case.layer.path!r} is the first's with {told}.",
+            0.92,
+            case.layer.path,
             "Look for a reshape or transpose that one export has and the other has not.",
-        )  # fmt: skip
+        )
 
 
 CAUSE = Turned()

@@ -110,9 +110,10 @@ def _moved_within_channels(a: Array, b: Array) -> tuple[str, str, str] | None:
         return None
     if swapped := _transposed(left, right):
         return (
-            "transposed-kernel", "The kernel is transposed",
+            "transposed-kernel",
+            "The kernel is transposed",
             f"is the same with axes {swapped[0]} and {swapped[1]} swapped, but for a factor of each channel.",
-        )  # fmt: skip
+        )
     if _flipped(left, right):
         return (
             "flipped-kernel",

@@ -11,15 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.errors import CannotRun
-from stethoscope.models.capabilities import (
-    Attentive,
-    LayersTimed,
-    LiveModel,
-    Observable,
-    Reduce,
-    Reducible,
-    Reduction,
-)
+from stethoscope.models.capabilities import Attentive, LayersTimed, LiveModel, Observable, Reduce, Reducible, Reduction
 from stethoscope.models.formats import feed as feeds
 from stethoscope.models.formats.keras_model.keras_activations import layer_outputs, layer_paths, visit_outputs
 from stethoscope.models.formats.keras_model.keras_attention import Scores, attention_scores

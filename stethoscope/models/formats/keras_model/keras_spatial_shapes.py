@@ -210,15 +210,7 @@ SPATIAL_RULES: dict[str, Rule] = {
 }
 
 
-RECURRENT = {
-    "LSTM": 2,
-    "GRU": 1,
-    "SimpleRNN": 1,
-    "CuDNNLSTM": 2,
-    "CuDNNGRU": 1,
-    "LSTMV1": 2,
-    "GRUV1": 1,
-}
+RECURRENT = {"LSTM": 2, "GRU": 1, "SimpleRNN": 1, "CuDNNLSTM": 2, "CuDNNGRU": 1, "LSTMV1": 2, "GRUV1": 1}
 """Class name → number of states."""
 _CELL_STATES = {"LSTMCell": 2, "GRUCell": 1, "SimpleRNNCell": 1}
 _CONVOLUTIONAL = {"ConvLSTM1D": 1, "ConvLSTM2D": 2, "ConvLSTM3D": 3}

@@ -21,13 +21,45 @@ _MAX_OUTPUTS = 256
 _SHAPE_SINCE_PRODUCER = 24
 """Before this GraphDef version a placeholder without dimensions meant "any shape", not a scalar."""
 _CHECKPOINT = frozenset({"SaveV2", "RestoreV2", "MergeV2Checkpoints", "Save", "Restore", "SaveSlices", "RestoreSlice"})
-_NO_RESULT = frozenset({
-    "NoOp", "Assert", "Const", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Assign", "AssignAdd", "AssignSub",
-    "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "SaveV2", "RestoreV2", "MergeV2Checkpoints", "Save", "Restore",
-    "Print", "PrintV2", "ControlTrigger", "VarHandleOp", "VariableV2", "Variable", "VarIsInitializedOp", "IsVariableInitialized",
-    "NextIteration", "LoopCond", "HistogramSummary", "ScalarSummary", "MergeSummary", "ImageSummary", "AudioSummary",
-    "TensorSummaryV2", "Switch", "RefSwitch",
-})  # fmt: skip
+_NO_RESULT = frozenset(
+    {
+        "NoOp",
+        "Assert",
+        "Const",
+        "Placeholder",
+        "PlaceholderV2",
+        "PlaceholderWithDefault",
+        "Assign",
+        "AssignAdd",
+        "AssignSub",
+        "AssignVariableOp",
+        "AssignAddVariableOp",
+        "AssignSubVariableOp",
+        "SaveV2",
+        "RestoreV2",
+        "MergeV2Checkpoints",
+        "Save",
+        "Restore",
+        "Print",
+        "PrintV2",
+        "ControlTrigger",
+        "VarHandleOp",
+        "VariableV2",
+        "Variable",
+        "VarIsInitializedOp",
+        "IsVariableInitialized",
+        "NextIteration",
+        "LoopCond",
+        "HistogramSummary",
+        "ScalarSummary",
+        "MergeSummary",
+        "ImageSummary",
+        "AudioSummary",
+        "TensorSummaryV2",
+        "Switch",
+        "RefSwitch",
+    }
+)
 
 
 @dataclass(frozen=True)

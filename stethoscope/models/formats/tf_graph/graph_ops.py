@@ -11,16 +11,48 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PLUMBING = frozenset({
-    "Const", "Identity", "IdentityN", "StopGradient", "NoOp", "ReadVariableOp", "VarHandleOp", "VariableV2", "Variable", "Assert",
-    "PreventGradient", "EnsureShape", "_Arg", "_Retval", "GuaranteeConst", "Snapshot", "ControlTrigger", "AssignVariableOp",
-    "DisableCopyOnRead",
-})  # fmt: skip
+PLUMBING = frozenset(
+    {
+        "Const",
+        "Identity",
+        "IdentityN",
+        "StopGradient",
+        "NoOp",
+        "ReadVariableOp",
+        "VarHandleOp",
+        "VariableV2",
+        "Variable",
+        "Assert",
+        "PreventGradient",
+        "EnsureShape",
+        "_Arg",
+        "_Retval",
+        "GuaranteeConst",
+        "Snapshot",
+        "ControlTrigger",
+        "AssignVariableOp",
+        "DisableCopyOnRead",
+    }
+)
 """Operators that hold or pass on what another one computes; a reader of the architecture does not want to see them."""
-PASSING = frozenset({
-    "Identity", "IdentityN", "StopGradient", "ReadVariableOp", "PreventGradient", "EnsureShape", "GuaranteeConst", "Snapshot",
-    "Enter", "RefEnter", "Switch", "RefSwitch", "RefIdentity", "DisableCopyOnRead",
-})  # fmt: skip
+PASSING = frozenset(
+    {
+        "Identity",
+        "IdentityN",
+        "StopGradient",
+        "ReadVariableOp",
+        "PreventGradient",
+        "EnsureShape",
+        "GuaranteeConst",
+        "Snapshot",
+        "Enter",
+        "RefEnter",
+        "Switch",
+        "RefSwitch",
+        "RefIdentity",
+        "DisableCopyOnRead",
+    }
+)
 """Operators through which a weight reaches the operator that uses it."""
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})

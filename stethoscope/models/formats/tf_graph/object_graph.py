@@ -13,10 +13,23 @@ from typing import Any
 from stethoscope.models.formats.tf_graph import tf_proto
 from stethoscope.types import Shape
 
-_NOT_WEIGHTS = frozenset({
-    "optimizer", "_optimizer", "keras_api", "signatures", "save_counter", "metrics", "layer_metrics", "compiled_metrics",
-    "_all_variables", "_seed_generators", "loss_tracker", "_loss_tracker", "_metrics",
-})  # fmt: skip
+_NOT_WEIGHTS = frozenset(
+    {
+        "optimizer",
+        "_optimizer",
+        "keras_api",
+        "signatures",
+        "save_counter",
+        "metrics",
+        "layer_metrics",
+        "compiled_metrics",
+        "_all_variables",
+        "_seed_generators",
+        "loss_tracker",
+        "_loss_tracker",
+        "_metrics",
+    }
+)
 _SEED_SUFFIXES = ("seed_generator_state", "StateVar")
 
 
