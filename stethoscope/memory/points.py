@@ -1,4 +1,4 @@
-"""What a sweep says: its points, the knee of the time per sample, and the largest batch. Standard library only.
+"""What a sweep says: its points, the knee of the time per sample, and the largest batch.
 
 Times of batches whose peaks are known, taken afterwards: measuring memory slows what it measures.
 """
