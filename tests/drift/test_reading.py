@@ -27,7 +27,7 @@ def read(path, **settings) -> Side:
 
 
 def named(found):
-    return {row["name"]: row for row in found["features"]}
+    return {row.name: row for row in found.features}
 
 
 def test_arrays_and_one_hot_labels(tmp_path):
@@ -42,9 +42,9 @@ def test_arrays_and_one_hot_labels(tmp_path):
         )
     first, second = (read(tmp_path / f"{name}.npz") for name in ("then", "now"))
     rows = named(compared(first, second))
-    assert {"x[0]", "x[4]"} <= rows.keys() and rows["y"]["role"] == "label" and rows["y"]["drifted"]
+    assert {"x[0]", "x[4]"} <= rows.keys() and rows["y"].role == "label" and rows["y"].drifted
     assert any(name.startswith("wide: ") for name in rows)
-    assert not any(row["drifted"] for name, row in rows.items() if name != "y")
+    assert not any(row.drifted for name, row in rows.items() if name != "y")
 
 
 def test_tables_are_sampled_and_say_so(tmp_path):
@@ -69,11 +69,11 @@ def test_texts(tmp_path):
         rows = [{"text": " ".join(generator.choice(vocabulary, generator.integers(8, 20)))} for _ in range(150)]
         (tmp_path / f"{name}.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
     then, same, now = (read(tmp_path / f"{name}.jsonl") for name in ("then", "same", "now"))
-    drifted = [row["name"] for row in compared(then, now)["features"] if row["drifted"]]
+    drifted = [row.name for row in compared(then, now).features if row.drifted]
     assert any(name.startswith("text: ") and "unknown words" in name for name in drifted)
     for other in (same, then):
         found = compared(then, other)
-        assert found["verdict"] == "no_drift", found["fired"]
+        assert found.verdict == "no_drift", found.fired
 
 
 def test_images_in_a_zip(tmp_path):
@@ -89,9 +89,9 @@ def test_images_in_a_zip(tmp_path):
     first, second = (read(tmp_path / f"{name}.zip") for name in ("then", "now"))
     assert first.used == 40 and first.damaged == 1 and "1 rows could" in " ".join(first.notes)
     rows = {name.rsplit(": ", 1)[-1]: row for name, row in named(compared(first, second)).items()}
-    assert rows["brightness"]["drifted"] and rows["contrast"]["drifted"]
-    assert not rows["saturation"]["drifted"] and not rows["width"]["drifted"]
-    assert [row for row in rows.values() if row["role"] == "label"]
+    assert rows["brightness"].drifted and rows["contrast"].drifted
+    assert not rows["saturation"].drifted and not rows["width"].drifted
+    assert [row for row in rows.values() if row.role == "label"]
 
 
 def test_a_log_of_predictions(tmp_path):
@@ -105,23 +105,17 @@ def test_a_log_of_predictions(tmp_path):
         lines.append(f"2026-02-{1 + row // 50:02d}T{row % 24:02d}:00:00,{guess},{generator.beta(5, 2):.3f},{known}")
     (tmp_path / "log.csv").write_text("\n".join(lines))
     found = compared(read(tmp_path / "log.csv"), None)
-    assert found["log"] == {
-        "time": "timestamp",
-        "prediction": "prediction",
-        "confidence": "confidence",
-        "label": "label",
-    }
+    log = found.log
+    assert log is not None
+    assert (log.time, log.prediction, log.confidence, log.label) == ("timestamp", "prediction", "confidence", "label")
     rows = named(found)
-    assert rows["accuracy"]["drifted"] and rows["prediction"]["role"] == "prediction"
-    assert not rows["confidence"]["drifted"] and "label (missing)" not in rows
-    stretches = found["over_time"]["stretches"]
-    assert found["over_time"]["measure"] == "accuracy" and {one["side"] for one in stretches} == {
-        "reference",
-        "current",
-    }
-    late = [one for one in stretches if one["start"] > "2026-02-18" and one["n_labelled"]]
-    assert late and all(one["out_of_control"] and one["low"] < one["value"] < one["high"] for one in late)
-    assert not any(one["out_of_control"] for one in stretches if one["side"] == "reference")
+    assert rows["accuracy"].drifted and rows["prediction"].role == "prediction"
+    assert not rows["confidence"].drifted and "label (missing)" not in rows
+    stretches = found.over_time.stretches
+    assert found.over_time.measure == "accuracy" and {one.side for one in stretches} == {"reference", "current"}
+    late = [one for one in stretches if one.start > "2026-02-18" and one.n_labelled]
+    assert late and all(one.out_of_control and one.low < one.value < one.high for one in late)
+    assert not any(one.out_of_control for one in stretches if one.side == "reference")
 
 
 @pytest.mark.parametrize(
@@ -143,5 +137,5 @@ def test_days_that_repeat_are_moments_and_only_their_gaps_are_compared(tmp_path)
         lines = [f"{row % 7 / 2},{year}-03-{row % 5 + 1:02d}" for row in range(150)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["amount,day", *lines]))
     found = compared(read(tmp_path / "then.csv"), read(tmp_path / "now.csv"), time="none")
-    assert list(named(found)) == ["amount"] and found["verdict"] == "no_drift"
-    assert "'day'" in " ".join(found["notes"])
+    assert list(named(found)) == ["amount"] and found.verdict == "no_drift"
+    assert "'day'" in " ".join(found.notes)
