@@ -159,7 +159,7 @@ JOBS: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Path]]] = {
     "weights_of_layer": ({}, {}),
     "compare_architectures": ({}, {"other": BUILT / "digits_cnn.keras"}),
     "estimate": ({"batch_sizes": [1, 8]}, {}),
-    "examine": ({}, {"data": DATA}),
+    "examine": ({"time_s": 60.0}, {"data": DATA}),
     "fit_data": ({}, {"data": DATA}),
     "compare": ({"rows": 16}, {"other": BUILT / "digits_cnn.onnx", "data": DATA}),
     "convert": ({"target": "onnx"}, {"data": DATA}),
