@@ -5,8 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 if __name__ != "__main__":
+    from dashboard import rerun
     from dashboard.routes import server
 
+    rerun.keep_clicks()
     app = st.App(__file__, lifespan=server.lifespan, routes=server.routes(), middleware=server.middleware())
 else:
     from dashboard import navigation, render, session, sidebar
