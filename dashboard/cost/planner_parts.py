@@ -184,7 +184,7 @@ def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
     figure.update_xaxes(title_text=f"Memory of the fullest device ({unit})")
     return figure.update_layout(
         showlegend=True,
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
+        legend={"orientation": "h", "yref": "container", "y": 1.0, "yanchor": "top", "x": 0, "traceorder": "normal"},
         margin_t=64,
     )
 
