@@ -31,7 +31,7 @@ def keep_clicks() -> None:
 
     def joined(self: ScriptRequests, request: RerunData) -> bool:
         waiting = self._rerun_data
-        if self._state is ScriptRequestType.RERUN and request.is_auto_rerun and not waiting.is_auto_rerun:
+        if self._state is ScriptRequestType.RERUN and request.is_auto_rerun and not waiting.fragment_id_queue:
             request = replace(
                 request,
                 page_script_hash=waiting.page_script_hash,

@@ -55,7 +55,8 @@ def test_a_timer_of_the_page_before_does_not_take_a_click_away(monkeypatch, keep
         rerun.keep_clicks()
     requests = ScriptRequests()
     requests.request_rerun(RerunData(page_script_hash="clicked", query_string="model=a"))
-    requests.request_rerun(RerunData(page_script_hash="before", fragment_id="line", is_auto_rerun=True))
+    for timer in ("line", "sidebar"):
+        requests.request_rerun(RerunData(page_script_hash="before", fragment_id=timer, is_auto_rerun=True))
     taken = requests.on_scriptrunner_yield()
     assert taken is not None and not taken.rerun_data.fragment_id_queue
     assert (taken.rerun_data.page_script_hash == "clicked") is keeps_clicks
