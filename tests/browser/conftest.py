@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect, sync_playwright
-from playwright.sync_api import TimeoutError as NotInTime
 
 from tests import recorded
 from tests.browser import steps
@@ -144,15 +142,8 @@ class Visitor:
     def turn_to(self, name: str) -> Page:
         """Follows a link of the sidebar."""
         before = _path(self.page)
-        link = self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True)
-        link.click()
-        try:
-            self.page.wait_for_url(lambda url: url.partition("?")[0] != before, timeout=20_000)
-        except NotInTime:
-            # Seen on a machine with several suites at once, right after a button; not explained yet. A person clicks again.
-            warnings.warn(f"a click on {name} was lost at {self.page.url}", stacklevel=2)
-            link.click()
-            self.page.wait_for_url(lambda url: url.partition("?")[0] != before)
+        self.page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
+        self.page.wait_for_url(lambda url: url.partition("?")[0] != before)
         return self.page
 
     def asked_elsewhere(self) -> list[str]:
