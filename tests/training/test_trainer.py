@@ -40,7 +40,9 @@ def test_a_seed_gives_the_same_run_again_and_another_seed_another(trainer, setup
 
 
 def test_rate_scale_and_batch_size_change_without_tracing_again(trainer, setup):
+    trainer.run(setup, 1, time_s=100)
     before = list(trainer._loop._functions)
+    assert before
     slow = setup.with_changes(optimizer={**ADAM, "config": {"learning_rate": 1e-6}})
     assert trainer.run(slow, 1, time_s=100).final.skill < 0.7
     small = setup.with_changes(batch_size=50, x={"a": X * 10})
