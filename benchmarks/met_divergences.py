@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.divergence_scores import scored, summary
 from benchmarks.met_changes import Met
 from benchmarks.met_faults import DEVELOPED, HELD_BACK
 from benchmarks.met_networks import NETWORKS, built
-from benchmarks.unmet_divergences import answers, scored, summary, write
+from benchmarks.unmet_divergences import answers, write
 from benchmarks.unmet_faults import answer, faulty
 
 FORMS = ("onnx", "tflite", "saved_model", "keras")

@@ -1,4 +1,4 @@
-"""The faults that are planted into attention and into the rarer layers."""
+"""The faults that are planted into attention, into recurrent cells and into the rarer layers."""
 
 from __future__ import annotations
 
@@ -181,3 +181,67 @@ def of_signal(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[s
         ),
         ("volume", Plant("cropping of a volume", "cut", {"cropping": ((0, 1), (0, 1), (1, 1))}, causes=("padding",))),
     ]
+
+
+def of_series(one: Callable[..., str], weights: tuple[str, ...]) -> list[tuple[str, Plant]]:
+    """Of `planted_models.series`: cells of recurrent layers."""
+    recurrent = ("lstm", "both", "gru")
+    noise = first_changed(lambda k: k + 0.2 * np.random.default_rng(5).standard_normal(k.shape))
+    return [
+        (
+            "series",
+            Plant(
+                "state of a recurrent layer with another activation",
+                one("lstm", "gru"),
+                {"activation": "relu"},
+                causes=("activation",),
+            ),
+        ),
+        (
+            "series",
+            Plant(
+                "gates with another activation",
+                one("lstm", "gru"),
+                {"recurrent_activation": "hard_sigmoid"},
+                causes=("activation",),
+            ),
+        ),
+        (
+            "series",
+            Plant("order of the gates of LSTM", "lstm", weights=_gates(4, (0, 2, 1, 3)), causes=("gate-order",)),
+        ),
+        ("series", Plant("order of the gates of GRU", "gru", weights=_gates(3, (1, 0, 2)), causes=("gate-order",))),
+        (
+            "series",
+            Plant(
+                "recurrent kernel transposed", one("lstm", "gru"), weights=_turned_state, causes=("transposed-kernel",)
+            ),
+        ),
+        ("series", Plant("bias of the forget gate", "lstm", weights=_forget, causes=("bias", "weights"))),
+        (
+            "series",
+            Plant("bias missing in a recurrent layer", one(*recurrent), weights=no_bias, causes=("bias", "weights")),
+        ),
+        ("series", Plant("steps backwards", one("lstm", "gru"), {"go_backwards": True}, causes=("direction",))),
+        ("series", Plant("wrong weights in a recurrent layer", one(*recurrent), weights=noise, causes=weights)),
+        ("series", Plant("causal padding", "front", {"padding": "causal"}, causes=("padding",))),
+    ]
+
+
+def _gates(count: int, order: tuple[int, ...]) -> Callable[[list[np.ndarray], np.random.Generator], list[np.ndarray]]:
+    def moved(value: np.ndarray) -> np.ndarray:
+        parts = np.split(value, count, axis=-1)
+        return np.concatenate([parts[place] for place in order], axis=-1)
+
+    return lambda values, _: [moved(value) for value in values]
+
+
+def _turned_state(values: list[np.ndarray], _: np.random.Generator) -> list[np.ndarray]:
+    gates = values[1].shape[1] // values[1].shape[0]
+    turned = np.concatenate([part.T for part in np.split(values[1], gates, axis=-1)], axis=-1)
+    return [values[0], turned, *values[2:]]
+
+
+def _forget(values: list[np.ndarray], _: np.random.Generator) -> list[np.ndarray]:
+    units = values[1].shape[0]
+    return [*values[:2], values[2] + 1.0 * (np.arange(4 * units) // units == 1)]

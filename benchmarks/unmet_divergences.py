@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.divergence_scores import scored, summary
 from benchmarks.planted_divergences import _erfc
 from benchmarks.unmet_faults import drawn
 from benchmarks.unmet_models import HELD_BACK, NETWORKS, built
@@ -34,16 +33,39 @@ from stethoscope.types import Job, ModelFile
 
 FORMS = ("keras", "h5", "onnx", "onnx_nchw", "tflite", "fp16", "dynamic", "int8", "saved_model", "frozen")
 AMONG = (
-    ("onnx", "tflite"), ("tflite", "saved_model"), ("saved_model", "onnx"), ("frozen", "tflite"), ("onnx", "frozen"),
-    ("h5", "onnx"), ("saved_model", "frozen"), ("tflite", "int8"), ("saved_model", "int8"), ("onnx", "int8"),
-    ("frozen", "keras"), ("onnx", "onnx_nchw"), ("tflite", "fp16"), ("saved_model", "keras"),
-)  # fmt: skip
+    ("onnx", "tflite"),
+    ("tflite", "saved_model"),
+    ("saved_model", "onnx"),
+    ("frozen", "tflite"),
+    ("onnx", "frozen"),
+    ("h5", "onnx"),
+    ("saved_model", "frozen"),
+    ("tflite", "int8"),
+    ("saved_model", "int8"),
+    ("onnx", "int8"),
+    ("frozen", "keras"),
+    ("onnx", "onnx_nchw"),
+    ("tflite", "fp16"),
+    ("saved_model", "keras"),
+)
 """Pairings without the .keras file first."""
 PLANTED = (
-    ("keras", "onnx"), ("keras", "tflite"), ("keras", "saved_model"), ("keras", "frozen"), ("saved_model", "saved_model"),
-    ("onnx", "onnx"), ("onnx", "tflite"), ("saved_model", "tflite"), ("tflite", "tflite"), ("frozen", "frozen"),
-    ("saved_model", "onnx"), ("frozen", "onnx"), ("keras", "keras"), ("tflite", "saved_model"), ("h5", "tflite"),
-)  # fmt: skip
+    ("keras", "onnx"),
+    ("keras", "tflite"),
+    ("keras", "saved_model"),
+    ("keras", "frozen"),
+    ("saved_model", "saved_model"),
+    ("onnx", "onnx"),
+    ("onnx", "tflite"),
+    ("saved_model", "tflite"),
+    ("tflite", "tflite"),
+    ("frozen", "frozen"),
+    ("saved_model", "onnx"),
+    ("frozen", "onnx"),
+    ("keras", "keras"),
+    ("tflite", "saved_model"),
+    ("h5", "tflite"),
+)
 
 
 def write(model: Any, form: str, path: Path, rows: Mapping[str, np.ndarray]) -> Path:
@@ -68,8 +90,13 @@ def write(model: Any, form: str, path: Path, rows: Mapping[str, np.ndarray]) -> 
         if model.name == "table":  # tf2onnx makes inputs of constants that a function captures
             return _from_frozen(call, target)
         tf2onnx.convert.from_function(
-            call, specs, opset=17, output_path=str(target), custom_op_handlers={"Erfc": (_erfc, [])}, inputs_as_nchw=turned
-        )  # fmt: skip
+            call,
+            specs,
+            opset=17,
+            output_path=str(target),
+            custom_op_handlers={"Erfc": (_erfc, [])},
+            inputs_as_nchw=turned,
+        )
         return target
     if form == "frozen":
         from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
@@ -92,9 +119,11 @@ def write(model: Any, form: str, path: Path, rows: Mapping[str, np.ndarray]) -> 
         count = len(next(iter(rows.values())))
         named = _is_new(model)
         converter.representative_dataset = lambda: (
-            {name: values[i : i + 1] for name, values in rows.items()} if named and len(rows) > 1 else [values[i : i + 1] for values in rows.values()]
+            {name: values[i : i + 1] for name, values in rows.items()}
+            if named and len(rows) > 1
+            else [values[i : i + 1] for values in rows.values()]
             for i in range(count)
-        )  # fmt: skip
+        )
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
     target.write_bytes(converter.convert())
     return target
@@ -205,12 +234,21 @@ def clean(seed: int, names: Sequence[str], generations: Sequence[int], among: in
                     value = answers(right, wrong, rows)
                     found = value["first_divergence"]
                     told = {
-                        "network": name, "keras": generation, "first": a, "other": b, "data": rows is not None, "verdict": value["verdict"],
-                        "reason": value.get("reason", ""), "alarm": found is not None or value["verdict"] == "different",
-                        "nrmse": max((one["nrmse"] or 9.0 for one in value["outputs"]), default=None), "top1": value.get("top1_agreement"),
-                        "named": (found or {}).get("a"), "cause": (found or {}).get("cause_id"), "seconds": round(time.perf_counter() - start, 1),
+                        "network": name,
+                        "keras": generation,
+                        "first": a,
+                        "other": b,
+                        "data": rows is not None,
+                        "verdict": value["verdict"],
+                        "reason": value.get("reason", ""),
+                        "alarm": found is not None or value["verdict"] == "different",
+                        "nrmse": max((one["nrmse"] or 9.0 for one in value["outputs"]), default=None),
+                        "top1": value.get("top1_agreement"),
+                        "named": (found or {}).get("a"),
+                        "cause": (found or {}).get("cause_id"),
+                        "seconds": round(time.perf_counter() - start, 1),
                         "notes": value.get("notes"),
-                    }  # fmt: skip
+                    }
                     sys.stderr.write(f"{json.dumps(told)}\n")
                     yield told
 
@@ -225,9 +263,11 @@ def planted(seed: int, names: Sequence[str], generations: Sequence[int], each: i
                 (place / str(number)).mkdir()
                 other = _Folder(wrong, fed, place / str(number))
                 fitting = [
-                    (a, b) for a, b in PLANTED
-                    if not (b in ("keras", "h5") and fault.call is not None) and not (fault.random and b in ("tflite", "onnx"))
-                ]  # fmt: skip
+                    (a, b)
+                    for a, b in PLANTED
+                    if not (b in ("keras", "h5") and fault.call is not None)
+                    and not (fault.random and b in ("tflite", "onnx"))
+                ]
                 for at in random.permutation(len(fitting))[:2]:
                     a, b = fitting[int(at)]
                     if generation == 2:
@@ -246,43 +286,6 @@ def planted(seed: int, names: Sequence[str], generations: Sequence[int], each: i
                     told |= scored(layer, fault.causes, answers(one, two, data))
                     sys.stderr.write(f"{json.dumps(told)}\n")
                     yield told
-
-
-def scored(layer: str, causes: Sequence[str], value: Mapping[str, Any]) -> dict[str, Any]:
-    """How a plant was told: a layer is named by itself, or by an operator whose path carries its name."""
-    found = value.get("first_divergence") or {}
-    named = str(found.get("a") or "")
-    if (
-        "__" in named and "/" not in named
-    ):  # what tf2onnx folded into a new operator has no name of its own: its partner's tells
-        named = str(found.get("b") or "")
-    parts = {re.sub(r"(_\d+)+$", "", part) for part in re.split(r"[/;:]+", named)} | set(re.split(r"[/;:]+", named))
-    return {
-        "verdict": value.get("verdict"), "reason": value.get("reason", ""), "named": found.get("a"), "cause": found.get("cause_id"),
-        "seen_at": found.get("seen_at"), "group": found.get("group"), "confidence": found.get("confidence"), "sentence": found.get("sentence"),
-        "layer_right": layer in parts, "cause_right": found.get("cause_id") in causes,
-    }  # fmt: skip
-
-
-def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Shares by pairing, by network, and of all."""
-    if rows and "alarm" in rows[0]:
-        return {
-            "pairs": len(rows),
-            "alarms": sum(one["alarm"] for one in rows),
-            "failed": sum(one["verdict"] is None for one in rows),
-        }
-    by: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for one in rows:
-        for key in ("all", f"{one['first']} to {one['other']}", one["network"], one["plant"]):
-            by[key].append(one)
-    return {
-        key: {
-            "planted": len(some), "layer_right": sum(one["layer_right"] for one in some), "cause_right": sum(one["cause_right"] for one in some),
-            "not_seen": sum(one["verdict"] != "different" for one in some),
-        }
-        for key, some in by.items()
-    }  # fmt: skip
 
 
 def main() -> None:

@@ -10,12 +10,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.unmet_models import leaves
-
 Weights = list["npt.NDArray[Any]"]
 _HAVE_KERNEL = ("Conv2D", "Conv1D", "Dense", "Conv2DTranspose", "DepthwiseConv2D")
 _MIN_MOVED = 3e-3
 """Of the answers: what a fault moves them by at least; less is within what float32 may make."""
+
+
+def leaves(model: Any) -> list[Any]:
+    """Layers that are no models, those within models too, each once, in order."""
+    found: dict[int, Any] = {}
+    for layer in model.layers:
+        for one in leaves(layer) if hasattr(layer, "layers") and hasattr(layer, "summary") else [layer]:
+            found.setdefault(id(one), one)
+    return list(found.values())
 
 
 @dataclass(frozen=True)

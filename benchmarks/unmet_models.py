@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.unmet_faults import leaves
 from benchmarks.unmet_rows import Rows, picture_rows, signal_rows, table_rows, two_picture_rows, word_rows
 
 
@@ -25,13 +26,22 @@ def nested(k: Any) -> Any:
     shared = k.layers.Conv2D(12, 3, padding="same", activation="tanh", name="shared_conv")
     x = k.layers.Add(name="residual")([x, shared(shared(x))])
     squash = k.Sequential(
-        [k.layers.Input((12,)), k.layers.Dense(12, activation="elu", name="squash_dense"), k.layers.Dropout(0.2, name="squash_drop")],
+        [
+            k.layers.Input((12,)),
+            k.layers.Dense(12, activation="elu", name="squash_dense"),
+            k.layers.Dropout(0.2, name="squash_drop"),
+        ],
         name="squash",
-    )  # fmt: skip
+    )
     head = k.Sequential(
-        [k.layers.Input((12, 12, 12)), k.layers.GlobalAveragePooling2D(name="head_pool"), squash, k.layers.Dense(5, name="head_out")],
+        [
+            k.layers.Input((12, 12, 12)),
+            k.layers.GlobalAveragePooling2D(name="head_pool"),
+            squash,
+            k.layers.Dense(5, name="head_out"),
+        ],
         name="head",
-    )  # fmt: skip
+    )
     return k.Model(image, k.layers.Softmax(name="softmax")(head(x)), name="nested")
 
 
@@ -138,7 +148,9 @@ def signal(k: Any) -> Any:
             k.layers.Input((64, 2), name="signal"),
             k.layers.Conv1D(12, 7, strides=2, padding="same", name="wide_conv"),
             k.layers.BatchNormalization(name="wide_bn"),
-            k.layers.LeakyReLU(0.1, name="wide_leaky") if k.__name__ == "keras" else k.layers.LeakyReLU(alpha=0.1, name="wide_leaky"),
+            k.layers.LeakyReLU(0.1, name="wide_leaky")
+            if k.__name__ == "keras"
+            else k.layers.LeakyReLU(alpha=0.1, name="wide_leaky"),
             k.layers.MaxPooling1D(2, name="wide_pool"),
             k.layers.Conv1D(16, 3, padding="causal", dilation_rate=2, activation="relu", name="causal_conv"),
             k.layers.Conv1D(16, 3, padding="same", name="plain_conv"),
@@ -150,7 +162,7 @@ def signal(k: Any) -> Any:
             k.layers.Dense(3, activation="softmax", name="beat"),
         ],
         name="signal",
-    )  # fmt: skip
+    )
 
 
 def text(k: Any) -> Any:
@@ -291,15 +303,6 @@ NETWORKS: dict[str, tuple[Callable[[Any], Any], Callable[[np.random.Generator], 
 }
 HELD_BACK = ("branches", "siamese")
 """Not looked at until the rules were changed for the others."""
-
-
-def leaves(model: Any) -> list[Any]:
-    """Layers that are no models, those within models too, each once, in order."""
-    found: dict[int, Any] = {}
-    for layer in model.layers:
-        for one in leaves(layer) if hasattr(layer, "layers") and hasattr(layer, "summary") else [layer]:
-            found.setdefault(id(one), one)
-    return list(found.values())
 
 
 def built(name: str, random: np.random.Generator, keras: Any) -> tuple[Any, dict[str, npt.NDArray[Any]]]:

@@ -1,12 +1,9 @@
-"""Pictures of drift: one feature on both sides, what was found over time, and the runs of a monitor against their thresholds."""
+"""Pictures of drift: one feature on both sides, and what changed over time."""
 
 from __future__ import annotations
 
 import itertools
-import math
-import textwrap
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Any, Literal
 
 import plotly.graph_objects as go
@@ -14,12 +11,9 @@ import plotly.graph_objects as go
 from dashboard import escape, figures, words
 from stethoscope.drift.report import CategoryHistogram, FeatureDrift, Stretch
 from stethoscope.drift.settings import PSI_LARGE, PSI_SMALL
-from stethoscope.studies.monitors.monitor import MonitorRun
 
 REFERENCE, CURRENT = figures.BLUE, figures.ORANGE
 _SIDES = (("reference", REFERENCE), ("current", CURRENT))
-_LEAST_P = 1e-12
-"""Smaller p-values are drawn here: below, they say nothing more."""
 _MOST_CATEGORIES = 14
 
 
@@ -42,20 +36,34 @@ def both_sides(row: FeatureDrift, height: int = 260) -> go.Figure | None:
     for (key, colour), counts, total in zip(_SIDES, counted, totals, strict=True):
         shares = [100 * count / total for count in counts]
         figure.add_scatter(
-            x=[edges[0], *edges], y=[0, *shares, shares[-1]], mode="lines", name=key, line={"color": colour, "width": 2, "shape": "hv"},
-            fill="tozeroy", fillcolor=_faint(colour), hoverinfo="skip",
-        )  # fmt: skip
+            x=[edges[0], *edges],
+            y=[0, *shares, shares[-1]],
+            mode="lines",
+            name=key,
+            line={"color": colour, "width": 2, "shape": "hv"},
+            fill="tozeroy",
+            fillcolor=_faint(colour),
+            hoverinfo="skip",
+        )
     both = list(zip(*counted, strict=True))
     said = [
-        f"{low:.4g} … {high:.4g}" + "".join(f"<br>{key}: {words.share(count, total)} of the rows" for (key, _), count, total in zip(_SIDES, pair, totals, strict=True))
+        f"{low:.4g} … {high:.4g}"
+        + "".join(
+            f"<br>{key}: {words.share(count, total)} of the rows"
+            for (key, _), count, total in zip(_SIDES, pair, totals, strict=True)
+        )
         for (low, high), pair in zip(itertools.pairwise(edges), both, strict=True)
-    ]  # fmt: skip
+    ]
     # Lines have no area to point at: bars that are not seen say what is there.
     figure.add_bar(
-        x=[(low + high) / 2 for low, high in itertools.pairwise(edges)], width=edges[1] - edges[0], showlegend=False, customdata=said,
+        x=[(low + high) / 2 for low, high in itertools.pairwise(edges)],
+        width=edges[1] - edges[0],
+        showlegend=False,
+        customdata=said,
         y=[100 * max(count / total for count, total in zip(pair, totals, strict=True)) for pair in both],
-        marker={"color": "rgba(0,0,0,0)", "line_width": 0}, hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+        marker={"color": "rgba(0,0,0,0)", "line_width": 0},
+        hovertemplate="%{customdata}<extra></extra>",
+    )
     figure.update_xaxes(title_text=escape.figure(row.name))
     figure.update_yaxes(title_text="Share of the rows (%)", rangemode="tozero")
     return _legend(figure)
@@ -73,11 +81,17 @@ def _categories(drawn: CategoryHistogram) -> go.Figure:
         counts = [*rows[: len(names)], others][: len(shown)]
         shares = [100 * count / total for count in counts]
         figure.add_bar(
-            y=places, x=shares, orientation="h", name=key, marker_color=colour,
-            text=[words.share(count, total) for count in counts], textposition="outside", cliponaxis=False,
+            y=places,
+            x=shares,
+            orientation="h",
+            name=key,
+            marker_color=colour,
+            text=[words.share(count, total) for count in counts],
+            textposition="outside",
+            cliponaxis=False,
             customdata=[[escape.figure(one), words.count(count)] for one, count in zip(shown, counts, strict=True)],
             hovertemplate=f"%{{customdata[0]}}<br>{key}: %{{customdata[1]}} rows, %{{text}}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_yaxes(tickvals=places, ticktext=[escape.figure(one, 28) for one in shown], autorange="reversed")
     figure.update_xaxes(title_text="Share of the rows (%)", rangemode="tozero")
     return _legend(figure)
@@ -97,20 +111,38 @@ def control_chart(stretches: Sequence[Stretch], measure: str, centre: float) -> 
     values = heights(one.value for one in known)
     for limits in (heights(one.lower_limit for one in known), heights(one.upper_limit for one in known)):
         figure.add_scatter(
-            x=moments, y=limits, mode="lines", hoverinfo="skip",
+            x=moments,
+            y=limits,
+            mode="lines",
+            hoverinfo="skip",
             line={"color": figures.LIMIT, "width": 1.5, "dash": "dash", "shape": "hvh"},
-        )  # fmt: skip
+        )
     figure.add_hline(y=scale * centre, line={"color": figures.GREY, "width": 1})
     out = [one.out_of_control for one in known]
     above = [high - value for high, value in zip(heights(one.high for one in known), values, strict=True)]
     below = [value - low for low, value in zip(heights(one.low for one in known), values, strict=True)]
     figure.add_scatter(
-        x=moments, y=values, mode="lines+markers", line={"color": figures.GREY, "width": 1.5},
-        marker={"color": [figures.VERMILION if one else _colour(row) for one, row in zip(out, known, strict=True)],
-                "symbol": ["diamond" if one else "circle" for one in out], "size": [11 if one else 8 for one in out]},
-        error_y={"type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": figures.GREY, "thickness": 1, "width": 3},
-        customdata=[_stretch(one, measure) for one in known], hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+        x=moments,
+        y=values,
+        mode="lines+markers",
+        line={"color": figures.GREY, "width": 1.5},
+        marker={
+            "color": [figures.VERMILION if one else _colour(row) for one, row in zip(out, known, strict=True)],
+            "symbol": ["diamond" if one else "circle" for one in out],
+            "size": [11 if one else 8 for one in out],
+        },
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": above,
+            "arrayminus": below,
+            "color": figures.GREY,
+            "thickness": 1,
+            "width": 3,
+        },
+        customdata=[_stretch(one, measure) for one in known],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
     figure.update_yaxes(title_text="Accuracy (%)" if share else "Absolute error")
     return _divided(figure, stretches)
 
@@ -123,111 +155,36 @@ def lines(stretches: Sequence[Stretch], key: Literal["mean_confidence", "largest
         for limit, said in ((PSI_SMALL, "small"), (PSI_LARGE, "large")):
             figure.add_hline(y=limit, line={"color": figures.LIMIT, "width": 1, "dash": "dash"})
             figure.add_annotation(
-                x=0, xref="paper", xanchor="left", y=limit, yanchor="bottom", showarrow=False, text=said, font={"color": figures.LIMIT}
-            )  # fmt: skip
+                x=0,
+                xref="paper",
+                xanchor="left",
+                y=limit,
+                yanchor="bottom",
+                showarrow=False,
+                text=said,
+                font={"color": figures.LIMIT},
+            )
     figure.add_scatter(
-        x=[_middle(one) for one, _ in known], y=[number for _, number in known], mode="lines+markers",
-        line={"color": figures.GREY, "width": 1.5}, marker={"color": [_colour(one) for one, _ in known], "size": 8},
+        x=[_middle(one) for one, _ in known],
+        y=[number for _, number in known],
+        mode="lines+markers",
+        line={"color": figures.GREY, "width": 1.5},
+        marker={"color": [_colour(one) for one, _ in known], "size": 8},
         customdata=[
             f"{_when(one)}<br>{title.lower()} {words.significant(number)}"
             + (f" ({escape.figure(one.largest_psi_of)})" if key == "largest_psi" else "")
             for one, number in known
         ],
         hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
+    )
     figure.update_yaxes(title_text=title)
     return _divided(figure, stretches)
-
-
-def runs_p(runs: Sequence[MonitorRun], alpha: float) -> go.Figure:
-    """The smallest corrected p-value of each run against the level of the alarm; a run that failed is a gap with a cross."""
-    figure = figures.base(240)
-    heights = [None if one.p_value is None else max(one.p_value, _LEAST_P) for one in runs]
-    bottom = min([alpha, *(one for one in heights if one is not None)]) / 3
-    decades = -math.log10(bottom)
-    _runs(figure, runs, heights, math.sqrt(bottom))
-    _limit(figure, alpha, f"alarm at {words.given(alpha)} and below", math.log10(alpha))
-    figure.update_yaxes(
-        title_text="Smallest p (corrected)", type="log", range=[math.log10(bottom), 0.08 * decades],
-        **(figures.log_ticks(bottom, 1) | ({"dtick": math.ceil(decades / 5)} if decades > 5 else {})),
-    )  # fmt: skip
-    return figure
-
-
-def runs_effect(runs: Sequence[MonitorRun], min_effect: float) -> go.Figure:
-    """The largest drift of each run, as PSI above chance, against what counts."""
-    figure = figures.base(240)
-    heights = [one.psi for one in runs]
-    known = [one for one in heights if one is not None]
-    limit = min_effect or PSI_SMALL
-    top = 1.2 * max([limit, *known])
-    _runs(figure, runs, heights, top / 2)
-    said = f"counts from {words.given(min_effect)}" if min_effect else "0.1 is called small; any counts"
-    _limit(figure, limit, said, limit)
-    figure.update_yaxes(title_text="Largest PSI above chance", range=[-0.03 * top, top])
-    return figure
-
-
-def runs_accuracy(runs: Sequence[MonitorRun]) -> go.Figure:
-    """The accuracy of each run that had labels."""
-    figure = figures.base(240)
-    _runs(figure, runs, [None if one.accuracy is None else 100 * one.accuracy for one in runs], None)
-    figure.update_yaxes(title_text="Accuracy of current data (%)")
-    return figure
-
-
-def _runs(
-    figure: go.Figure, runs: Sequence[MonitorRun], heights: Sequence[float | None], failed_at: float | None
-) -> None:
-    """Runs in the order in which they ended, joined; `failed_at` is where those that failed get their cross."""
-    places = list(range(len(runs)))
-    drifted = [one.drifted for one in runs]
-    said = [_run(one) for one in runs]
-    figure.add_scatter(
-        x=places, y=list(heights), mode="lines+markers", connectgaps=False, line={"color": figures.GREY, "width": 1.5},
-        marker={"color": [figures.VERMILION if one else figures.GREEN for one in drifted], "size": 10,
-                "symbol": ["diamond" if one else "circle" for one in drifted]},
-        customdata=said, hovertemplate="%{customdata}<extra></extra>",
-    )  # fmt: skip
-    failed = [place for place, one in enumerate(runs) if one.status != "ok"]
-    if failed and failed_at is not None:
-        figure.add_scatter(
-            x=failed, y=[failed_at] * len(failed), mode="markers", marker={"color": figures.GREY, "symbol": "x", "size": 10},
-            customdata=[said[place] for place in failed], hovertemplate="%{customdata}<extra></extra>",
-        )  # fmt: skip
-    step = max(1, -(-len(runs) // 8))
-    ticks = places[::step]
-    figure.update_xaxes(
-        title_text="Runs, by when they ended (UTC)", tickvals=ticks, ticktext=[short_time(runs[place].time) for place in ticks],
-        range=[-0.5, max(0.5, len(runs) - 0.5)],
-    )  # fmt: skip
-
-
-def _limit(figure: go.Figure, at: float, said: str, written_at: float) -> None:
-    figure.add_hline(y=at, line={"color": figures.LIMIT, "width": 1.5, "dash": "dash"})
-    figure.add_annotation(
-        x=1, xref="paper", xanchor="right", y=written_at, yanchor="bottom", showarrow=False, text=said, font={"color": figures.LIMIT}
-    )  # fmt: skip
-
-
-def short_time(text: object) -> str:
-    """When a run ended, as day, month, hour and minute."""
-    try:
-        when = datetime.fromisoformat(str(text))
-    except ValueError:
-        return escape.figure(text, 20)
-    return f"{when.day} {when:%b %H:%M}"
 
 
 def moment(text: object) -> str:
     """A moment as it is read: an ISO time to the minute, a number as it is."""
     said = str(text)
     return said[:16].replace("T", " ") if len(said) > 16 and said[10] == "T" else said
-
-
-def _run(one: MonitorRun) -> str:
-    wrapped = "<br>".join(escape.figure(line, 70) for line in textwrap.wrap(one.sentence[:240], 60))
-    return f"{short_time(one.time)} · {escape.figure(one.current, 40)}<br>{one.in_words}<br>{wrapped}"
 
 
 def _stretch(one: Stretch, measure: str) -> str:
@@ -257,11 +214,25 @@ def _divided(figure: go.Figure, stretches: Sequence[Stretch]) -> go.Figure:
     if first is not None and any(one.side == "reference" for one in stretches):
         at = _middle(first)
         figure.add_shape(
-            type="line", x0=at, x1=at, y0=0, y1=1, yref="paper", line={"color": CURRENT, "width": 1, "dash": "dot"}, layer="below"
-        )  # fmt: skip
+            type="line",
+            x0=at,
+            x1=at,
+            y0=0,
+            y1=1,
+            yref="paper",
+            line={"color": CURRENT, "width": 1, "dash": "dot"},
+            layer="below",
+        )
         figure.add_annotation(
-            x=at, y=1, yref="paper", yanchor="bottom", xanchor="left", showarrow=False, text="current →", font={"color": CURRENT}
-        )  # fmt: skip
+            x=at,
+            y=1,
+            yref="paper",
+            yanchor="bottom",
+            xanchor="left",
+            showarrow=False,
+            text="current →",
+            font={"color": CURRENT},
+        )
         figure.update_layout(margin_t=26)
     return figure
 

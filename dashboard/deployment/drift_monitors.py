@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import cards, escape, figures, panel, progress, render, rerun, session, words
-from dashboard.deployment import drift_figures, drift_jobs, drift_kept, drift_parts, drift_sides
+from dashboard.deployment import drift_jobs, drift_kept, drift_parts, drift_sides, monitor_figures
 from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.drift.report import DriftReport
@@ -95,7 +95,7 @@ def last(runs: Sequence[MonitorRun]) -> tuple[render.Tone, str, str]:
     if not runs:
         return "plain", "Not run yet", "Choose data of today below"
     one = runs[-1]
-    when = f"{drift_figures.short_time(one.time)} UTC"
+    when = f"{monitor_figures.short_time(one.time)} UTC"
     said = escape.markdown(words.readable(one.sentence), 300)
     if one.status != "ok":
         return "careful", "Did not run", f"{when}: {said}"
@@ -153,17 +153,17 @@ def _history(runs: Sequence[MonitorRun], monitor: Monitor) -> None:
     pictures = [
         (
             "drift-runs-p",
-            drift_figures.runs_p(runs, asked.alpha),
+            monitor_figures.runs_p(runs, asked.alpha),
             "Smallest corrected p-value of each run, against the alarm",
         ),
         (
             "drift-runs-psi",
-            drift_figures.runs_effect(runs, asked.min_effect),
+            monitor_figures.runs_effect(runs, asked.min_effect),
             "Largest PSI of each run, against what counts",
         ),
     ]
     if any(one.accuracy is not None for one in runs):
-        pictures.append(("drift-runs-accuracy", drift_figures.runs_accuracy(runs), "Accuracy of each run"))
+        pictures.append(("drift-runs-accuracy", monitor_figures.runs_accuracy(runs), "Accuracy of each run"))
     for key, figure, alt in pictures:
         with grid.cell():
             st.plotly_chart(figure, config=figures.CONFIG, key=key, alt=alt)

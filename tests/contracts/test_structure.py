@@ -18,6 +18,12 @@ def test_rooms_are_small():
     assert lengths[-1] <= 340
 
 
+def test_the_formatter_decides_line_breaks():
+    assert not [
+        path for path in MODULES if "fmt: skip" in path.read_text("utf-8") or "fmt: off" in path.read_text("utf-8")
+    ]
+
+
 def test_every_module_says_what_it_is_for():
     texts = {str(path.relative_to(ROOT)): path.read_text().strip() for path in MODULES}
     assert not [name for name, text in texts.items() if text and not _documented(text)]

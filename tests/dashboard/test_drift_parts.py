@@ -13,7 +13,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard import session
-from dashboard.deployment import drift_features, drift_figures, drift_monitors, drift_parts, drift_time, drift_whole
+from dashboard.deployment import (
+    drift_features,
+    drift_figures,
+    drift_monitors,
+    drift_parts,
+    drift_time,
+    drift_whole,
+    monitor_figures,
+)
 from stethoscope.codec import plain
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.jobs.state import JobState
@@ -162,13 +170,13 @@ RUNS = [
 
 
 def test_runs_are_drawn_against_their_thresholds_with_gaps():
-    figure = drift_figures.runs_p(RUNS, 0.05)
+    figure = monitor_figures.runs_p(RUNS, 0.05)
     line, failed = figure.data
     assert line.y[1] is None and line.connectgaps is False and line.y[2] >= 1e-12
     assert list(failed.x) == [1] and "did not run" in failed.customdata[0] and "<img" not in failed.customdata[0]
     assert figure.layout.shapes[0].y0 == 0.05
-    assert drift_figures.runs_effect(RUNS, 0.25).layout.shapes[0].y0 == 0.25
-    assert drift_figures.runs_accuracy(RUNS).data[0].y[2] == 80
+    assert monitor_figures.runs_effect(RUNS, 0.25).layout.shapes[0].y0 == 0.25
+    assert monitor_figures.runs_accuracy(RUNS).data[0].y[2] == 80
     assert drift_monitors.table(RUNS)["Answer"] == ["drift", "did not run", "no drift"]
     tones = [drift_monitors.last(RUNS[: count + 1])[0] for count in range(3)]
     assert tones == ["good", "careful", "bad"] and drift_monitors.last([])[1] == "Not run yet"
