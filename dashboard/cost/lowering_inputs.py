@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dashboard import panel
 from dashboard.cost import lowering_parts
 from dashboard.session import View
 from stethoscope.jobs import engine
+from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.studies.lab.lowering import LOWERING, Lowering, LoweringRequest
 from stethoscope.studies.lab.studies import Cancelled, Publish, studies
@@ -24,7 +23,7 @@ def shown(view: View) -> bool:
     """Draws the search under way, or the last one; returns whether there is one."""
     assert view.entry is not None
     name = view.entry.name
-    return panel.study(LOWERING, view, lowering_parts.progress, lambda value: lowering_parts.answer(value, name))
+    return panel.study(LOWERING, view, lowering_parts.progress, lambda report: lowering_parts.answer(report, name))
 
 
 def _start(view: View, batch_size: int, memory_bytes: int) -> str:
@@ -39,7 +38,7 @@ def _start(view: View, batch_size: int, memory_bytes: int) -> str:
         entry_id=entry.id,
     )
 
-    def work(publish: Publish[Any], cancelled: Cancelled) -> None:
-        Lowering(engine(), request, lambda report: publish(report.to_json()), cancelled).run()
+    def work(publish: Publish[Lowered], cancelled: Cancelled) -> None:
+        Lowering(engine(), request, publish, cancelled).run()
 
-    return studies().start(LOWERING, entry.id, view.owner, work, {})
+    return studies().start(LOWERING, entry.id, view.owner, work, request.begun())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -15,6 +14,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.jobs import engine
 from stethoscope.jobs.store import Entry
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.together_report import TogetherReport
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
 from stethoscope.studies.lab.studies import Cancelled, Publish, studies
@@ -87,7 +87,7 @@ def _start(tenants: tuple[Tenant, ...], card: int, view: View, over: bool) -> st
         tenants, card, exceed=tenants[0].name if over else "", owner=view.owner, entry_id=view.entry.id
     )
 
-    def work(publish: Publish[Any], cancelled: Cancelled) -> None:
-        Together(engine(), request, lambda report: publish(report.to_json()), cancelled).run()
+    def work(publish: Publish[TogetherReport], cancelled: Cancelled) -> None:
+        Together(engine(), request, publish, cancelled).run()
 
-    return studies().start(TOGETHER, view.entry.id, view.owner, work, {})
+    return studies().start(TOGETHER, view.entry.id, view.owner, work, request.begun())

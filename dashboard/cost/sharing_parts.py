@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import escape, figures, render, words
+from stethoscope.memory.sharing import Share
+from stethoscope.memory.together_report import ModelRun, TogetherReport
 
 _VERDICTS: Mapping[str, tuple[Literal["good", "bad", "careful", "plain"], str]] = {
     "fit": ("good", "They fit"),
@@ -21,56 +23,48 @@ _DOING = {"waiting": "waiting", "alone": "measured alone", "together": "running"
 _STATES = {"waiting": 0.0, "alone": 0.3, "together": 0.7, "done": 1.0}
 
 
-def progress(value: Mapping[str, Any]) -> tuple[float, str]:
+def progress(report: TogetherReport) -> tuple[float, str]:
     """How far it is, and what runs."""
-    runs: Sequence[Mapping[str, Any]] = value.get("runs") or ()
-    if not runs:
-        return 0.0, ""
-    share = sum(_STATES.get(str(run["state"]), 0.0) for run in runs) / len(runs)
-    together = [str(run["name"]) for run in runs if run["state"] == "together"]
-    alone = [str(run["name"]) for run in runs if run["state"] == "alone"]
+    share = sum(_STATES[run.state] for run in report.runs) / len(report.runs)
+    together, alone = ([run.name for run in report.runs if run.state == state] for state in ("together", "alone"))
     if together:
         return share, f"running at once: {', '.join(together)}"
     return share, f"measuring {', '.join(alone)} alone" if alone else "dividing the card"
 
 
-def answer(value: Mapping[str, Any]) -> None:
+def answer(report: TogetherReport) -> None:
     """The verdict, the split, each model's run, and the code."""
-    split, runs = value.get("split"), list(value.get("runs") or ())
-    if value.get("verdict"):
-        tone, label = _VERDICTS.get(str(value["verdict"]), ("plain", str(value["verdict"])))
-        render.verdict(tone, label, escape.markdown(str(value["sentence"]), 500))
-    if split:
-        st.markdown(escape.sentences(str(split["sentence"])))
-        st.plotly_chart(
-            picture(split, runs), config=figures.CONFIG, key="split", alt="The card divided between the models"
-        )
-    if runs:
-        render.outcomes(_table(runs))
-    for run in runs:
-        if run.get("reason"):
-            st.markdown(f"**{escape.markdown(run['name'])}** {escape.sentences(run['reason'])}")
-    if int(value.get("at_once") or 0) > 1:
-        st.caption(f"{words.count(int(value['at_once']))} processes were running at the same moment.")
-    for place, code in enumerate(value.get("codes") or ()):
-        with st.expander(escape.markdown(str(code["title"])), expanded=place == 0):
-            if code.get("note"):
-                st.caption(escape.sentences(str(code["note"])))
-            if code.get("needs_gpu"):
+    if report.verdict:
+        tone, label = _VERDICTS[report.verdict]
+        render.verdict(tone, label, escape.markdown(report.sentence, 500))
+    if report.split is not None:
+        st.markdown(escape.sentences(report.split.sentence))
+        drawn = picture(report.split.shares, report.runs)
+        st.plotly_chart(drawn, config=figures.CONFIG, key="split", alt="The card divided between the models")
+    render.outcomes(_table(report.runs))
+    for run in report.runs:
+        if run.reason:
+            st.markdown(f"**{escape.markdown(run.name)}** {escape.sentences(run.reason)}")
+    if report.at_once > 1:
+        st.caption(f"{words.count(report.at_once)} processes were running at the same moment.")
+    for place, code in enumerate(report.codes):
+        with st.expander(escape.markdown(code.title), expanded=place == 0):
+            if code.note:
+                st.caption(escape.sentences(code.note))
+            if code.needs_gpu:
                 st.caption("It needs a card, and was not run here.")
-            st.code(str(code["code"]), language="python", wrap_lines=True)
+            st.code(code.code, language="python", wrap_lines=True)
 
 
-def picture(split: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> go.Figure:
+def picture(shares: Sequence[Share], runs: Sequence[ModelRun]) -> go.Figure:
     """Each model's share, its predicted peak, and the peak it had beside the others."""
-    shares: Sequence[Mapping[str, Any]] = split["shares"]
-    measured = {str(run["name"]): run.get("peak_bytes") for run in runs}
-    names = [escape.figure(str(share["name"]), 36) for share in shares]
+    measured = {run.name: run.peak_bytes or 0 for run in runs}
+    names = [escape.figure(share.name, 36) for share in shares]
     figure = figures.base(110 + 54 * len(shares), barmode="group")
     for title, values, colour in (
-        ("share", [share["share_bytes"] for share in shares], figures.GREY),
-        ("predicted peak", [share["predicted_bytes"] for share in shares], figures.PREDICTED),
-        ("measured together", [measured.get(str(share["name"])) or 0 for share in shares], figures.MEASURED),
+        ("share", [share.share_bytes for share in shares], figures.GREY),
+        ("predicted peak", [share.predicted_bytes for share in shares], figures.PREDICTED),
+        ("measured together", [measured[share.name] for share in shares], figures.MEASURED),
     ):
         figure.add_bar(
             x=[value / 2**20 for value in values],
@@ -88,26 +82,25 @@ def picture(split: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> go.F
     )
 
 
-def _table(runs: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    table: dict[str, list[str]] = {"Model": [], "Alone": [], "Share": [], "Together": [], "Calls": [], "Ended": []}
-    for run in runs:
-        table["Model"].append(escape.clip(str(run["name"]), 60))
-        table["Alone"].append(_size(run.get("alone_bytes")))
-        table["Share"].append(_size(run.get("share_bytes")))
-        table["Together"].append(_size(run.get("peak_bytes")))
-        table["Calls"].append(words.count(int(run.get("calls") or 0)))
-        table["Ended"].append(_ended(run))
-    return table
+def _table(runs: Sequence[ModelRun]) -> dict[str, list[str]]:
+    return {
+        "Model": [escape.clip(run.name, 60) for run in runs],
+        "Alone": [_size(run.alone_bytes) for run in runs],
+        "Share": [_size(run.share_bytes) for run in runs],
+        "Together": [_size(run.peak_bytes) for run in runs],
+        "Calls": [words.count(run.calls) for run in runs],
+        "Ended": [_ended(run) for run in runs],
+    }
 
 
-def _ended(run: Mapping[str, Any]) -> str:
-    if not run.get("status"):
-        return _DOING.get(str(run["state"]), str(run["state"]))
-    if run["status"] == "ok":
-        same = run.get("same_as_alone")
+def _ended(run: ModelRun) -> str:
+    if not run.status:
+        return _DOING[run.state]
+    if run.status == "ok":
+        same = run.same_as_alone
         return "done" + (", outputs as alone" if same else ", outputs differ" if same is False else "")
-    return str(run["status"]).replace("_", " ")
+    return run.status.replace("_", " ")
 
 
-def _size(value: Any) -> str:
+def _size(value: int | None) -> str:
     return words.size(value) if value else "—"

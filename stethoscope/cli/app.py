@@ -251,7 +251,7 @@ def plan(
         report = cli_plan_run.run(
             models, card, batch_size, exceed=exceed, seconds=run_time, trusted=trust, timeout_s=timeout
         )
-        cli_plan.write({**value, "run": report.to_json()}, as_json)
+        cli_plan.write({**value, "run": plain(report)}, as_json)
         cli_plan_run.exit_for(report)
 
 

@@ -84,7 +84,7 @@ def endurance(
             else:
                 from stethoscope.cli import text_endurance as cli_text_endurance
 
-                cli_text_endurance.lowering(found.to_json())
+                cli_text_endurance.lowering(found)
             exit_for_status(found.status, found.reason)
             return
         budget = cli_run.budget(memory_limit, timeout)

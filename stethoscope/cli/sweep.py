@@ -143,7 +143,7 @@ def sweep(
         else:
             from stethoscope.cli import text_sweep as cli_text_sweep
 
-            cli_text_sweep.sweep(results, None if advice is None else advice.to_json())
+            cli_text_sweep.sweep(results, advice)
         exit_for(worst(results))
         if advice is not None:
             exit_for_status(advice.status, advice.reason)

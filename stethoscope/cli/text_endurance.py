@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.memory.lowering_report import Lowered
 from stethoscope.sizes import human_bytes
 from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.types import JobResult, Status
@@ -42,24 +42,25 @@ def endurance(results: Mapping[str, JobResult], reports: Mapping[str, EnduranceR
             )
 
 
-def lowering(value: Mapping[str, Any]) -> None:
+def lowering(report: Lowered) -> None:
     """Prints what was tried, by rank, and the advice."""
     console = Console(highlight=False)
     table = Table("change", "peak", "saved", "ms a sample", "outputs differ by", "")
-    for trial in (value["present"], *value["trials"]):
-        saved, time_s, gap = trial["saved_fraction"], trial["time_per_sample_s"], trial["max_abs_diff"]
+    for trial in (report.present, *report.ranked):
+        saved, time_s, gap = report.saved_fraction(trial), trial.time_per_sample_s, trial.max_abs_diff
+        ended = trial.status.value.replace("_", " ") if trial.status else "not run"
         table.add_row(
-            escape(trial["title"]),
-            "" if trial["peak_bytes"] is None else human_bytes(trial["peak_bytes"]),
-            "" if saved is None or trial["id"] == "present" else f"{saved:+.0%}",
+            escape(trial.alternative.title),
+            "" if trial.peak_bytes is None else human_bytes(trial.peak_bytes),
+            "" if saved is None or trial is report.present else f"{saved:+.0%}",
             "" if time_s is None else f"{1000 * time_s:.3g}",
-            "" if gap is None or trial["id"] == "present" else f"{gap:.2g}",
-            "" if trial["status"] == "ok" else escape(f"{str(trial['status']).replace('_', ' ')}: {trial['reason']}"),
+            "" if gap is None or trial is report.present else f"{gap:.2g}",
+            "" if trial.status is Status.OK else escape(f"{ended}: {trial.reason}"),
         )
     console.print(table)
-    for item in value["untried"]:
-        console.print(f"{item['kind']}: not tried. {escape(item['reason'])}", soft_wrap=True)
-    console.print(escape(value["message"]), soft_wrap=True)
+    for item in report.untried:
+        console.print(f"{item.kind}: not tried. {escape(item.reason)}", soft_wrap=True)
+    console.print(escape(report.message), soft_wrap=True)
 
 
 def _time(seconds: float) -> str:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from stethoscope.codec import partial_of
+from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.points import Point
 from stethoscope.sizes import human_bytes
 from stethoscope.tasks.sweep import Swept
 from stethoscope.types import JobResult, Status
 
 
-def sweep(results: Mapping[str, JobResult], advice: Mapping[str, Any] | None = None) -> None:
+def sweep(results: Mapping[str, JobResult], advice: Lowered | None = None) -> None:
     """Prints a row for each point, then for each call style the knee and the largest batch.
 
     Args:
         results: of the jobs, by call style.
-        advice: what would lower the peak, as JSON.
+        advice: what would lower the peak.
     """
     console = Console(highlight=False)
     sweeps = {call: partial_of(result, Swept) for call, result in results.items()}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from stethoscope.codec import SCHEMA_VERSION
+from stethoscope.codec import SCHEMA_VERSION, decode
 from stethoscope.memory.alternatives import Alternative, Untried
 from stethoscope.types import Status
 
@@ -37,7 +37,6 @@ class Trial:
     """Of outputs on the same rows, against the present settings (or the first run that was possible)."""
     relative_diff: float | None = None
     """The same as a share of the largest output."""
-    outputs: Mapping[str, str] = field(default_factory=dict)
     job_id: str = ""
 
     @property
@@ -124,6 +123,16 @@ class Lowered:
             "best_for_nothing": free.alternative.id if free else None,
         }
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Lowered:
+        """The inverse of `to_json`; trials come in the order of their rank.
+
+        Raises:
+            StethoscopeError: it does not have that shape.
+        """
+        nested = {key: _nested(value.get(key)) for key in ("present", "trials")}
+        return decode(cls, {**value, **nested})
+
     def with_trial(self, trial: Trial) -> Lowered:
         """The report with a trial in place of the one of the same id, or at the end."""
         ids = [known.alternative.id for known in self.trials]
@@ -136,15 +145,21 @@ class Lowered:
         assert trial.peak_bytes is not None
         if self.present.peak_bytes is None:
             return f"it runs, in {trial.peak_bytes / (1 << 20):,.0f} MiB, where the present settings ran out of memory"
-        saved = 1 - trial.peak_bytes / self.present.peak_bytes
-        return f"{saved:.0%} less, {trial.peak_bytes / (1 << 20):,.0f} instead of {self.present.peak_bytes / (1 << 20):,.0f} MiB"
+        return f"{self.saved_fraction(trial):.0%} less, {trial.peak_bytes / (1 << 20):,.0f} instead of {self.present.peak_bytes / (1 << 20):,.0f} MiB"
 
-    def _ratio(self, trial: Trial) -> float | None:
+    def saved_fraction(self, trial: Trial) -> float | None:
+        """By how much of the present peak a trial's is lower; None where either was not measured."""
+        if not self.present.peak_bytes or trial.peak_bytes is None:
+            return None
+        return 1 - trial.peak_bytes / self.present.peak_bytes
+
+    def time_ratio(self, trial: Trial) -> float | None:
+        """A trial's time for each sample as a multiple of the present one; None where either was not measured."""
         now, then = trial.time_per_sample_s, self.present.time_per_sample_s
         return now / then if now is not None and then else None
 
     def _as_fast(self, trial: Trial) -> bool:
-        ratio = self._ratio(trial)
+        ratio = self.time_ratio(trial)
         return ratio is None or ratio <= AS_FAST
 
     def _same_batch(self, trial: Trial) -> bool:
@@ -168,10 +183,17 @@ class Lowered:
             "time_per_sample_s": trial.time_per_sample_s,
             "first_pass_s": trial.first_pass_s,
             "saved_bytes": saved,
-            "saved_fraction": saved / present if saved is not None and present else None,
-            "time_ratio": self._ratio(trial),
+            "saved_fraction": self.saved_fraction(trial),
+            "time_ratio": self.time_ratio(trial),
             "lowers": self.lowers(trial),
             "max_abs_diff": trial.max_abs_diff,
             "relative_diff": trial.relative_diff,
             "changes_outputs": trial.alternative.changes_outputs,
         }
+
+
+def _nested(value: Any) -> Any:
+    """A trial, or several, with what was tried in its place: JSON has the two in one object."""
+    if isinstance(value, list):
+        return [_nested(item) for item in value]
+    return {**value, "alternative": value} if isinstance(value, Mapping) else value

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from stethoscope.codec import plain
 from stethoscope.memory.sharing import SharingCode, Split
 
 
@@ -55,11 +53,6 @@ class TogetherReport:
     sentence: str = ""
     codes: tuple[SharingCode, ...] = ()
     done: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON values; `evidence.decode.decode(TogetherReport, …)` is the inverse."""
-        value: dict[str, Any] = plain(asdict(self))
-        return value
 
     def run_of(self, name: str) -> ModelRun:
         """The run of a model by name."""

@@ -29,15 +29,15 @@ class Held:
 
     def __init__(self, entry: Entry) -> None:
         self.entry_id, self._published, self._go_on = entry.id, threading.Event(), threading.Event()
-        self.id = studies().start(LOWERING, entry.id, ME, self._work, {})
+        self.id = studies().start(LOWERING, entry.id, ME, self._work, Lowered(PRESENT))
         self._published.wait(10)
 
     def _work(self, publish, cancelled):
-        publish(Lowered(PRESENT, progress="half the batch: tracing").to_json())
+        publish(Lowered(PRESENT, progress="half the batch: tracing"))
         self._published.set()
         until(lambda: cancelled() or self._go_on.is_set())
         if not cancelled():
-            publish(Lowered(PRESENT, status=Status.OK).to_json())
+            publish(Lowered(PRESENT, status=Status.OK))
 
     def end(self) -> None:
         self._go_on.set()

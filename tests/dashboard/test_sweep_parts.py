@@ -6,7 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from dashboard.cost import lowering_parts, sweep_figures, sweep_parts
+from stethoscope.memory.alternatives import Alternative
+from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.points import Point
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import Status
 
 MIB = 1 << 20
@@ -59,11 +62,14 @@ def test_the_table_says_errors_and_what_was_not_started():
 
 
 def test_settings_still_to_be_tried_keep_their_place():
-    trials = [
-        {"id": "present", "kind": "together", "title": "as it is", "peak_bytes": 30 * MIB},
-        {"id": "call-call", "kind": "call", "title": "model(x)", "peak_bytes": 20 * MIB, "lowers": True},
-        {"id": "p", "kind": "precision", "title": "bfloat16: half-size everything", "peak_bytes": None},
-    ]
-    figure = lowering_parts.picture(trials)
-    assert list(figure.layout.yaxis.ticktext) == ["model(x)", f"{trials[0]['title']} now", "bfloat16"]
+    present, eager, half = (
+        Trial(Alternative(kind, kind, title, RunSettings()), ended, peak_bytes=peak)
+        for kind, title, ended, peak in (
+            ("together", "as it is", Status.OK, 30 * MIB),
+            ("call", "model(x)", Status.OK, 20 * MIB),
+            ("precision", "bfloat16: half-size everything", None, None),
+        )
+    )
+    figure = lowering_parts.picture(Lowered(present, (eager, half)))
+    assert list(figure.layout.yaxis.ticktext) == ["model(x)", f"{present.alternative.title} now", "bfloat16"]
     assert list(figure.data[0].x) == [20, 30]

@@ -25,12 +25,11 @@ from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, S
 _DESCRIBE = Budget(4 << 30, 120)
 
 
-def _answers(report: Mapping[str, Any]) -> tuple[Any, ...]:
-    tried = (report.get("present"), *report.get("trials", ()))
-    return (report.get("status"), *(trial and trial["status"] for trial in tried))
+def _answers(report: Lowered) -> tuple[Status | None, ...]:
+    return (report.status, *(trial.status for trial in (report.present, *report.trials)))
 
 
-LOWERING: Final = Kind[Mapping[str, Any]]("lowering", dict, dict, _answers)
+LOWERING: Final = Kind[Lowered]("lowering", Lowered.to_json, Lowered.from_json, _answers)
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,10 @@ class LoweringRequest:
     owner: str = ""
     entry_id: str = ""
 
+    def begun(self) -> Lowered:
+        """The report before anything has run."""
+        return Lowered(Trial(Alternative("present", "together", "as it is", self.settings, self.open_size)))
+
 
 class Lowering:
     """One search. `on_change` gets the report whenever it has changed; `cancelled` is asked often."""
@@ -73,8 +76,7 @@ class Lowering:
     ) -> None:
         self._request, self._on_change = request, on_change
         self._parts = Parts(engine, request.owner, request.entry_id, cancelled)
-        present = Alternative("present", "together", "as it is", request.settings, request.open_size)
-        self._report = Lowered(Trial(present))
+        self._report = request.begun()
         self._started = time.time()
         self._worker: WorkerKind = "light"
         self._reference: Mapping[str, Path] = {}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from stethoscope.architecture.description import FormatNamed
-from stethoscope.codec import answer_of, partial_of
+from stethoscope.codec import answer_of, decode, partial_of, plain
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, sharing_codes, split
+from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, SharingCode, Split, sharing_codes, split
 from stethoscope.memory.together_report import ModelRun, TogetherReport, at_once, judged
 from stethoscope.models.formats import all_formats
 from stethoscope.studies.lab.parts import Parts
@@ -33,11 +33,15 @@ _MOST_SHARE = 0.5
 _MAX_ROWS = 1 << 20
 
 
-def _answers(report: Mapping[str, Any]) -> tuple[Any, ...]:
-    return (report.get("verdict"), *((run["state"], run["status"]) for run in report.get("runs", ())))
+def _answers(report: TogetherReport) -> tuple[Any, ...]:
+    return (report.verdict, *((run.state, run.status) for run in report.runs))
 
 
-TOGETHER: Final = Kind[Mapping[str, Any]]("together", dict, dict, _answers)
+def _kept(value: Mapping[str, Any]) -> TogetherReport:
+    return decode(TogetherReport, value)
+
+
+TOGETHER: Final = Kind[TogetherReport]("together", plain, _kept, _answers)
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,10 @@ class TogetherRequest:
     entry_id: str = ""
     timeout_s: float = 300.0
 
+    def begun(self) -> TogetherReport:
+        """The report before anything has run."""
+        return TogetherReport(tuple(ModelRun(tenant.name) for tenant in self.tenants))
+
 
 class Together:
     """One run. `on_change` gets the report whenever it has changed; `cancelled` is asked often.
@@ -94,7 +102,7 @@ class Together:
             raise BadSetting(f"The model to exceed its share: expected one of {names}, got {request.exceed!r}.")
         self._request, self._on_change = request, on_change
         self._parts = Parts(engine, request.owner, request.entry_id, cancelled)
-        self._report = TogetherReport(tuple(ModelRun(name) for name in names))
+        self._report = request.begun()
         self._workers: dict[str, WorkerKind] = {}
         self._fits: dict[str, Mapping[int, int]] = {}
         self._alone: dict[str, JobResult] = {}
@@ -167,7 +175,7 @@ class Together:
         rows = int((peak_bytes - fit.start_bytes) / fit.bytes_per_row) + 1
         return min(rows, _MAX_ROWS) if fit.predict(_MAX_ROWS) > _EXCESS * self._request.device_bytes else None
 
-    def _codes(self) -> Any:
+    def _codes(self) -> tuple[SharingCode, ...]:
         assert self._report.split is not None
         batches = {tenant.name: tenant.settings.batch_size for tenant in self._request.tenants}
         return sharing_codes(self._report.split.shares, batches)

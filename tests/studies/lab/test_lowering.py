@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,8 @@ def test_the_report_is_told_as_it_grows(lowered):
     assert [trial["id"] for trial in value["trials"]] == [trial.alternative.id for trial in report.ranked]
     assert value["best"] == report.best.alternative.id
     assert value["present"]["saved_bytes"] == 0
+    kept = Lowered.from_json(json.loads(json.dumps(value)))
+    assert kept == dataclasses.replace(report, trials=report.ranked)
 
 
 def test_cancelling_ends_it_soon(engine, wide):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from stethoscope.codec import decode
+from stethoscope.codec import decode, plain
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.together_report import TogetherReport, at_once
@@ -30,7 +30,7 @@ def test_two_models_run_at_once_within_their_shares(engine):
         assert run.status == "ok" and run.same_as_alone and run.calls >= 2
         assert run.peak_bytes is not None and run.peak_bytes <= run.share_bytes
     assert {run.state for step in seen for run in step.runs} >= {"waiting", "alone", "together", "done"}
-    assert decode(TogetherReport, json.loads(json.dumps(report.to_json()))) == report
+    assert decode(TogetherReport, json.loads(json.dumps(plain(report)))) == report
 
 
 def test_the_one_over_its_share_ends_alone_and_the_other_finishes_untouched(engine, tmp_path):
