@@ -168,12 +168,16 @@ def watch(states: Mapping[str, JobState], titles: Mapping[str, str], view: View,
             if few or state.status == "running":
                 progress.bar(state, subject=titles.get(name, ""), may_cancel=may_cancel(state, view))
         mine = [state for state in now.values() if may_cancel(state, view)]
-        if not few and mine and st.button("Cancel all", key="cancel-page-all"):
-            for state in mine:
-                engine().cancel(state.id)
+        if not few and mine:
+            st.button("Cancel all", key="cancel-page-all", on_click=_cancel, args=([state.id for state in mine],))
 
     if waiting:
         fragments.moving(len(waiting), lambda: len(active()), lines)
+
+
+def _cancel(job_ids: Sequence[str]) -> None:
+    for job_id in job_ids:
+        engine().cancel(job_id)
 
 
 def study_button(label: str, kind: Kind[Any], start: Callable[[], str], view: View, *, disabled: bool = False) -> None:

@@ -109,8 +109,9 @@ def line(
     left, right = (st.container(), st.container()) if narrow else st.columns([6, 1], vertical_alignment="center")
     left.progress(0.0 if fraction is None else min(1.0, max(0.0, fraction)), text=text)
     key = f"cancel-{'side' if narrow else 'page'}-{about}"
-    if cancel is not None and right.button("Cancel", key=key, width="stretch"):
-        cancel()
+    if cancel is not None:
+        # Not `if button():` — news may run the page again before the line is drawn, and the click would be lost.
+        right.button("Cancel", key=key, width="stretch", on_click=cancel)
 
 
 def sentence(state: JobState, subject: str) -> str:

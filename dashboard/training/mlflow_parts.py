@@ -97,7 +97,6 @@ def _watch(import_id: str, owner: str) -> None:
         what = ", ".join(escape.markdown(name, 40) for name in now.names[:3])
         answers = words.plural(now.server.answers, "answer")
         text.markdown(f"Reading {what} from {escape.markdown(now.server.name, 60)}: {answers} so far")
-        if button.button("Cancel", key="cancel-mlflow", width="stretch"):
-            now.stop.set()
+        button.button("Cancel", key="cancel-mlflow", width="stretch", on_click=now.stop.set)
 
     fragments.moving(True, lambda: under_way() is not None, line)

@@ -79,3 +79,25 @@ def test_what_follows_a_fragment_keeps_its_place(sent, page: Callable[[], None],
 def test_every_fragment_is_alone_in_its_container(folder: str):
     for path in sorted(Path(PROJECT / folder).rglob("*.py")):
         assert path.name == "fragments.py" or "st.fragment" not in path.read_text(), path
+
+
+def cancelled_when_there_is_news() -> None:
+    import streamlit as st
+
+    from dashboard import fragments, progress
+
+    state = st.session_state
+    state.setdefault("news", [])
+
+    def cancel() -> None:
+        state.cancelled = True
+
+    fragments.moving(0, lambda: state.news.pop() if state.news else 0, lambda: progress.line("x", 0.5, cancel, "it"))
+
+
+def test_a_click_on_cancel_is_not_lost_to_news_that_run_the_page_again():
+    app = AppTest.from_function(cancelled_when_there_is_news).run()
+    app.session_state.news.append(1)
+    app.button("cancel-page-it").click().run()
+    assert app.session_state.news == []
+    assert app.session_state.cancelled
