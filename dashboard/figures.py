@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,40 @@ def log_ticks(low: float, high: float) -> dict[str, Any]:
     powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
     values = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
     return {"tickvals": values, "ticktext": [f"{value:g}" for value in values]}
+
+
+def limit_line(
+    figure: go.Figure,
+    at: float,
+    text: str,
+    *,
+    side: Literal["left", "right"] = "right",
+    below: bool = False,
+    log: bool = False,
+    width: float = 1.5,
+) -> None:
+    """A dashed line across, at a limit, with what it is.
+
+    Args:
+        figure: to draw in.
+        at: the limit, in units of the axis.
+        text: what it is.
+        side: at which end of the line the text stands.
+        below: whether the text stands under the line.
+        log: whether the axis is logarithmic: there, texts are placed by their logarithm.
+        width: of the line, in pixels.
+    """
+    figure.add_hline(y=at, line={"color": LIMIT, "width": width, "dash": "dash"})
+    figure.add_annotation(
+        x=0 if side == "left" else 1,
+        xref="paper",
+        xanchor=side,
+        y=math.log10(at) if log else at,
+        yanchor="top" if below else "bottom",
+        showarrow=False,
+        text=text,
+        font={"color": LIMIT},
+    )
 
 
 def parameter_share(layers: Sequence[Layer], total: int, top: int = 10) -> go.Figure:

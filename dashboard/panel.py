@@ -217,8 +217,7 @@ def study(kind: Kind[R], view: View, line: Callable[[R], tuple[float, str]], dra
         st.markdown(escape.sentences(shown.reason))
     elif shown.cancelled:
         render.verdict("plain", "Cancelled", "What was found before it ended is below.")
-    if shown.report:
-        draw(shown.report)
+    draw(shown.report)
     return True
 
 

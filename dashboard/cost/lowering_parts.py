@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -54,27 +56,28 @@ def answer(report: Lowered, name: str) -> None:
 
 def picture(report: Lowered) -> go.Figure:
     """One bar for each setting: its measured peak, the present one grey; a place is kept for those still to run."""
-    peaks = {trial: trial.peak_bytes for trial in (report.present, *report.trials)}
-    ran = sorted(((peak, trial) for trial, peak in peaks.items() if peak is not None), key=lambda pair: pair[0])
-    rows = [*(trial for _, trial in ran), *(trial for trial, peak in peaks.items() if peak is None)]
+    tried = (report.present, *report.trials)
+    rows = sorted(tried, key=lambda trial: math.inf if trial.peak_bytes is None else trial.peak_bytes)
+    peaks = [trial.peak_bytes for trial in rows if trial.peak_bytes is not None]
+    ran = rows[: len(peaks)]
     figure = figures.base(90 + 26 * len(rows))
     figure.add_bar(
-        x=[peak / 2**20 for peak, _ in ran],
+        x=[peak / 2**20 for peak in peaks],
         y=list(range(len(ran))),
         orientation="h",
         marker_color=[
             figures.GREY if trial is report.present else figures.GREEN if report.lowers(trial) else figures.BLUE
-            for _, trial in ran
+            for trial in ran
         ],
-        text=[words.size(peak) for peak, _ in ran],
+        text=[words.size(peak) for peak in peaks],
         textposition="outside",
         cliponaxis=False,
-        hovertext=[escape.figure(trial.alternative.title, 90) for _, trial in ran],
+        hovertext=[escape.figure(trial.alternative.title, 90) for trial in ran],
         hovertemplate="%{hovertext}: %{text}<extra></extra>",
     )
     names = ["as it is now" if trial is report.present else escape.figure(_short(trial), 44) for trial in rows]
     figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=names, range=[len(rows) - 0.4, -0.6])
-    figure.update_xaxes(title_text="Measured peak memory (MiB)", range=[0, 1.18 * ran[-1][0] / 2**20])
+    figure.update_xaxes(title_text="Measured peak memory (MiB)", range=[0, 1.18 * peaks[-1] / 2**20])
     return figure
 
 

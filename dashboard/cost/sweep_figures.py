@@ -59,17 +59,7 @@ def memory(points: Points, limit_bytes: int | None) -> go.Figure:
         showlegend=bool(failed),
     )
     if near and limit_bytes is not None:
-        figure.add_hline(y=limit_bytes / divisor, line={"color": figures.LIMIT, "dash": "dash"})
-        figure.add_annotation(
-            x=1,
-            xref="paper",
-            xanchor="right",
-            y=limit_bytes / divisor,
-            yanchor="bottom",
-            showarrow=False,
-            text=f"limit {words.size(limit_bytes)}",
-            font={"color": figures.LIMIT},
-        )
+        figures.limit_line(figure, limit_bytes / divisor, f"limit {words.size(limit_bytes)}", width=2)
     _batches(figure, points)
     figure.update_yaxes(title_text=f"Peak memory ({unit})", rangemode="tozero")
     return figure.update_layout(showlegend=True, legend=_LEGEND, margin_t=34)

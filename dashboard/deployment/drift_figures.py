@@ -153,17 +153,7 @@ def lines(stretches: Sequence[Stretch], key: Literal["mean_confidence", "largest
     figure = figures.base(220)
     if key == "largest_psi":
         for limit, said in ((PSI_SMALL, "small"), (PSI_LARGE, "large")):
-            figure.add_hline(y=limit, line={"color": figures.LIMIT, "width": 1, "dash": "dash"})
-            figure.add_annotation(
-                x=0,
-                xref="paper",
-                xanchor="left",
-                y=limit,
-                yanchor="bottom",
-                showarrow=False,
-                text=said,
-                font={"color": figures.LIMIT},
-            )
+            figures.limit_line(figure, limit, said, side="left", width=1)
     figure.add_scatter(
         x=[_middle(one) for one, _ in known],
         y=[number for _, number in known],

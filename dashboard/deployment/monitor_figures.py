@@ -24,7 +24,7 @@ def runs_p(runs: Sequence[MonitorRun], alpha: float) -> go.Figure:
     bottom = min([alpha, *(one for one in heights if one is not None)]) / 3
     decades = -math.log10(bottom)
     _runs(figure, runs, heights, math.sqrt(bottom))
-    _limit(figure, alpha, f"alarm at {words.given(alpha)} and below", math.log10(alpha))
+    figures.limit_line(figure, alpha, f"alarm at {words.given(alpha)} and below", log=True)
     figure.update_yaxes(
         title_text="Smallest p (corrected)",
         type="log",
@@ -43,7 +43,7 @@ def runs_effect(runs: Sequence[MonitorRun], min_effect: float) -> go.Figure:
     top = 1.2 * max([limit, *known])
     _runs(figure, runs, heights, top / 2)
     said = f"counts from {words.given(min_effect)}" if min_effect else "0.1 is called small; any counts"
-    _limit(figure, limit, said, limit)
+    figures.limit_line(figure, limit, said)
     figure.update_yaxes(title_text="Largest PSI above chance", range=[-0.03 * top, top])
     return figure
 
@@ -94,20 +94,6 @@ def _runs(
         tickvals=ticks,
         ticktext=[short_time(runs[place].time) for place in ticks],
         range=[-0.5, max(0.5, len(runs) - 0.5)],
-    )
-
-
-def _limit(figure: go.Figure, at: float, said: str, written_at: float) -> None:
-    figure.add_hline(y=at, line={"color": figures.LIMIT, "width": 1.5, "dash": "dash"})
-    figure.add_annotation(
-        x=1,
-        xref="paper",
-        xanchor="right",
-        y=written_at,
-        yanchor="bottom",
-        showarrow=False,
-        text=said,
-        font={"color": figures.LIMIT},
     )
 
 

@@ -48,20 +48,9 @@ def by_depth(found: Sequence[LayerPair], tolerance: float | None) -> go.Figure:
     parting = next((place for place, one in enumerate(shown) if one.parted), None)
     if tolerance:
         # Behind where they part everything lies above the line; where they do not, below it.
-        side = (
-            {"x": 0, "xanchor": "left", "yanchor": "bottom"}
-            if parting is None
-            else {"x": 1, "xanchor": "right", "yanchor": "top"}
-        )
-        figure.add_hline(y=tolerance, line={"color": figures.LIMIT, "width": 1.5, "dash": "dash"})
-        figure.add_annotation(
-            xref="paper",
-            y=math.log10(tolerance),
-            showarrow=False,
-            text="what the outputs may be off by",
-            font={"color": figures.LIMIT},
-            **side,
-        )
+        below = parting is not None
+        text = "what the outputs may be off by"
+        figures.limit_line(figure, tolerance, text, side="right" if below else "left", below=below, log=True)
     if parting is not None:
         right = parting > len(shown) / 2
         figure.add_vline(x=parting, line={"color": PARTED, "width": 1, "dash": "dot"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -37,11 +38,7 @@ def _answers(report: TogetherReport) -> tuple[Any, ...]:
     return (report.verdict, *((run.state, run.status) for run in report.runs))
 
 
-def _kept(value: Mapping[str, Any]) -> TogetherReport:
-    return decode(TogetherReport, value)
-
-
-TOGETHER: Final = Kind[TogetherReport]("together", plain, _kept, _answers)
+TOGETHER: Final = Kind[TogetherReport]("together", plain, functools.partial(decode, TogetherReport), _answers)
 
 
 @dataclass(frozen=True)
