@@ -29,7 +29,9 @@ def progress(report: TogetherReport) -> tuple[float, str]:
     together, alone = ([run.name for run in report.runs if run.state == state] for state in ("together", "alone"))
     if together:
         return share, f"running at once: {', '.join(together)}"
-    return share, f"measuring {', '.join(alone)} alone" if alone else "dividing the card"
+    if alone:
+        return share, f"measuring {', '.join(alone)} alone"
+    return share, "dividing the card" if all(run.alone_bytes is not None for run in report.runs) else ""
 
 
 def answer(report: TogetherReport) -> None:

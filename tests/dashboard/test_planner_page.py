@@ -5,7 +5,8 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from dashboard.cost import sharing_inputs
+from dashboard.cost import sharing_inputs, sharing_parts
+from stethoscope.memory.together_report import ModelRun, TogetherReport
 from tests.dashboard.visiting import OTHER, add, badges, open_page, reopened, settle, text
 from tests.small_models import tiny_onnx
 
@@ -70,3 +71,9 @@ def test_files_of_the_same_name_are_told_apart(two):
     names = [tenant.name for tenant in sharing_inputs._tenants([two[0], two[1], two[0]], 4)]
     assert names == ["one.onnx", "one (2).onnx", "one (3).onnx"]
     assert onnx.load(two[0].file.path).graph.name == "tiny"
+
+
+def test_the_card_is_not_being_divided_before_every_model_ran_alone():
+    fresh, measured = ModelRun("a"), ModelRun("b", alone_bytes=1 << 20)
+    assert sharing_parts.progress(TogetherReport((fresh, measured))) == (0.0, "")
+    assert sharing_parts.progress(TogetherReport((measured, measured)))[1]
