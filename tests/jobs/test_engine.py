@@ -181,6 +181,17 @@ def test_a_job_waits_for_what_it_reads_and_that_goes_afterwards(engine, tiny):
     until(lambda: not before())
 
 
+def test_a_job_starts_at_once_where_what_it_reads_is_done_already(engine, tiny, endless):
+    earlier = job("predict", tiny, batch_size=4, samples=4321)
+    first = engine.submit(replace(job("predict", endless, batch_size=1), after={"before": earlier}), owner="ann")
+    until(lambda: any(one.done for one in engine.jobs() if one.params.get("samples") == 4321))
+    second = engine.submit(replace(job("describe", tiny), after={"before": earlier}), owner="ann")
+    assert engine.wait(second, 60).status is Status.OK
+    assert not engine.state(first).done
+    engine.cancel(first)
+    until(lambda: not engine.jobs(active=True))
+
+
 def test_a_job_ends_as_the_one_before_it_did(engine, tiny, endless):
     missing = job("predict", tiny.with_name("gone.onnx"))
     result = engine.wait(engine.submit(replace(job("describe", tiny), after={"before": missing})), 60)
