@@ -27,6 +27,8 @@ from tests.recorded import RecordedEngine, recording_folder
 PROJECT = Path(__file__).resolve().parents[1]
 ALL = os.environ.get("STETHOSCOPE_TEST_ALL") == "1"
 """Whether this is `make test-all`: every sweep, every job run by a worker, examples drawn at random."""
+LIVE = ALL or os.environ.get("STETHOSCOPE_TEST_LIVE") == "1"
+"""Whether no recorded answer is given."""
 EXPLORES = ALL or "STETHOSCOPE_TEST_EXAMPLES" in os.environ
 BEGINNINGS: dict[str, list[tuple[np.random.Generator, Any]]] = {}
 SEED = 17
@@ -144,14 +146,14 @@ def engine(tmp_path_factory, commit) -> Iterator[RecordedEngine]:
         folder,
         {"light": 2, "tensorflow": 2},
         1 << 62,
-        replays=not ALL,
+        replays=not LIVE,
         turn=commit,
         keeps=None if keeps is None else keeps / f"{os.getpid()}.jsonl",
     )
     yield made
     made.stop()
     if counts := os.environ.get("STETHOSCOPE_TEST_GIVEN"):
-        told = {"given": sorted(made.given), "ran": made.ran}
+        told = {"given": sorted(made.given), "ran_as": made.ran_as, "ran": made.ran}
         (Path(counts) / f"{os.getpid()}.json").write_text(json.dumps(told), "utf-8")
 
 

@@ -35,6 +35,7 @@ from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests import definitions
 
 FOLDER = Path(__file__).with_name("recordings")
+_LIVE = FOLDER / "live.json"
 _PACKAGES = (
     "tensorflow",
     "keras",
@@ -177,12 +178,15 @@ class NotRecorded(LookupError):
 class RecordedEngine(Engine):
     """An engine that gives recorded answers where there are any, and runs every other job.
 
-    Of each kind of job one that is recorded runs all the same, another one for each `turn`; a short one, for there are many.
+    Of the recorded ones some run all the same, the first time they are asked for: those of `live_keys`, and of each kind another
+    one for each `turn`; a short one, for there are many.
 
     Attributes:
         replays: whether recorded answers are given.
         keeps: a file to which every answer is appended that could be recorded; None for no recording.
-        given, ran: how many jobs were answered from the recording, and how many by a worker.
+        given: the keys of recorded answers that were asked for.
+        ran_as: the key of what a worker ran, where it is recorded, by the job's id.
+        ran: how many jobs were answered by a worker.
     """
 
     def __init__(
@@ -190,7 +194,9 @@ class RecordedEngine(Engine):
     ) -> None:
         self.replays, self.keeps, self._turn = replays, keeps, turn
         self._had_turn: set[str] = set()
+        self._live = live_keys()
         self.given: set[str] = set()
+        self.ran_as: dict[str, str] = {}
         self.ran = 0
         self._only_recorded = False
         self._keys: list[tuple[str, str]] = []
@@ -241,11 +247,20 @@ class RecordedEngine(Engine):
         if self._only_recorded:
             raise NotRecorded(f"{job.kind} of {sorted(file.name for file in job.files.values())}")
         self.ran += 1
-        return super().submit(job, owner=owner, entry_id=entry_id, fresh=fresh)
+        job_id = super().submit(job, owner=owner, entry_id=entry_id, fresh=fresh)
+        if recorded_as in recorded(job.kind):
+            self.ran_as[job_id] = recorded_as
+        return job_id
 
     def _runs_in_turn(self, kind: str, key: str) -> bool:
-        """Whether it is this one's turn to be run, the first time it is asked for."""
-        if self._only_recorded or kind in self._had_turn:
+        """Whether this one is run all the same, the first time it is asked for."""
+        if self._only_recorded:
+            return False
+        if key in self._live:
+            self._live.discard(key)
+            self.given.add(key)
+            return True
+        if kind in self._had_turn:
             return False
         by_time = sorted(recorded(kind).values(), key=lambda entry: entry["result"]["wall_s"])
         short = sorted(entry["key"] for entry in by_time[: (len(by_time) + 1) // 2])
@@ -392,6 +407,16 @@ def merge(parts: list[Path], *, only: set[str] | None = None) -> dict[str, int]:
             text = "".join(json.dumps(entry, sort_keys=True) + "\n" for entry in kept)
             (FOLDER / f"{kind}.jsonl").write_text(text, "utf-8")
     return counts
+
+
+def live_keys() -> set[str]:
+    """The recorded answers whose jobs run every time; `benchmarks/suite_lines.py` chooses them."""
+    return set(json.loads(_LIVE.read_text("utf-8")))
+
+
+def keep_live(keys: Iterable[str]) -> None:
+    """Writes down whose jobs run every time."""
+    _LIVE.write_text(json.dumps(sorted(keys), indent=0) + "\n", "utf-8")
 
 
 def left_behind() -> tuple[int, int]:

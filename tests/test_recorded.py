@@ -98,6 +98,17 @@ def test_one_of_each_kind_runs_in_its_turn_once(runs, folder):
     assert runs._had_turn == {"predict"}
 
 
+def test_what_is_to_run_every_time_runs_once_whosever_turn_it_is(runs, folder):
+    job = predict(tiny_onnx(folder / "tiny.onnx"))
+    record(runs, folder, job)
+    key = recorded.key_of(recorded.identity_of(job))
+    runs._had_turn, runs._live, before = {"predict"}, {key}, runs.ran
+    job_ids = [runs.submit(job) for _ in range(2)]
+    assert all(runs.wait(job_id, 60).status is Status.OK for job_id in job_ids)
+    assert runs.ran == before + 1
+    assert [runs.ran_as.get(job_id) for job_id in job_ids] == [key, None]
+
+
 def test_what_rests_on_a_module_is_known_from_imports():
     assert "tests.recorded" in imports_of("tests.conftest")
     assert "stethoscope.models.formats.onnx" in imports_of("stethoscope.models.formats"), (
