@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.layer_signals import blocked_fault, blocking_layer
+from stethoscope.checks.curves.layer_signals import blocked_fault
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.fixes.fix import Fix
@@ -23,6 +23,7 @@ from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
 from stethoscope.checks.fixes.unfreeze import Unfreeze
 from stethoscope.checks.judging.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
 from stethoscope.evidence.baseline import OverfitEvidence
+from stethoscope.evidence.blocking import DEAD, FROZEN, GRADIENT_VANISHES
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _LEAST_STEPS = 100
@@ -38,12 +39,12 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
     learns = evidence.training is not None and base_skill(evidence.training) >= GOOD_SKILL
     severity = Severity.HIGH
-    unknown = all(one.reason == "gradient vanishes" for one in overfit.blocked) and overfit.verdict == "cannot"
+    unknown = all(one.reason == GRADIENT_VANISHES for one in overfit.blocked) and overfit.verdict == "cannot"
     if overfit.verdict == "partly" or conflicting or unknown or overfit.source != "data":
         severity = Severity.LOW
     if learns:
         severity = Severity.INFO
-    layer = blocking_layer(overfit)
+    layer = overfit.blocking
     reason = overfit.reason or (f"In {layer.path}, {layer.reason}." if layer else "What blocks it is not known.")
     yield Finding(
         fault=blocked_fault(overfit),
@@ -76,14 +77,13 @@ def _shown(overfit: OverfitEvidence) -> tuple[EvidenceItem, ...]:
 def _fix(overfit: OverfitEvidence) -> Fix:
     if overfit.verdict == "diverges" and overfit.own_learning_rate:
         return SetLearningRate(overfit.own_learning_rate / 10, was=overfit.own_learning_rate)
-    by_reason: dict[str, list[str]] = {}
-    for one in overfit.blocked:
-        by_reason.setdefault(one.reason, []).append(one.path)
-    if "frozen" in by_reason:
-        return Unfreeze(layers=tuple(by_reason["frozen"]))
-    if "all units are dead" in by_reason:
-        return SetInitialiser(layers=tuple(by_reason["all units are dead"]), kernel="he_normal", bias="zeros")
-    place = overfit.blocked[-1].path if overfit.blocked else "the last layer"
+    layer = overfit.blocking
+    alike = tuple(one.path for one in overfit.blocked if layer and one.reason == layer.reason)
+    if layer and layer.reason == FROZEN:
+        return Unfreeze(layers=alike)
+    if layer and layer.reason == DEAD:
+        return SetInitialiser(layers=alike, kernel="he_normal", bias="zeros")
+    place = layer.path if layer else "the last layer"
     return Advice(
         text=f"Look at {place}: its activation, the range of values it can give, and whether the loss and the labels fit it."
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.layer_signals import blocked_fault, blocking_layer
+from stethoscope.checks.curves.layer_signals import blocked_fault
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import falls_steadily, learns_nothing, shape_of
 from stethoscope.checks.curves.pictures import curve
@@ -100,7 +100,7 @@ def _cause(evidence: EvidenceSet, learned: float | None) -> tuple[Severity, Faul
         and overfit.verdict in ("cannot", "diverges")
         and (overfit.blocked or overfit.verdict == "diverges")
     ):
-        layer = blocking_layer(overfit)
+        layer = overfit.blocking
         where = f": in {layer.path} the {layer.reason}" if layer and layer.reason.startswith("gradient") else ""
         if layer and not where:
             where = f": {layer.path} ({layer.reason})"

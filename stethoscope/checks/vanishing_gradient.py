@@ -14,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.layer_signals import depth_ratio, kernel_layers, median_norm, squashing_hidden
+from stethoscope.checks.curves.layer_signals import kernel_layers, squashing_hidden
 from stethoscope.checks.curves.pictures import by_layer, gain_numbers
 from stethoscope.checks.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.replace_activation import ReplaceActivation
 from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
+from stethoscope.evidence.blocking import GRADIENT_VANISHES, GRADIENT_ZERO, VANISHED, median_norm, weakest_in_run
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import LayerTraining
 
-_LAYER_RATIO = 1e-3
-_ABSOLUTE = 1e-7
 _WEAKENED = 0.25
 """The most one sigmoid lets through; with ReLU shown to help, this much loss on the way is explanation enough."""
 
@@ -35,14 +34,12 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if training is None or base_skill(training) >= GOOD_SKILL:
         return
     layers = kernel_layers(training)
-    measured = depth_ratio(layers)
-    if measured is None:
-        return
-    ratio, weakest = measured
-    squashing = squashing_hidden(evidence)
-    if median_norm(weakest) == 0:
+    weakest = weakest_in_run(layers)
+    if weakest is None or weakest.reason == GRADIENT_ZERO:
         return  # nothing at all is a blocked path, not one that grows weak
-    vanished = ratio < _LAYER_RATIO or median_norm(weakest) < _ABSOLUTE
+    ratio = weakest.ratio
+    squashing = squashing_hidden(evidence)
+    vanished = weakest.reason == GRADIENT_VANISHES
     remedy = _relu_helps(remedies(training), vanished=vanished) if squashing else None
     if not vanished and not (remedy and ratio < _WEAKENED):
         return
@@ -61,8 +58,8 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         fault=Fault.ACTIVATION,
         severity=severity,
         confidence=confidence,
-        where=squashing[0].path if squashing else weakest.path,
-        message=f"{weakest.path} gets gradients {1 / ratio if ratio > 0 else float('inf'):,.0f} times smaller than the last layers. {how}",
+        where=weakest.layer.path,
+        message=f"{weakest.layer.path} gets gradients {1 / ratio if ratio > 0 else float('inf'):,.0f} times smaller than the last layers. {how}",
         evidence=_shown(layers, ratio, remedy),
         fix=_relu(squashing),
     )
@@ -88,10 +85,8 @@ def _relu(layers: Sequence[LayerTraining]) -> Fix | None:
 def _shown(layers: Sequence[LayerTraining], ratio: float, remedy: Remedy | None) -> tuple[EvidenceItem, ...]:
     norms = [median_norm(layer) for layer in layers]
     items: list[EvidenceItem] = [
-        by_layer(
-            "Gradient of each layer", "root mean square", layers, norms, Mark(_LAYER_RATIO * max(norms), "1/1,000")
-        ),
-        Number("first over last layers", ratio, threshold=_LAYER_RATIO),
+        by_layer("Gradient of each layer", "root mean square", layers, norms, Mark(VANISHED * max(norms), "1/1,000")),
+        Number("first over last layers", ratio, threshold=VANISHED),
     ]
     return (*items, *gain_numbers(remedy, LEAST_GAIN)) if remedy else tuple(items)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from stethoscope.evidence.blocking import BlockedLayer, blocking_layer
+
 
 @dataclass(frozen=True)
 class Score:
@@ -63,16 +65,6 @@ def with_network(baseline: BaselineEvidence, *networks: NetworkScore) -> Baselin
 
 
 @dataclass(frozen=True)
-class BlockedLayer:
-    """A layer through which no learning passes."""
-
-    path: str
-    reason: str
-    """"gradient is zero", "gradient vanishes", "all units are dead", "frozen", "output is constant", "saturated", "non-finite"."""
-    value: float | None = None
-
-
-@dataclass(frozen=True)
 class OverfitEvidence:
     """A few samples trained on again and again, regularisation switched off where that is possible."""
 
@@ -90,6 +82,7 @@ class OverfitEvidence:
     verdict: str
     """"fits", "partly", "cannot", "diverges", "crashes"."""
     blocked: tuple[BlockedLayer, ...] = ()
+    """The one that blocks first."""
     reason: str = ""
     learning_rate: float = 0.0
     """The rate that was used in the end: the model's own, or one that was found to work better."""
@@ -97,3 +90,8 @@ class OverfitEvidence:
     regularisation_off: tuple[str, ...] = ()
     source: str = "data"
     """"data", or "random input and labels" when no data was given."""
+
+    @property
+    def blocking(self) -> BlockedLayer | None:
+        """The layer that blocks; None when none was seen."""
+        return blocking_layer(self.blocked)

@@ -6,11 +6,14 @@ import dataclasses
 import math
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.fixes.set_initialiser import SetInitialiser
+from stethoscope.checks.fixes.unfreeze import Unfreeze
 from stethoscope.checks.judging.causes import ranked
 from stethoscope.checks.judging.examination import examine
 from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
-from stethoscope.evidence.baseline import BlockedLayer, OverfitEvidence
+from stethoscope.evidence.baseline import OverfitEvidence
+from stethoscope.evidence.blocking import DEAD, FROZEN, SATURATED, BlockedLayer, gravest_first
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.training import GradientError, Scores
 from stethoscope.types import Status
@@ -204,6 +207,35 @@ def test_a_few_rows_that_cannot_be_learned():
     assert found("fit-small-batch", overfit=overfitted("partly"))[0].severity == Severity.LOW
     assert found("fit-small-batch", overfit=overfitted("diverges"))[0].fault == Fault.LEARNING_RATE
     assert not found("fit-small-batch", overfit=overfitted("fits"))
+
+
+def test_a_dead_layer_is_named_and_mended_before_a_frozen_one():
+    blocked = gravest_first(
+        (BlockedLayer("first", FROZEN), BlockedLayer("second", DEAD), BlockedLayer("last", SATURATED))
+    )
+    overfit = dataclasses.replace(
+        overfitted("cannot", *blocked), reason=f"0 of 8 are right. {blocked[0].path}: {DEAD}."
+    )
+    (finding,) = found("fit-small-batch", overfit=overfit)
+    assert (finding.where, finding.fault) == ("second", Fault.INITIALISATION)
+    assert isinstance(finding.fix, SetInitialiser) and finding.fix.layers == ("second",)
+    flat = training(base=run(0.0, FLAT))
+    (finding,) = found("loss-flat", training=flat, overfit=overfit)
+    assert "second (all units are dead)" in finding.message
+    assert finding.fault == Fault.INITIALISATION
+
+
+def test_a_frozen_layer_is_named_when_nothing_graver_blocks():
+    (finding,) = found("fit-small-batch", overfit=overfitted("cannot", BlockedLayer("base", FROZEN)))
+    assert finding.where == "base"
+    assert isinstance(finding.fix, Unfreeze)
+
+
+def test_vanishing_is_named_where_the_gradient_is_smallest():
+    linear_first = (layer("entry", 1e-4, ""), layer("second", 1e-7, "sigmoid"), *SIGMOIDS[2:])
+    (finding,) = found("vanishing-gradient", training=training(trial("relu-hidden", 0.9), layers=linear_first))
+    assert finding.where == "second"
+    assert finding.message.startswith("second gets gradients")
 
 
 def test_a_gradient_that_is_not_the_slope():

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
 
 from stethoscope.checks.judging.findings import Fault
-from stethoscope.evidence.baseline import BlockedLayer, OverfitEvidence
+from stethoscope.evidence import blocking
+from stethoscope.evidence.baseline import OverfitEvidence
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.training import LayerTraining, TrainingEvidence
 
@@ -35,35 +35,6 @@ def kernel_layers(training: TrainingEvidence) -> list[LayerTraining]:
         for layer in training.layers
         if layer.trainable and layer.parameters and layer.gradient_norm and layer.type not in _NO_KERNEL
     ]
-
-
-def depth_ratio(layers: Sequence[LayerTraining]) -> tuple[float, LayerTraining] | None:
-    """Median over the samples of (smallest gradient of the first half of the layers over the largest of the second half).
-
-    Returns (ratio, the layer with the smallest gradient); None for fewer than two layers or no finite sample.
-    """
-    if len(layers) < 2:
-        return None
-    half = len(layers) // 2
-    ratios, weakest = [], []
-    for sample in range(min(len(layer.gradient_norm) for layer in layers)):
-        norms = [layer.gradient_norm[sample] for layer in layers]
-        if not all(map(math.isfinite, norms)) or max(norms) <= 0:
-            continue
-        early = min(range(half), key=lambda at: norms[at])
-        late = max(norms[half:])
-        if late > 0:
-            ratios.append(norms[early] / late)
-            weakest.append(early)
-    if not ratios:
-        return None
-    return statistics.median(ratios), layers[statistics.mode(weakest)]
-
-
-def median_norm(layer: LayerTraining) -> float:
-    """Median gradient of a layer over the samples; NaN without a finite one."""
-    known = [value for value in layer.gradient_norm if math.isfinite(value)]
-    return statistics.median(known) if known else math.nan
 
 
 def median_update(layer: LayerTraining) -> float | None:
@@ -99,24 +70,19 @@ def squashing_hidden(evidence: EvidenceSet) -> tuple[LayerTraining, ...]:
 
 
 _FAULTS = {
-    "gradient is zero": Fault.ACTIVATION,
-    "gradient vanishes": Fault.ACTIVATION,
-    "all units are dead": Fault.INITIALISATION,
-    "frozen": Fault.ARCHITECTURE,
-    "output is constant": Fault.ACTIVATION,
-    "saturated": Fault.ACTIVATION,
-    "non-finite": Fault.NUMERICAL,
+    blocking.GRADIENT_ZERO: Fault.ACTIVATION,
+    blocking.GRADIENT_VANISHES: Fault.ACTIVATION,
+    blocking.DEAD: Fault.INITIALISATION,
+    blocking.FROZEN: Fault.ARCHITECTURE,
+    blocking.CONSTANT: Fault.ACTIVATION,
+    blocking.SATURATED: Fault.ACTIVATION,
+    blocking.NON_FINITE: Fault.NUMERICAL,
 }
-
-
-def blocking_layer(overfit: OverfitEvidence) -> BlockedLayer | None:
-    """The layer that blocks: the last one in the model's order, because nothing before it can learn."""
-    return overfit.blocked[-1] if overfit.blocked else None
 
 
 def blocked_fault(overfit: OverfitEvidence) -> Fault:
     """The fault that the blocking reason points at: the rate when it diverges, else the network's form."""
     if overfit.verdict == "diverges":
         return Fault.LEARNING_RATE
-    layer = blocking_layer(overfit)
+    layer = overfit.blocking
     return Fault.ARCHITECTURE if layer is None else _FAULTS.get(layer.reason, Fault.ARCHITECTURE)

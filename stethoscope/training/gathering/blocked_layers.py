@@ -8,46 +8,41 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.evidence.baseline import BlockedLayer
+from stethoscope.evidence.blocking import (
+    CONSTANT,
+    DEAD,
+    FROZEN,
+    GRADIENT_ZERO,
+    NON_FINITE,
+    SATURATED,
+    BlockedLayer,
+    gravest_first,
+    vanishing,
+)
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
-from stethoscope.training.instruments import SATURATED, activation_name, owners
+from stethoscope.training.instruments import SATURATED as FLAT_ENDS
+from stethoscope.training.instruments import activation_name, owners
 from stethoscope.training.model import call, package
 
 Array = npt.NDArray[Any]
 MOSTLY = 0.95
 """Share of values on the flat ends from which a layer counts as saturated."""
 MOST_NAMED = 12
-_SILENT = ("output is constant", "all units are dead")
-VANISHED = 1e-3
-"""Gradient of a layer over the largest behind it, root mean squares, below which it counts as vanishing.
-Source: AUTOTRAINER (ICSE 2021)."""
-_ORDER = (
-    "non-finite",
-    "all units are dead",
-    "output is constant",
-    "gradient is zero",
-    "gradient vanishes",
-    "saturated",
-    "frozen",
-)
+_SILENT = (CONSTANT, DEAD)
 
 
 def blocked_layers(
     model: Any, modern: bool, x: Sequence[Any], y: Sequence[Any], losses: Sequence[Any]
 ) -> tuple[BlockedLayer, ...]:
-    """Looks at the model as it stands; the gravest reason of each layer, in the order of `_ORDER`.
+    """Looks at the model as it stands; the gravest reason of each layer, the one that blocks first.
 
     Args:
         model: a live model.
         x: one array per input, y: one per output, a few rows.
         losses: live losses, None for an output without one.
     """
-    found: dict[str, BlockedLayer] = {}
-    for layer in (*_by_output(model, modern, x), *_by_gradient(model, modern, x, y, losses)):
-        known = found.get(layer.path)
-        if known is None or _ORDER.index(layer.reason) < _ORDER.index(known.reason):
-            found[layer.path] = layer
-    return tuple(sorted(found.values(), key=lambda layer: _ORDER.index(layer.reason)))[:MOST_NAMED]
+    seen = (*_by_output(model, modern, x), *_by_gradient(model, modern, x, y, losses))
+    return gravest_first(seen)[:MOST_NAMED]
 
 
 def _by_output(model: Any, modern: bool, x: Sequence[Any]) -> list[BlockedLayer]:
@@ -81,9 +76,9 @@ def _stops(order: Sequence[BlockedLayer | None]) -> list[BlockedLayer]:
         tail -= 1
     kept: list[BlockedLayer] = []
     for place, layer in enumerate(order):
-        if layer is None or (layer.reason == "output is constant" and place != tail):
+        if layer is None or (layer.reason == CONSTANT and place != tail):
             continue
-        if layer.reason != "non-finite" or all(other.reason != "non-finite" for other in kept):
+        if layer.reason != NON_FINITE or all(other.reason != NON_FINITE for other in kept):
             kept.append(layer)
     return kept
 
@@ -91,18 +86,18 @@ def _stops(order: Sequence[BlockedLayer | None]) -> list[BlockedLayer]:
 def _reason(values: Array, activation: str) -> tuple[str, float] | None:
     finite = np.isfinite(values)
     if not finite.all():
-        return "non-finite", float((~finite).mean())
+        return NON_FINITE, float((~finite).mean())
     flat = values.reshape(len(values), -1).astype(np.float64)
     if activation in ("relu", "relu6") and (flat <= 0).all():
-        return "all units are dead", 1.0
+        return DEAD, 1.0
     size = float(np.abs(flat).max())
     if len(flat) > 1 and float(np.ptp(flat, axis=0).max()) <= 1e-7 * max(size, 1e-30):
-        return "output is constant", float(flat[0, 0])
-    if activation in SATURATED:
-        low, high = SATURATED[activation]
+        return CONSTANT, float(flat[0, 0])
+    if activation in FLAT_ENDS:
+        low, high = FLAT_ENDS[activation]
         share = float(np.mean((flat <= low) | (flat >= high)))
         if share >= MOSTLY:
-            return "saturated", share
+            return SATURATED, share
     return None
 
 
@@ -129,29 +124,19 @@ def _by_gradient(
         own = [variable for variable in layer.trainable_variables if id(variable) in slopes]
         if not own:
             if layer.weights and not layer.trainable:
-                found.append(BlockedLayer(path, "frozen"))
+                found.append(BlockedLayer(path, FROZEN))
             continue
         sizes = [
             0.0 if slopes[id(item)] is None else float(np.abs(np.asarray(tf.convert_to_tensor(slopes[id(item)]))).max())
             for item in own
         ]
         if not np.isfinite(sizes).all():
-            found.append(BlockedLayer(path, "non-finite"))
+            found.append(BlockedLayer(path, NON_FINITE))
         elif max(sizes) == 0.0:
-            found.append(BlockedLayer(path, "gradient is zero", 0.0))
+            found.append(BlockedLayer(path, GRADIENT_ZERO, 0.0))
         else:
             strength[path] = _root_mean_square([slopes[id(item)] for item in own])
-    return found + _vanishing(strength)
-
-
-def _vanishing(strength: dict[str, float]) -> list[BlockedLayer]:
-    """The layers whose gradient is a thousand times smaller than that of a layer behind them."""
-    found, largest = [], 0.0
-    for path, size in reversed(strength.items()):
-        if size < VANISHED * largest:
-            found.append(BlockedLayer(path, "gradient vanishes", size / largest))
-        largest = max(largest, size)
-    return found[::-1]
+    return found + vanishing(strength)
 
 
 def _root_mean_square(slopes: Sequence[Any]) -> float:

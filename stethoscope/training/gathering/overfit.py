@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import CannotRun
-from stethoscope.evidence.baseline import BlockedLayer, OverfitEvidence
+from stethoscope.evidence.baseline import OverfitEvidence
+from stethoscope.evidence.blocking import BlockedLayer, blocking_layer
 from stethoscope.evidence.training import RunCurve
 from stethoscope.framework_errors import gist
 from stethoscope.program.setup import Setup
@@ -307,6 +308,7 @@ def _sentence(verdict: str, best: _Attempt, samples: int, own: float | None, blo
         text = f"The loss grows or is not finite with every learning rate tried, {best.rate:g} last"
     if verdict in ("partly", "cannot") and not best.stalled:
         text += ", while the loss is still falling"
-    if verdict != "fits" and blocked:
-        text += f". {blocked[0].path}: {blocked[0].reason}"
+    blocking = None if verdict == "fits" else blocking_layer(blocked)
+    if blocking is not None:
+        text += f". {blocking.path}: {blocking.reason}"
     return text + "."
