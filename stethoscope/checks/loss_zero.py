@@ -16,11 +16,11 @@ from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import NOTHING_LEARNED, base_skill
-from stethoscope.checks.curves.run_quality import is_accuracy
 from stethoscope.checks.curves.shapes import finite
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.logs.better import is_share
 from stethoscope.logs.evidence.curves import CurveEvidence
 
 _ZERO = 1e-6
@@ -73,7 +73,7 @@ def _score(evidence: EvidenceSet, found: CurveEvidence) -> tuple[float | None, s
         known = finite([run.final.score for run in training.base])
         return (known[0] if known else None), training.score_name
     metric = finite(found.metric)
-    return (metric[-1] if metric and is_accuracy(found.metric_name) else None), found.metric_name
+    return (metric[-1] if metric and is_share(found.metric_name) else None), found.metric_name
 
 
 def _of_log(curve: CurveEvidence) -> Iterator[Finding]:

@@ -17,11 +17,11 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
 from stethoscope.checks.curves.pictures import curve
-from stethoscope.checks.curves.run_quality import is_accuracy
 from stethoscope.checks.curves.shapes import Turn, end_level, finite, slope, turning_point
 from stethoscope.checks.fixes.early_stopping import EarlyStopping
 from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.logs.better import is_share
 from stethoscope.logs.evidence.curves import CurveEvidence
 
 _RISE = 0.25
@@ -106,7 +106,7 @@ def _overtrains(found: CurveEvidence, turn: Turn) -> bool:
 
 def _harm(found: CurveEvidence) -> float | None:
     known = finite(found.val_metric)
-    if len(known) < 5 or not is_accuracy(found.metric_name):
+    if len(known) < 5 or not is_share(found.metric_name):
         return None
     smooth = [
         sorted(known[max(0, at - 1) : at + 2])[len(known[max(0, at - 1) : at + 2]) // 2] for at in range(len(known))

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.logs.better import words_of
 from stethoscope.logs.evidence.curves import CurveEvidence, LayerMeasure, Restart, Signal
 from stethoscope.logs.evidence.tags import is_instrument, layer_of
 from stethoscope.logs.series import RunLog, Series
@@ -195,7 +196,7 @@ _NOT_METRICS = re.compile(
 )
 _SIGNAL = re.compile(r"(^|[/_\-. ])(gradients?|grads?|update_ratio|weight_norm)([/_\-. ]|$)|gradient_?norm|grad_?norm")
 _LOSS = re.compile(r"loss|(^|[/_\-. ])(cost|cross_entropy|crossentropy|xent|nll|objective)([/_\-. ]|$)")
-_BETTER_KNOWN = ("accuracy", "acc", "auc", "f1", "precision", "recall", "r2", "mae", "mse", "error")
+_BETTER_KNOWN = ("accuracy", "acc", "auc", "f1", "precision", "recall", "r2", "mae", "mse", "rmse", "error")
 
 
 class Roles(NamedTuple):
@@ -233,7 +234,7 @@ def _rank(name: str) -> tuple[int, int]:
     """Whole epochs before single batches, the total before the loss of one output, well-known metrics before others."""
     lower = bare(name)
     batch = "batch" in name.lower() or "iteration" in name.lower()
-    known = next((at for at, word in enumerate(_BETTER_KNOWN) if word in lower), len(_BETTER_KNOWN))
+    known = next((at for at, word in enumerate(_BETTER_KNOWN) if word in words_of(name)), len(_BETTER_KNOWN))
     return int(batch), int(lower != "loss") if _LOSS.search(lower) else known
 
 

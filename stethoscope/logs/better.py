@@ -1,4 +1,4 @@
-"""Which way a metric is better, as far as its name says: the one place that decides it.
+"""Which way a metric is better, and whether it is a share of what is right, as far as its name says: the one place that decides it.
 
 A run without its points: its tags in a line each (how many points, where it ends, where it was best), how whole its files are.
 """
@@ -29,10 +29,34 @@ _EXPENSE = re.compile(
 _HIGH = re.compile(
     rf"accuracy|precision|recall|reward|similarity|specificity|sensitivity|likelihood|per_sec(?:ond)?|"
     rf"{_START}(?:acc|auc|auroc|auprc|roc|prc|f\d|f_?score|f_?beta|r2|r_squared|m?iou|dice|jaccard|m?_?ap|bleu|rouge\w*|meteor|chrf|"
-    rf"ndcg|mrr|psnr|ssim|score|returns?|top|hits?|hit_rate|kappa|mcc|tpr|tnr|elbo|exact_match|fps|throughput|skill){_END}|acc$"
+    rf"ndcg|mrr|psnr|ssim|score|returns?|top|hits?|hit_rate|kappa|mcc|tpr|tnr|elbo|exact_match|fps|throughput|skill){_END}"
 )
 _NEGATED = re.compile(rf"{_START}neg_(?!log)")
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+_SHARES = frozenset(
+    [
+        "accuracy",
+        "acc",
+        "auc",
+        "auroc",
+        "auprc",
+        "roc",
+        "prc",
+        "precision",
+        "recall",
+        "specificity",
+        "sensitivity",
+        "f1",
+        "f2",
+        "fscore",
+        "fbeta",
+        "iou",
+        "miou",
+        "dice",
+        "jaccard",
+        "r2",
+    ]
+)
 
 
 @functools.lru_cache(20_000)
@@ -53,6 +77,22 @@ def best_is_low(tag: str) -> bool:
 def is_score(tag: str) -> bool:
     """Whether a name says how good a model is, so that one can speak of a best value."""
     return any(words.search(name) for words in (_LOW, _HIGH) for name in (tag.lower(), _CAMEL.sub("_", tag).lower()))
+
+
+@functools.lru_cache(20_000)
+def words_of(tag: str) -> frozenset[str]:
+    """The words of a name in lower case, with and without a number at their end: "val/top5Acc1" has "top5", "top", "acc" …"""
+    name = _CAMEL.sub("_", tag).lower().replace("io_u", "iou")  # as Keras writes MeanIoU
+    words = [word for word in re.split(f"[{_SEPARATOR}]+", name) if word]
+    return frozenset((*words, *(word.rstrip("0123456789") for word in words)))
+
+
+def is_share(tag: str) -> bool:
+    """Whether a metric of this name is a score that is 1 at best, and 0 or near it at worst: accuracy, AUC, F1, IoU, R² …
+
+    Told by whole words: "val_acc" is one; "vacc" and "accumulated_loss" are none, and "accuracy_loss" is a loss.
+    """
+    return bool(words_of(tag) & _SHARES) and not best_is_low(tag)
 
 
 def _last(words: re.Pattern[str], name: str) -> tuple[int, int]:

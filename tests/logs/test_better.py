@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from stethoscope.logs.better import best_is_low, is_score, summary_of
+from stethoscope.logs.better import best_is_low, is_score, is_share, summary_of
 from stethoscope.logs.points_csv import write_points
 from stethoscope.logs.series import RunLog, Series
 from tests.tables import each
@@ -169,3 +169,54 @@ def test_every_point_is_written_and_reads_back_equal():
 def test_only_chosen_tags_are_written():
     log = RunLog("a", "test", "epoch", {tag: series(tag, [1, 2]) for tag in ("loss", "accuracy")})
     assert write_points([log], io.StringIO(), re.compile("acc")) == 2
+
+
+@each(
+    "tag",
+    [
+        "acc",
+        "val_acc",
+        "Accuracy/train",
+        "top5_acc",
+        "acc1",
+        "SparseCategoricalAccuracy",
+        "epoch_auc_2",
+        "f1",
+        "f1_score",
+        "mean_iou",
+        "MeanIoU",
+        "mean_io_u",
+        "val_precision",
+        "recall",
+        "r2_score",
+        "loss/accuracy",
+    ],
+)
+def test_a_share_of_what_is_right(tag):
+    assert is_share(tag)
+
+
+@each(
+    "tag",
+    [
+        "vacc",
+        "accumulated_loss",
+        "accumulated",
+        "accuracy_loss",
+        "loss",
+        "acceleration",
+        "reward",
+        "psnr",
+        "mae",
+        "recalled",
+        "vaccine_doses",
+        "dice_loss",
+    ],
+)
+def test_what_only_looks_like_one(tag):
+    assert not is_share(tag)
+
+
+def test_a_word_that_only_ends_like_accuracy_is_no_score():
+    assert not is_score("vacc")
+    assert is_score("val_acc")

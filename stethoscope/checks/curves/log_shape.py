@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from stethoscope.checks.curves.run_quality import is_accuracy
 from stethoscope.checks.curves.shapes import end_level, noise, slope, start_level
+from stethoscope.logs.better import is_share
 from stethoscope.logs.evidence.curves import CurveEvidence
 
 SETTLED = 0.15
@@ -87,12 +87,12 @@ class LogShape:
     @cached_property
     def score(self) -> tuple[float, ...]:
         """The finite values of the training metric, where it is one from 0 to 1 and higher is better."""
-        return _finite(self.curve.metric) if is_accuracy(self.curve.metric_name) else ()
+        return _finite(self.curve.metric) if is_share(self.curve.metric_name) else ()
 
     @cached_property
     def val_score(self) -> tuple[float, ...]:
         """Likewise of the validation metric."""
-        return _finite(self.curve.val_metric) if is_accuracy(self.curve.metric_name) else ()
+        return _finite(self.curve.val_metric) if is_share(self.curve.metric_name) else ()
 
     @cached_property
     def chance(self) -> float:

@@ -5,13 +5,8 @@ from __future__ import annotations
 from stethoscope.checks.curves.remedies import base_skill
 from stethoscope.checks.curves.shapes import finite
 from stethoscope.evidence.kinds import EvidenceSet
+from stethoscope.logs.better import is_share
 from stethoscope.logs.evidence.curves import CurveEvidence
-
-
-def is_accuracy(name: str) -> bool:
-    """Whether a metric of this name runs from 0 to 1 and higher is better."""
-    short = name.lower()
-    return "acc" in short or short in ("auc", "f1", "precision", "recall", "r2", "r2_score")
 
 
 def learned_share(evidence: EvidenceSet, found: CurveEvidence) -> float | None:
@@ -19,7 +14,7 @@ def learned_share(evidence: EvidenceSet, found: CurveEvidence) -> float | None:
     if found.source == "short run":
         return base_skill(evidence.training) if evidence.training is not None else None
     known = finite(found.metric)
-    if not known or not is_accuracy(found.metric_name):
+    if not known or not is_share(found.metric_name):
         return None
     if known[-1] >= 0.95:
         return 1.0
