@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from dashboard.behaviour import baseline_figure, finding_cards
 from stethoscope.checks import all_checks
 from stethoscope.checks.judging.findings import Finding, Severity
 from stethoscope.studies.diagnosis.report import Report, StageReport
+from stethoscope.studies.diagnosis.unseen import unseen
 from stethoscope.studies.lab.studies import Study
 from stethoscope.types import Architecture, Status
 
@@ -49,7 +49,7 @@ def answer(report: Report, architecture: Architecture, key: str, code: str) -> N
 
 
 def _verdict(report: Report) -> None:
-    ran = [outcome for outcome in report.outcomes if outcome.status is Status.OK]
+    ran = unseen(report).ran
     worst = max((finding.severity for finding in report.findings), default=None)
     counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
     after = f"{words.plural(len(ran), 'check')} ran in {words.duration(report.wall_s)}."
@@ -59,7 +59,7 @@ def _verdict(report: Report) -> None:
         render.verdict("bad", "Failed", "The diagnosis could not finish.")
     elif worst is None:
         render.verdict(
-            "good", "Nothing found", f"None of the checks that could run found a defect. {after}{_unseen(report)}"
+            "good", "Nothing found", f"None of the checks that could run found a defect. {after}{_left_out(report)}"
         )
     elif worst >= Severity.HIGH:
         render.verdict("bad", counts.capitalize(), f"{after} The first card is the most likely cause.")
@@ -69,12 +69,12 @@ def _verdict(report: Report) -> None:
         render.verdict("good", "Only remarks", f"{counts.capitalize()}. {after}")
 
 
-def _unseen(report: Report) -> str:
+def _left_out(report: Report) -> str:
     """A sentence on what was not looked at, so that silence is not taken for health."""
-    stages = [stage.title for stage in report.stages if stage.status in ("skipped", "failed") and stage.id != "prove"]
+    stages = unseen(report).stages
     if not stages:
         return ""
-    listed = ", ".join(title[:1].lower() + title[1:] for title in stages)
+    listed = ", ".join(stage.title[:1].lower() + stage.title[1:] for stage in stages)
     return f" Left out, for the reasons below: {listed}."
 
 
@@ -108,23 +108,17 @@ def _skipped(report: Report) -> None:
     def title(check_id: str) -> str:
         return known[check_id].title if check_id in known else check_id
 
-    reasons: dict[str, list[str]] = {}
-    for outcome in report.outcomes:
-        if outcome.status is Status.SKIPPED:
-            reasons.setdefault(outcome.reason, []).append(title(outcome.check_id))
-    broken = [outcome for outcome in report.outcomes if outcome.status is Status.FAILED]
-    for outcome in broken:
+    missed = unseen(report)
+    for outcome in missed.broken:
         st.warning(
             f"{escape.markdown(title(outcome.check_id))}: {escape.sentences(outcome.reason)} The other checks were not affected."
         )
-    ran = [title(outcome.check_id) for outcome in report.outcomes if outcome.status is Status.OK]
-    count = Counter(outcome.status for outcome in report.outcomes)
-    with st.expander(f"{words.plural(count[Status.OK], 'check')} ran, {count[Status.SKIPPED]} could not"):
-        for reason, titles in reasons.items():
-            st.markdown(f"**Not run:** {escape.sentences(reason)}")
-            st.caption(" · ".join(escape.markdown(name) for name in titles))
+    with st.expander(f"{words.plural(len(missed.ran), 'check')} ran, {missed.skipped_count} could not"):
+        for skipped in missed.skipped:
+            st.markdown(f"**Not run:** {escape.sentences(skipped.reason)}")
+            st.caption(" · ".join(escape.markdown(title(check_id)) for check_id in skipped.names))
         st.markdown("**Ran**")
-        st.caption(" · ".join(escape.markdown(name) for name in ran))
+        st.caption(" · ".join(escape.markdown(title(check_id)) for check_id in missed.ran))
 
 
 def history(kept: Sequence[Study[Report]], shown_id: str) -> None:

@@ -6,7 +6,6 @@ What `check` prints for people: findings most severe first, each with its fix, t
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from stethoscope.evidence.fit import FitSettings
 from stethoscope.studies.diagnosis.report import Report, report_to_json
 from stethoscope.studies.diagnosis.request import Request
 from stethoscope.studies.diagnosis.run import Diagnosis
+from stethoscope.studies.diagnosis.unseen import unseen
 from stethoscope.types import ModelFile, Status
 
 FOUND = 1
@@ -150,20 +150,15 @@ def diagnosis(report: Report) -> None:
     for finding in report.findings:
         print_finding(console, finding, finding.where)
     counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
-    outcomes = Counter(outcome.status for outcome in report.outcomes)
+    missed = unseen(report)
     console.print(
-        f"[bold]{counts or 'No finding'}[/]  {outcomes[Status.OK]} checks ran, {outcomes[Status.SKIPPED]} could not, "
-        f"{outcomes[Status.FAILED]} broke  ({report.wall_s:.1f} s)"
+        f"[bold]{counts or 'No finding'}[/]  {len(missed.ran)} checks ran, {missed.skipped_count} could not, "
+        f"{len(missed.broken)} broke  ({report.wall_s:.1f} s)"
     )
-    reasons: dict[str, list[str]] = {}
-    for stage in report.stages:
-        if stage.reason:
-            reasons.setdefault(stage.reason, []).append(stage.title)
-    for reason, titles in reasons.items():
-        console.print(f"  [dim]{escape(', '.join(titles))}: {escape(reason)}[/]")
-    for outcome in report.outcomes:
-        if outcome.status is Status.FAILED:
-            console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
+    for note in missed.noted:
+        console.print(f"  [dim]{escape(', '.join(note.names))}: {escape(note.reason)}[/]")
+    for outcome in missed.broken:
+        console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
 
 
 def print_finding(console: Console, finding: Finding, where: str) -> None:

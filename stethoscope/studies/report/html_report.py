@@ -14,7 +14,7 @@ from importlib.resources import files
 from stethoscope import __version__
 from stethoscope.checks.judging.findings import Bars, Curves, EvidenceItem, Histogram, Mark, Number, Symptom, Table
 from stethoscope.studies.diagnosis.report import Report
-from stethoscope.types import Status
+from stethoscope.studies.diagnosis.unseen import unseen
 
 
 def render(report: Report) -> str:
@@ -37,12 +37,13 @@ def render(report: Report) -> str:
         }
         for finding in report.findings
     ]
+    missed = unseen(report)
     return template.render(
         report=report,
         cards=cards,
         counts=report.counts(),
-        ran=[outcome.check_id for outcome in report.outcomes if outcome.status is Status.OK],
-        not_run=[outcome for outcome in report.outcomes if outcome.status is not Status.OK],
+        ran=missed.ran,
+        not_run=missed.not_run,
         created=datetime.fromtimestamp(report.created_s, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
     )

@@ -1,0 +1,86 @@
+"""What a diagnosis could not look at, by reason, the same for page, command line and report."""
+
+from __future__ import annotations
+
+from stethoscope.checks.judging.findings import Outcome
+from stethoscope.studies.diagnosis.report import Report, StageReport
+from stethoscope.studies.diagnosis.unseen import LeftOut, unseen
+from stethoscope.studies.report import html_report
+from stethoscope.types import Status
+
+REPORT = Report(
+    request={},
+    outcomes=(
+        Outcome("dead-relu", Status.OK),
+        Outcome("loss-flat", Status.SKIPPED, reason="No data was given."),
+        Outcome("overfitting", Status.FAILED, reason="It broke."),
+        Outcome("loss-slow", Status.SKIPPED, reason="No data was given."),
+        Outcome("copied-runs", Status.SKIPPED, reason="One run."),
+    ),
+    stages=(
+        StageReport("model", "Reading the model", "done"),
+        StageReport("data", "Reading the data", "skipped", "No data was given."),
+        StageReport("training", "A short training", "failed", "It crashed."),
+        StageReport("weights", "Weights", "done", "Half of them."),
+        StageReport("prove", "Trying the fixes", "skipped", "No data was given."),
+    ),
+    status=Status.OK,
+)
+
+
+def test_what_was_not_looked_at_is_listed_by_reason():
+    found = unseen(REPORT)
+    assert [stage.id for stage in found.stages] == ["data", "training"]
+    assert found.noted == (
+        LeftOut("No data was given.", ("Reading the data", "Trying the fixes")),
+        LeftOut("It crashed.", ("A short training",)),
+        LeftOut("Half of them.", ("Weights",)),
+    )
+    assert found.skipped == (
+        LeftOut("No data was given.", ("loss-flat", "loss-slow")),
+        LeftOut("One run.", ("copied-runs",)),
+    )
+    assert found.skipped_count == 3
+    assert [one.check_id for one in found.broken] == ["overfitting"]
+    assert [one.check_id for one in found.not_run] == ["loss-flat", "overfitting", "loss-slow", "copied-runs"]
+    assert found.ran == ("dead-relu",)
+
+
+def test_nothing_is_unseen_where_all_ran():
+    found = unseen(Report(request={}, outcomes=(Outcome("dead-relu", Status.OK),), stages=REPORT.stages[:1]))
+    assert not (found.stages or found.noted or found.skipped or found.broken or found.not_run)
+
+
+def test_the_report_file_lists_them():
+    page = html_report.render(REPORT)
+    assert "1 checks ran, 4 did not" in page
+    assert all(one.check_id in page and one.reason in page for one in unseen(REPORT).not_run)
+
+
+def test_the_command_line_and_the_page_say_so(capsys):
+    from streamlit.testing.v1 import AppTest
+
+    from stethoscope.cli.check import diagnosis
+
+    diagnosis(REPORT)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "1 checks ran, 3 could not, 1 broke" in printed
+    assert "Reading the data, Trying the fixes: No data was given." in printed
+    assert "overfitting: It broke." in printed
+
+    def page():
+        from dashboard.behaviour.diagnosis_parts import _skipped, _verdict
+        from tests.studies.diagnosis.test_unseen import REPORT
+
+        _verdict(REPORT)
+        _skipped(REPORT)
+
+    app = AppTest.from_function(page, default_timeout=60).run()
+    assert not app.exception
+    assert [box.label for box in app.expander] == ["1 check ran, 3 could not"]
+    assert [text.value.replace("\\", "") for text in app.markdown if "Not run" in text.value] == [
+        "**Not run:** No data was given.",
+        "**Not run:** One run.",
+    ]
+    assert any("reading the data, a short training" in str(element.value).replace("\\", "") for element in app.markdown)
+    assert "It broke" in app.warning[0].value
