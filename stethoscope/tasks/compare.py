@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from stethoscope.architecture.matching import is_across, match
 from stethoscope.compare.both import OfBoth
 from stethoscope.compare.parity.comparison import Comparison, InputCause, OutputPair, Parting, merged
 from stethoscope.compare.parity.comparison_jobs import RECORDED
@@ -23,24 +22,24 @@ from stethoscope.compare.parity.divergence_cause import (
     worst_rows,
 )
 from stethoscope.compare.parity.edge_answers import TurnedInputs, edges
-from stethoscope.compare.parity.first_divergence import Divergence, LayerError, first_divergence, layer_errors, reads
-from stethoscope.compare.parity.labels import at_the_cut, at_the_input, layer_row, scored
-from stethoscope.compare.parity.layer_pairs import first_cut, pair
+from stethoscope.compare.parity.first_divergence import Divergence
+from stethoscope.compare.parity.labels import at_the_input, layer_row, scored
+from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.output_pairs import pair_inputs, pair_outputs
 from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
 from stethoscope.compare.parity.preprocessing import cut_off, tried_inputs
 from stethoscope.compare.parity.recorded import recorded, timed
 from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
+from stethoscope.compare.parity.walk import Walk
 from stethoscope.data.feeds.batching import Batching
 from stethoscope.errors import BadInput
 from stethoscope.memory.allocation import give_back
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, Feed
+from stethoscope.types import Feed
 
 _INTEGERS = ("int8", "int16")
 """Precisions whose inputs cut off values themselves: that the second's do so, too, is no difference."""
-_Part = Callable[[Sequence[LayerError]], Divergence | None]
 
 
 class Compare:
@@ -190,21 +189,17 @@ class _Comparing:
         if problem or other_problem:
             return found
         context.report("match", 0.85, "matching layers")
-        across = is_across(first.architecture, second.architecture)
-        matched = _matched(first.architecture, second.architecture, across)
-        floor = found.tolerance.floor
-        pairs = pair(tensors, others, matched, floor, certain=not across)
-        sources = reads(first.architecture, tensors)
-        errors = layer_errors(tensors, others, pairs, sources, floor=floor)
-        same = {one.key: one.same for one in errors}
-        rows = [layer_row(pairs[key], tensors, others, same[key]) for key in tensors if key in pairs]
+        walk = Walk(first, second, (tensors, others), found.tolerance.floor)
+        part = walk.divergence() if found.verdict == "different" else None
+        pairs = walk.pairs(part)
+        rows = [layer_row(pairs[key], tensors, others, walk.explained(pairs[key])) for key in tensors if key in pairs]
         taken = {one.b for one in pairs.values()}
         unmatched = OfBoth(
             tuple(key for key in tensors if key not in pairs), tuple(key for key in others if key not in taken)
         )
         parting: Parting | None = None
         folded = ""
-        if found.verdict == "different":
+        if part is not None:
             why = partial(
                 explain,
                 first=first,
@@ -212,52 +207,31 @@ class _Comparing:
                 tensors=(tensors, others),
                 pairs=pairs,
                 feed=feed,
-                matched=matched,
+                matched=walk.matched,
                 preprocessing=found.preprocessing,
             )
-            part = partial(first_divergence, first.architecture, tensors, others, pairs)
-            errors_but = partial(layer_errors, tensors, others, pairs, sources, floor=floor)
-            parting, folded = self._parting(part, errors, errors_but, why, across)
+            parting, folded = self._parting(walk, part, pairs, why)
         if parting is None and found.preprocessing is not None:
             parting = at_the_input(found.preprocessing, tensors, pairs)
         if found.verdict == "within_tolerance" and parting is None:
-            cut = first_cut(tensors, others, pairs)
-            parting = None if cut is None else at_the_cut(cut, tensors, others, second.file.name)
+            parting = walk.cut()
         hidden = merged(rows, parting, first.architecture)
         layers = tuple(replace(row, merged=row.key in hidden or row.a == folded) for row in rows)
         return replace(found, first_divergence=parting, layers=layers, unmatched=unmatched)
 
     def _parting(
-        self,
-        part: _Part,
-        errors: Sequence[LayerError],
-        errors_but: Callable[..., list[LayerError]],
-        why: Callable[[Divergence], Parting],
-        across: bool,
-    ) -> tuple[Parting | None, str]:
+        self, walk: Walk, part: Divergence, pairs: Mapping[str, TensorPair], why: Callable[[Divergence], Parting]
+    ) -> tuple[Parting, str]:
         """(where they part and why, the layer before it whose factors lie in that layer's weights: "" for none)."""
-        found = part(errors)
-        if found is None:
-            return None, ""
+        found = walk.of_first(part, pairs)
         self._context.report("cause", 0.92, f"why {found.layer} parts")
         told = why(found)
-        if across and may_be_folded(told):
-            after = part(errors_but(excused={found.layer}))
-            later = None if after is None else why(after)
+        if walk.across and may_be_folded(told):
+            after = walk.divergence(excused={part.layer})
+            later = None if after is None else why(walk.of_first(after, pairs))
             if later is not None and is_tried(later):
                 return later, found.layer
         return told, ""
-
-
-def _matched(first: Architecture, second: Architecture, across: bool) -> dict[str, tuple[str, Any]]:
-    """The second model's layer for each of the first, and how it was matched; in one language the same name is the same layer."""
-    found: dict[str, tuple[str, Any]] = {one.a: (one.b, one.how) for one in match(first, second)}
-    if not across:
-        taken, names = {b for b, _ in found.values()}, {layer.path for layer in second.layers}
-        for layer in first.layers:
-            if layer.path not in found and layer.path in names - taken:
-                found[layer.path] = (layer.path, "name")
-    return found
 
 
 def _layer_feed(first: Recording) -> Feed:

@@ -20,21 +20,24 @@ _AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class ArrayDifference:
-    """Differences of b from a. Values that are no number in both count as equal; in one of them, as infinitely far."""
+    """How far a and b are apart, the same whichever comes first.
+
+    Values that are no number in both count as equal; in one of them, as infinitely far.
+    """
 
     elements: int
     max_abs: float
     mean_abs: float
     max_rel: float
-    """The largest |a − b| as a share of the largest |a|."""
+    """The largest |a − b| as a share of the largest value of either."""
     nrmse: float
-    """The root of the mean square of a − b, as a share of that of a."""
+    """The root of the mean square of a − b, as a share of that of both: 2 at most, and 2 only where b is −a."""
     cosine: float | None
     """Of the angle between both as vectors; None where one of them is all zeros."""
     sqnr_db: float | None
     """Signal to noise: 20 log10 of 1 / nrmse; None for equal arrays."""
-    scale_a: float
-    """The largest |a|."""
+    scale: float
+    """The largest |value| of either."""
     nonfinite: int
     """Places where just one of them is a number."""
 
@@ -58,7 +61,7 @@ def largest_of(measures: Sequence[float | None]) -> float | None:
 
 
 def array_difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> ArrayDifference:
-    """The differences of `b` from `a`, arrays of numbers of one shape.
+    """The differences of `a` and `b`, arrays of numbers of one shape.
 
     Raises:
         ValueError: the shapes are not the same.
@@ -82,23 +85,24 @@ def array_difference(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> ArrayDifferenc
         if not x.size:
             continue
         product, square_a, square_b = product + _dot(x, y), square_a + xx, square_b + yy
-        scale = max(scale, float(x.max()), -float(x.min()))
+        scale = max(scale, float(x.max()), -float(x.min()), float(y.max()), -float(y.min()))
         gap = np.subtract(x, y, out=y)
         np.abs(gap, out=gap)
         most, total, squares = max(most, float(gap.max())), total + float(gap.sum()), squares + _dot(gap, gap)
     count = max(1, left.size)
-    nrmse = math.sqrt(squares / square_a) if square_a else (0.0 if squares == 0 else math.inf)
+    power = (square_a + square_b) / 2
+    nrmse = math.sqrt(squares / power) if power else 0.0
     if nonfinite:
         most = nrmse = math.inf
     return ArrayDifference(
         elements=left.size,
         max_abs=most,
         mean_abs=total / count if not nonfinite else math.inf,
-        max_rel=most / scale if scale else (0.0 if most == 0 else math.inf),
+        max_rel=most / scale if scale else 0.0,
         nrmse=nrmse,
         cosine=max(-1.0, min(1.0, product / math.sqrt(square_a * square_b))) if square_a and square_b else None,
         sqnr_db=-20 * math.log10(nrmse) if 0 < nrmse < math.inf else None,
-        scale_a=scale,
+        scale=scale,
         nonfinite=nonfinite,
     )
 
@@ -109,7 +113,10 @@ def _dot(a: npt.NDArray[np.float64], b: npt.NDArray[np.float64]) -> float:
 
 
 def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float | None:
-    """The share of rows whose k largest entries in a are among the k largest in b, ties included; None where there are no classes."""
+    """The share of rows whose k largest entries in one are among the k largest in the other, ties included.
+
+    None where there are no classes.
+    """
     if (
         a.shape != b.shape
         or a.ndim < 2
@@ -122,25 +129,39 @@ def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float
     if k == 1:
         return float(np.mean(np.argmax(a, axis=-1) == np.argmax(b, axis=-1)))
     rows_a, rows_b = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
-    top_a = np.argpartition(-rows_a, k - 1, axis=-1)[:, :k]
-    least_b = -np.partition(-rows_b, k - 1, axis=-1)[:, k - 1]
-    # Entries of b that are as large as its k-th belong to its k largest too: rounded probabilities are often alike.
-    return float(np.mean(np.take_along_axis(rows_b, top_a, axis=-1).min(axis=-1) >= least_b))
+    return float(np.mean(_among_largest(rows_a, rows_b, k) | _among_largest(rows_b, rows_a, k)))
+
+
+def _among_largest(rows: npt.NDArray[Any], others: npt.NDArray[Any], k: int) -> npt.NDArray[np.bool_]:
+    """Of each row, whether its k largest entries are among the k largest of the other's."""
+    top = np.argpartition(-rows, k - 1, axis=-1)[:, :k]
+    least = -np.partition(-others, k - 1, axis=-1)[:, k - 1]
+    # Entries that are as large as the k-th belong to the k largest too: rounded probabilities are often alike.
+    among: npt.NDArray[np.bool_] = np.take_along_axis(others, top, axis=-1).min(axis=-1) >= least
+    return among
 
 
 def decided_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], margin: float) -> float | None:
-    """As `top_agreement` with k = 1, but a row counts as agreeing where a itself hardly prefers its class to the one that b names.
+    """As `top_agreement` with k = 1, but a row counts as agreeing where either hardly prefers its class to the one that the other names.
 
     Args:
-        a: of the model that is right.
+        a: of one model.
         b: of the other.
-        margin: what a may prefer its class by, as a share of the root mean square of a.
+        margin: what one may prefer its class by, as a share of its root mean square.
     """
     if top_agreement(a, b) is None:
         return None
     rows_a, rows_b = (one.reshape(-1, one.shape[-1]).astype(np.float64) for one in (a, b))
-    named = np.take_along_axis(rows_a, rows_b.argmax(axis=-1)[:, None], axis=-1)[:, 0]
-    return float(np.mean(rows_a.max(axis=-1) - named <= margin * np.sqrt(np.mean(np.square(rows_a)))))
+    return float(np.mean(_hardly_preferred(rows_a, rows_b, margin) | _hardly_preferred(rows_b, rows_a, margin)))
+
+
+def _hardly_preferred(
+    rows: npt.NDArray[np.float64], others: npt.NDArray[np.float64], margin: float
+) -> npt.NDArray[np.bool_]:
+    """Of each row, whether it prefers its class by no more than the margin to the one that the other names."""
+    named = np.take_along_axis(rows, others.argmax(axis=-1)[:, None], axis=-1)[:, 0]
+    hardly: npt.NDArray[np.bool_] = rows.max(axis=-1) - named <= margin * np.sqrt(np.mean(np.square(rows)))
+    return hardly
 
 
 _MOST_AXES = 6

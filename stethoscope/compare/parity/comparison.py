@@ -40,7 +40,7 @@ class OutputPair:
     mean_abs_diff: float | None
     max_rel_diff: float | None
     nrmse: float | None
-    """The root mean square difference as a share of the first's."""
+    """The root mean square difference as a share of both."""
     cosine: float | None
     sqnr_db: float | None
     """Signal to noise; None for equal arrays."""
@@ -66,7 +66,7 @@ class ComparedLayer:
     """How they were matched."""
     orientation: str
     nrmse: float | None
-    """The root mean square difference as a share of the first's."""
+    """The root mean square difference as a share of both."""
     max_abs: float | None
     cosine: float | None
     sqnr_db: float | None
@@ -122,7 +122,7 @@ class Parting:
     seen_at: OfBoth[str] | None = None
     """Where the answers were seen to differ; None where they part at the input."""
     nrmse: float | None = None
-    """How far the answers are apart there, as a share of the first's; None where it has no finite value."""
+    """How far the answers are apart there, as a share of both; None where it has no finite value."""
 
     @property
     def place(self) -> tuple[str, str]:

@@ -16,6 +16,8 @@ from stethoscope.compare.parity.array_difference import (
 )
 from tests.tables import each
 
+RANDOM = np.random.default_rng(0)
+
 
 def test_the_measures_are_those_of_the_whole_array():
     random = np.random.default_rng(0)
@@ -25,10 +27,28 @@ def test_the_measures_are_those_of_the_whole_array():
     gap = a.astype(np.float64) - b.astype(np.float64)
     assert found.max_abs == pytest.approx(np.abs(gap).max(), rel=1e-12)
     assert found.mean_abs == pytest.approx(np.abs(gap).mean(), rel=1e-9)
-    assert found.nrmse == pytest.approx(np.linalg.norm(gap) / np.linalg.norm(a.astype(np.float64)), rel=1e-9)
+    both = np.sqrt((np.square(a.astype(np.float64)).sum() + np.square(b.astype(np.float64)).sum()) / 2)
+    assert found.nrmse == pytest.approx(np.linalg.norm(gap) / both, rel=1e-9)
     assert found.sqnr_db == pytest.approx(-20 * math.log10(found.nrmse))
     assert found.cosine == pytest.approx(1.0, abs=1e-5)
-    assert found.max_rel == pytest.approx(np.abs(gap).max() / np.abs(a).max(), rel=1e-6)
+    assert found.max_rel == pytest.approx(np.abs(gap).max() / max(np.abs(a).max(), np.abs(b).max()), rel=1e-6)
+
+
+@each("scale", [0.0, 0.2, 1.0, 40.0])
+def test_the_measures_are_the_same_when_the_arrays_are_exchanged(scale):
+    a = RANDOM.random((40, 7))
+    b = scale * a + 0.02 * RANDOM.random(a.shape)
+    assert array_difference(a, b) == array_difference(b, a)
+    for k in (1, 3, 5):
+        assert top_agreement(a, b, k) == top_agreement(b, a, k)
+    assert decided_agreement(a, b, 0.05) == decided_agreement(b, a, 0.05)
+
+
+def test_a_thing_beside_zeros_is_far_in_both_orders():
+    found = array_difference(np.zeros(3), np.ones(3))
+    assert found == array_difference(np.ones(3), np.zeros(3))
+    assert found.nrmse == pytest.approx(math.sqrt(2))
+    assert found.max_rel == 1.0
 
 
 def test_numbers_that_are_none_count_as_equal_only_to_their_like():
@@ -65,9 +85,6 @@ def test_a_class_that_is_hardly_preferred_may_turn():
     assert decided_agreement(a, b, 0.1) == pytest.approx(2 / 3)
     assert decided_agreement(a, b, 0.0) == pytest.approx(1 / 3)
     assert decided_agreement(a[:, :1], b[:, :1], 0.1) is None
-
-
-RANDOM = np.random.default_rng(0)
 
 
 @each("shape", [(2, 5, 5, 3), (2, 4, 6, 3), (2, 3, 3, 3), (2, 7, 4)])

@@ -1,0 +1,165 @@
+"""Two models layer by layer: pairs of layers, their differences and the first that parts, the same whichever is given first.
+
+Pairs are found, and the parting looked for, along the order of one model. Were that always the one that is given first, two
+models exchanged would part elsewhere: so it is chosen by what the models are, and what is found there is told in the layers of
+the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from stethoscope.architecture.matching import is_across, match
+from stethoscope.compare.both import OfBoth
+from stethoscope.compare.parity.array_difference import array_difference, orient
+from stethoscope.compare.parity.comparison import Parting
+from stethoscope.compare.parity.first_divergence import Divergence, first_divergence, layer_errors, reads
+from stethoscope.compare.parity.labels import at_the_cut
+from stethoscope.compare.parity.layer_pairs import TensorPair, first_cut, pair
+from stethoscope.compare.parity.layer_tensors import LayerTensors
+from stethoscope.compare.parity.side import SideSeen
+from stethoscope.models.formats import format_of
+from stethoscope.types import Architecture
+
+Matched = dict[str, tuple[str, Literal["name", "structure"]]]
+
+
+class Walk:
+    """Along the model that leads, beside the other."""
+
+    def __init__(
+        self, first: SideSeen, second: SideSeen, tensors: tuple[LayerTensors, LayerTensors], floor: float
+    ) -> None:
+        """Pairs the layers.
+
+        Args:
+            first: the model that is given first.
+            second: the other.
+            tensors: of both, on the same rows.
+            floor: the share that the precision of both alone may make.
+        """
+        self._tensors, self._floor = tensors, floor
+        self._as_given = leads(first, second, tensors)
+        self._leader, self._other = (first, second) if self._as_given else (second, first)
+        self._ahead, self._behind = tensors if self._as_given else tensors[::-1]
+        self.across = is_across(first.architecture, second.architecture)
+        matched = _matched(self._leader.architecture, self._other.architecture, self.across)
+        self._pairs = pair(self._ahead, self._behind, matched, floor, certain=not self.across)
+        self._sources = reads(self._leader.architecture, self._ahead)
+        self._sources_of_first = self._sources if self._as_given else reads(first.architecture, tensors[0])
+        self._errors = layer_errors(self._ahead, self._behind, self._pairs, self._sources, floor=floor)
+        self._explained = {error.key for error in self._errors if error.same}
+        self.matched: Matched = matched if self._as_given else {b: (a, how) for a, (b, how) in matched.items()}
+        """The second model's layer for each of the first, and how it was matched."""
+
+    def divergence(self, excused: Collection[str] = ()) -> Divergence | None:
+        """Where they part, in the layers of the model that leads; None where no layer is to blame.
+
+        Args:
+            excused: layers of that model whose difference is put right by those that read them.
+        """
+        errors = self._errors
+        if excused:
+            errors = layer_errors(
+                self._ahead, self._behind, self._pairs, self._sources, floor=self._floor, excused=excused
+            )
+        return first_divergence(self._leader.architecture, self._ahead, self._behind, self._pairs, errors)
+
+    def pairs(self, parting: Divergence | None) -> dict[str, TensorPair]:
+        """The pairs by the key of the first model.
+
+        Where a tensor of the first is several layers' counterpart, of these the one is taken at which they part, else the one
+        most like it, of equals the last.
+
+        Args:
+            parting: as `divergence` gives it.
+        """
+        if self._as_given:
+            return dict(self._pairs)
+        nearest: dict[str, TensorPair] = {}
+        for one in self._pairs.values():
+            known = nearest.get(one.b)
+            if known is None or one.difference.nrmse <= known.difference.nrmse:
+                nearest[one.b] = one
+        if parting is not None:
+            nearest[parting.pair.b] = parting.pair
+        return {key: self._mirrored(nearest[key]) for key in self._behind if key in nearest}
+
+    def explained(self, one: TensorPair) -> bool:
+        """Whether what went in and the precision explain the difference of a pair by the key of the first model."""
+        return (one.a if self._as_given else one.b) in self._explained
+
+    def of_first(self, found: Divergence, pairs: Mapping[str, TensorPair]) -> Divergence:
+        """Where they part, in the layers of the first model.
+
+        Args:
+            found: as `divergence` gives it.
+            pairs: as `pairs` gives them.
+        """
+        if self._as_given:
+            return found
+        first, second = self._tensors
+        parts = self._mirrored(found.pair)
+        partners: dict[str, set[str]] = {}
+        for one in pairs.values():
+            partners.setdefault(first.layers[one.a], set()).add(second.layers[one.b])
+        layer = first.layers[parts.a]
+        group, known, seen = [layer], [], {layer}
+        waiting = list(self._sources_of_first.get(layer, ()))
+        while waiting:
+            path = waiting.pop(0)
+            if path in seen:
+                continue
+            seen.add(path)
+            theirs = partners.get(path, set()) - set(found.group)
+            if theirs:
+                known += [path] * bool(theirs & set(found.known))
+                continue
+            group.append(path)
+            waiting.extend(self._sources_of_first.get(path, ()))
+        return Divergence(parts, layer, tuple(reversed(group)), tuple(known))
+
+    def cut(self) -> Parting | None:
+        """The first layer that cuts off what it should hold, whichever of the two keeps the integers; None for none."""
+        cut = first_cut(self._ahead, self._behind, self._pairs)
+        if cut is None:
+            return None
+        found = at_the_cut(cut, self._ahead, self._behind, self._other.file.name)
+        if self._as_given:
+            return found
+        return replace(found, a=found.b, b=found.a, layer=found.b, group=(found.b,), seen_at=OfBoth(found.b, found.a))
+
+    def _mirrored(self, one: TensorPair) -> TensorPair:
+        """A pair as the model behind sees it."""
+        left, right = self._behind.read(one.b), self._ahead.read(one.a)
+        turned = orient(left, right)
+        assert turned is not None, "what can be turned one way can be turned back"
+        return TensorPair(one.b, one.a, one.how, turned[0], array_difference(left, turned[1]))
+
+
+def leads(first: SideSeen, second: SideSeen, tensors: tuple[LayerTensors, LayerTensors]) -> bool:
+    """Whether the first model is the one that is walked; the same model of both whichever is given first.
+
+    Layers lead operators, real numbers lead integers, more tensors lead fewer: the one that shows more tells where the other
+    has put several together. Of models alike in all that, the names of their layers decide, then what these answer: which means
+    nothing, but is the same in both orders.
+    """
+    return _rank(first, tensors[0]) <= _rank(second, tensors[1])
+
+
+def _rank(side: SideSeen, tensors: LayerTensors) -> tuple[bool, bool, int, list[tuple[str, float, float]]]:
+    answers = [(tensors.layers[key], tensors.moments[key].mean, tensors.moments[key].std) for key in tensors]
+    return not format_of(side.architecture).live, bool(tensors.steps), -len(tensors), answers
+
+
+def _matched(first: Architecture, second: Architecture, across: bool) -> Matched:
+    """The second model's layer for each of the first, and how it was matched; in one language the same name is the same layer."""
+    found: Matched = {one.a: (one.b, one.how) for one in match(first, second)}
+    if not across:
+        taken, names = {b for b, _ in found.values()}, {layer.path for layer in second.layers}
+        for layer in first.layers:
+            if layer.path not in found and layer.path in names - taken:
+                found[layer.path] = (layer.path, "name")
+    return found
