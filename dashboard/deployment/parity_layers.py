@@ -49,7 +49,7 @@ def _behind(found: Iterable[LayerPair], reads: Mapping[str, Sequence[str]]) -> s
 
 
 def errors(compared: Comparison, architecture: Architecture | None = None) -> dict[str, float]:
-    """By layer of the first model, the difference as a share of its own values; layers without a finite one are left out."""
+    """By layer of the first model, the difference as a share of the values of both; layers without a finite one are left out."""
     found: dict[str, float] = {}
     for one in pairs(compared, architecture):
         if not one.merged and one.nrmse is not None:
