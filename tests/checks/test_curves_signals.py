@@ -221,7 +221,7 @@ def test_a_dead_layer_is_named_and_mended_before_a_frozen_one():
     assert isinstance(finding.fix, SetInitialiser) and finding.fix.layers == ("second",)
     flat = training(base=run(0.0, FLAT))
     (finding,) = found("loss-flat", training=flat, overfit=overfit)
-    assert "second (all units are dead)" in finding.message
+    assert f"second ({DEAD})" in finding.message
     assert finding.fault == Fault.INITIALISATION
 
 

@@ -14,17 +14,17 @@ REPORT = Report(
     request={},
     outcomes=(
         Outcome("dead-relu", Status.OK),
-        Outcome("loss-flat", Status.SKIPPED, reason="No data was given."),
+        Outcome("loss-flat", Status.SKIPPED, reason="No data."),
         Outcome("overfitting", Status.FAILED, reason="It broke."),
-        Outcome("loss-slow", Status.SKIPPED, reason="No data was given."),
+        Outcome("loss-slow", Status.SKIPPED, reason="No data."),
         Outcome("copied-runs", Status.SKIPPED, reason="One run."),
     ),
     stages=(
         StageReport("model", "Reading the model", "done"),
-        StageReport("data", "Reading the data", "skipped", "No data was given."),
+        StageReport("data", "Reading the data", "skipped", "No data."),
         StageReport("training", "A short training", "failed", "It crashed."),
         StageReport("weights", "Weights", "done", "Half of them."),
-        StageReport("prove", "Trying the fixes", "skipped", "No data was given."),
+        StageReport("prove", "Trying the fixes", "skipped", "No data."),
     ),
     status=Status.OK,
 )
@@ -34,14 +34,11 @@ def test_what_was_not_looked_at_is_listed_by_reason():
     found = unseen(REPORT)
     assert [stage.id for stage in found.stages] == ["data", "training"]
     assert found.noted == (
-        LeftOut("No data was given.", ("Reading the data", "Trying the fixes")),
+        LeftOut("No data.", ("Reading the data", "Trying the fixes")),
         LeftOut("It crashed.", ("A short training",)),
         LeftOut("Half of them.", ("Weights",)),
     )
-    assert found.skipped == (
-        LeftOut("No data was given.", ("loss-flat", "loss-slow")),
-        LeftOut("One run.", ("copied-runs",)),
-    )
+    assert found.skipped == (LeftOut("No data.", ("loss-flat", "loss-slow")), LeftOut("One run.", ("copied-runs",)))
     assert found.skipped_count == 3
     assert [one.check_id for one in found.broken] == ["overfitting"]
     assert [one.check_id for one in found.not_run] == ["loss-flat", "overfitting", "loss-slow", "copied-runs"]
@@ -66,7 +63,8 @@ def test_the_command_line_and_the_page_say_so(capsys):
 
     diagnosis(REPORT)
     printed = " ".join(capsys.readouterr().out.split())
-    assert re.findall(r"(\d+) checks? ran, (\d+) could not, (\d+) broke", printed) == [("1", "3", "1")]
+    (counts,) = re.findall(r"\d+ checks? ran[^.]*broke", printed)
+    assert re.findall(r"\d+", counts) == ["1", "3", "1"]
     for left_out in unseen(REPORT).noted:
         assert f"{', '.join(left_out.names)}: {left_out.reason}" in printed
     assert all(f"{one.check_id}: {one.reason}" in printed for one in unseen(REPORT).broken)
