@@ -147,8 +147,8 @@ def test_a_loss_that_nobody_said_fits_head_and_targets(units, activation, y, nam
 @each(
     ("said", "fit", "expected", "sentence"),
     [
-        (None, FitSettings(), ("Adam", {"learning_rate": 0.001}), "Adam with a learning rate of 0.001"),
-        (None, FitSettings(learning_rate=0.5), ("Adam", {"learning_rate": 0.5}), "the given learning rate 0.5"),
+        (None, FitSettings(), ("Adam", {"learning_rate": 0.001}), "rate of 0.001"),
+        (None, FitSettings(learning_rate=0.5), ("Adam", {"learning_rate": 0.5}), "rate 0.5"),
         (None, FitSettings(optimizer="sgd"), ("SGD", {"learning_rate": 0.01}), ""),
         (
             {"class_name": "SGD", "config": {"momentum": 0.9, "learning_rate": 0.2}},
