@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stethoscope.memory.sharing import Split
-from stethoscope.memory.sharing_programs import SharingCode
+from stethoscope.memory.sharing import SharingCode, Split
 
 
 @dataclass(frozen=True)
