@@ -120,12 +120,10 @@ def _peak_bytes(path: str, name: str) -> int:
 
 
 def _calls(path: str) -> tuple[Any, dict[str, Callable[[], Any]]]:
-    from stethoscope.architecture.open_sizes import Sizes, sizes_to_try
     from stethoscope.data.feeds.dummy import dummy_feed
 
     architecture, runner = _opened(Path(path))
-    sizes = next(sizes_to_try(runner.inputs, Sizes.every(TOKENS)))
-    feed = dummy_feed(architecture, runner.inputs, ROWS, 0, sizes)
+    feed = dummy_feed(architecture, runner.inputs, ROWS, 0, TOKENS)
     watching = _watching(architecture, runner)
     return architecture, {"plain": lambda: runner.predict(feed), "watched": lambda: watching.reduce(feed)}
 
