@@ -234,7 +234,8 @@ def _rank(name: str) -> tuple[int, int]:
     """Whole epochs before single batches, the total before the loss of one output, well-known metrics before others."""
     lower = bare(name)
     batch = "batch" in name.lower() or "iteration" in name.lower()
-    known = next((at for at, word in enumerate(_BETTER_KNOWN) if word in words_of(name)), len(_BETTER_KNOWN))
+    words = words_of(name)
+    known = next((at for at, word in enumerate(_BETTER_KNOWN) if word in words), len(_BETTER_KNOWN))
     return int(batch), int(lower != "loss") if _LOSS.search(lower) else known
 
 

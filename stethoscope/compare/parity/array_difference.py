@@ -195,6 +195,10 @@ class Orientation:
             return _LAYOUTS.get(self.order, f"axes {', '.join(map(str, self.order))}")
         return "another shape" if self.reshaped else ""
 
+    def back(self) -> Orientation:
+        """How an array of the first model is turned so that it lies as that of the second."""
+        return Orientation(tuple(sorted(range(len(self.order)), key=self.order.__getitem__)), self.reshaped)
+
     def apply(self, b: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
         """The array as the first model has it, of the given shape."""
         if not self.order:

@@ -41,6 +41,10 @@ class TensorPair:
     orientation: Orientation
     difference: ArrayDifference
 
+    def exchanged(self) -> TensorPair:
+        """The same pair as the second model sees it; the difference is that of either."""
+        return TensorPair(self.b, self.a, self.how, self.orientation.back(), self.difference)
+
 
 def pair(
     first: LayerTensors,

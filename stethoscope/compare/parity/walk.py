@@ -13,7 +13,6 @@ from typing import Literal
 
 from stethoscope.architecture.matching import is_across, match
 from stethoscope.compare.both import OfBoth
-from stethoscope.compare.parity.array_difference import array_difference, orient
 from stethoscope.compare.parity.comparison import Parting
 from stethoscope.compare.parity.first_divergence import Divergence, first_divergence, layer_errors, reads
 from stethoscope.compare.parity.labels import at_the_cut
@@ -85,7 +84,7 @@ class Walk:
                 nearest[one.b] = one
         if parting is not None:
             nearest[parting.pair.b] = parting.pair
-        return {key: self._mirrored(nearest[key]) for key in self._behind if key in nearest}
+        return {key: nearest[key].exchanged() for key in self._behind if key in nearest}
 
     def explained(self, one: TensorPair) -> bool:
         """Whether what went in and the precision explain the difference of a pair by the key of the first model."""
@@ -101,7 +100,7 @@ class Walk:
         if self._as_given:
             return found
         first, second = self._tensors
-        parts = self._mirrored(found.pair)
+        parts = found.pair.exchanged()
         partners: dict[str, set[str]] = {}
         for one in pairs.values():
             partners.setdefault(first.layers[one.a], set()).add(second.layers[one.b])
@@ -130,13 +129,6 @@ class Walk:
         if self._as_given:
             return found
         return replace(found, a=found.b, b=found.a, layer=found.b, group=(found.b,), seen_at=OfBoth(found.b, found.a))
-
-    def _mirrored(self, one: TensorPair) -> TensorPair:
-        """A pair as the model behind sees it."""
-        left, right = self._behind.read(one.b), self._ahead.read(one.a)
-        turned = orient(left, right)
-        assert turned is not None, "what can be turned one way can be turned back"
-        return TensorPair(one.b, one.a, one.how, turned[0], array_difference(left, turned[1]))
 
 
 def leads(first: SideSeen, second: SideSeen, tensors: tuple[LayerTensors, LayerTensors]) -> bool:

@@ -111,6 +111,24 @@ def test_axes_of_length_one_and_flattening_are_other_shapes():
     assert np.array_equal(turned, a)
 
 
+@each(
+    ("a", "b"),
+    [
+        ((2, 4, 3), (2, 4, 3)),
+        ((2, 4, 5, 3), (2, 3, 4, 5)),
+        ((2, 1, 4, 3), (2, 3, 4)),
+        ((2, 3, 3, 3), (2, 3, 3, 3)),
+        ((2, 12), (2, 4, 3)),
+    ],
+)
+def test_what_is_turned_can_be_turned_back(a, b):
+    array = RANDOM.random(b)
+    ways = list(candidates(a, b))
+    assert ways
+    for way in ways:
+        np.testing.assert_array_equal(way.back().apply(way.apply(array, a), b), array)
+
+
 def test_other_sizes_have_no_orientation():
     assert orient(np.zeros((2, 3)), np.zeros((2, 4))) is None
     assert list(candidates((2, 3), (3, 2))) == []
