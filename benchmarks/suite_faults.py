@@ -20,6 +20,7 @@ from typing import Any
 
 from benchmarks.benchmark import Benchmark
 from tests.sources import nearest_tests
+from tests.suite import command
 
 ROOT = Path(__file__).resolve().parents[1]
 FAULTS, LIMIT_S, SEED = int(os.environ.get("FAULTS", "12")), 600.0, 17
@@ -146,10 +147,10 @@ def is_caught(clone: Path, module: Path) -> bool:
     mirrored = [str(folder.relative_to(clone))] if folder != clone / "tests" and folder.is_dir() else []
     if module.relative_to(clone).parts[0] == "dashboard":
         mirrored = ["tests/dashboard"]
-    command = [".venv/bin/python", "-m", "pytest", "-x", "--numprocesses", "auto", "--dist", "worksteal"]
     for tests in filter(None, (near, mirrored, ["tests/contracts"])):
         try:
-            done = subprocess.run([*command, *tests], cwd=clone, capture_output=True, check=False, timeout=LIMIT_S)
+            words = command("-x", *tests, python=".venv/bin/python")
+            done = subprocess.run(words, cwd=clone, capture_output=True, check=False, timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
             return True
         if done.returncode in _RED:

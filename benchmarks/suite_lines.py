@@ -13,7 +13,7 @@ import subprocess
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from benchmarks.benchmark import Benchmark
 from tests import lines, recorded
 from tests.lines import Line
+from tests.suite import command
 
 ROOT = Path(__file__).resolve().parents[1]
 LEAST_SHARE = 0.9419
@@ -35,42 +36,59 @@ def run(folder: Path) -> dict[str, Any]:
     maps, given = folder / "maps", folder / "given"
     given.mkdir()
     lines.prepare(ROOT, maps)
+    live = {"STETHOSCOPE_TEST_LIVE": "1"} if chooses else {}
     with marking(maps):
-        live = {"STETHOSCOPE_TEST_LIVE": "1"} if chooses else {}
-        ended = suite(STETHOSCOPE_TEST_GIVEN=str(given), **live)
+        ended = subprocess.run(
+            command("-q"),
+            cwd=ROOT,
+            env=os.environ | {"STETHOSCOPE_TEST_GIVEN": str(given), **live},
+            stdout=sys.stderr,
+            check=False,
+        ).returncode
     every = lines.lines_of(maps)
-    asked = {
-        job: key for path in given.glob("*.json") for job, key in json.loads(path.read_text("utf-8"))["ran_as"].items()
-    }
-    by_job = {path.name: lines.ran(every, path) for path in (maps / "jobs").iterdir()}
-    reached = lines.ran(every, maps / "marks").union(*(by_job[job] for job in by_job))
+    jobs = list((maps / "jobs").iterdir())
     figures: dict[str, Any] = {}
     if chooses:
-        sure = lines.ran(every, maps / "marks").union(*(by_job[job] for job in by_job if job not in asked))
-        by_key: dict[str, set[Line]] = {}
-        for job, key in asked.items():
-            by_key.setdefault(key, set()).update(by_job.get(job, ()))
-        chosen = choose(by_key, sure)
+        seconds = seconds_of()
+        ran_as = {
+            job: key
+            for path in given.glob("*.json")
+            for job, key in json.loads(path.read_text("utf-8"))["ran_as"].items()
+        }
+        of_key: dict[str, list[Path]] = {}
+        for job in jobs:
+            of_key.setdefault(ran_as.get(job.name, ""), []).append(job)
+        sure = [path for key, paths in of_key.items() if key not in seconds for path in paths]
+        reached = lines.ran(every, maps / "marks", *sure)
+        chosen = choose(
+            {key: lines.ran(every, *paths) for key, paths in of_key.items() if key in seconds}, seconds, reached
+        )
         recorded.keep_live(chosen)
-        figures = {"chosen": len(chosen), "chosen_s": round(sum(seconds_of()[key] for key in chosen), 1)}
-        reached = sure.union(*(by_key[key] for key in chosen))
+        figures = {"chosen": len(chosen), "chosen_s": round(sum(seconds[key] for key in chosen), 1)}
+    else:
+        reached = lines.ran(every, maps / "marks", *jobs)
     missed = Counter(line.module for line in set(every) - reached)
     share = len(reached) / len(every)
     return {
         "lines": len(every),
         "ran": len(reached),
         "share": round(share, 4),
-        "jobs": len(by_job),
+        "jobs": len(jobs),
         **figures,
         "missed": dict(missed.most_common(25)),
         "holds": ended == 0 and share >= LEAST_SHARE,
     }
 
 
-def choose(by_key: dict[str, set[Line]], sure: set[Line]) -> list[str]:
-    """The recorded answers whose jobs are worth being run every time, by lines that they add for each second."""
-    seconds, reached, chosen = seconds_of(), set(sure), []
-    left = {key: ran for key, ran in by_key.items() if key in seconds}
+def choose(by_key: Mapping[str, set[Line]], seconds: Mapping[str, float], reached: set[Line]) -> list[str]:
+    """The recorded answers whose jobs are worth being run every time, by lines that they add for each second.
+
+    Args:
+        by_key: the lines that each job went through.
+        seconds: how long each took.
+        reached: the lines that are gone through anyway; those of the chosen jobs are added.
+    """
+    left, chosen = dict(by_key), []
     while left:
         best = max(sorted(left), key=lambda key: len(left[key] - reached) / seconds[key])
         added = left.pop(best) - reached
@@ -104,14 +122,8 @@ def marking(maps: Path) -> Iterator[None]:
         hook.unlink()
 
 
-def suite(**more: str) -> int:
-    """Runs the tests of `make test`; returns their ending."""
-    command = [sys.executable, "-m", "pytest", "--numprocesses", "auto", "--dist", "worksteal", "-q"]
-    return subprocess.run(command, cwd=ROOT, env=os.environ | more, stdout=sys.stderr, check=False).returncode
-
-
 BENCHMARK = Benchmark(
-    id="suite-lines",
-    claim=f"`make test` goes through at least {LEAST_SHARE:.1%} of the engine's lines, as many as the suite that recorded nothing.",
-    run=run,
+    "suite_lines",
+    f"the tests go through {LEAST_SHARE:.1%} of the engine's lines, as the suite that recorded nothing",
+    run,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark
+from tests.suite import command
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT_S = 600.0
@@ -21,20 +21,9 @@ MOST_COLLECTION_S = 8.0
 
 def run(folder: Path) -> dict[str, Any]:
     """{"wall_s", "tests", "collection_s", "by_folder", "by_kind", "slowest"}; seconds of processor time where it says cpu."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "--numprocesses",
-        "auto",
-        "--dist",
-        "worksteal",
-        "-p",
-        "benchmarks.suite_clock",
-    ]
     start = time.monotonic()
     done = subprocess.run(
-        command,
+        command("-p", "benchmarks.suite_clock"),
         cwd=ROOT,
         env=os.environ | {"STETHOSCOPE_SUITE_CLOCK": str(folder)},
         capture_output=True,

@@ -185,7 +185,7 @@ class RecordedEngine(Engine):
         replays: whether recorded answers are given.
         keeps: a file to which every answer is appended that could be recorded; None for no recording.
         given: the keys of recorded answers that were asked for.
-        ran_as: the key of what a worker ran, where it is recorded, by the job's id.
+        ran_as: the key of what a worker ran, by the job's id.
         ran: how many jobs were answered by a worker.
     """
 
@@ -239,7 +239,7 @@ class RecordedEngine(Engine):
         self._keys.append((job.kind, recorded_as))
         if self.replays and not fresh:
             entry = recorded(job.kind).get(recorded_as)
-            if entry is not None and not self._runs_in_turn(job.kind, recorded_as):
+            if entry is not None and not self._runs_anyway(job.kind, recorded_as):
                 self.given.add(entry["key"])
                 key = cache_key(job)
                 known = self._states.answered(key, owner, entry_id) if key and self._reuse else None
@@ -248,11 +248,10 @@ class RecordedEngine(Engine):
             raise NotRecorded(f"{job.kind} of {sorted(file.name for file in job.files.values())}")
         self.ran += 1
         job_id = super().submit(job, owner=owner, entry_id=entry_id, fresh=fresh)
-        if recorded_as in recorded(job.kind):
-            self.ran_as[job_id] = recorded_as
+        self.ran_as[job_id] = recorded_as
         return job_id
 
-    def _runs_in_turn(self, kind: str, key: str) -> bool:
+    def _runs_anyway(self, kind: str, key: str) -> bool:
         """Whether this one is run all the same, the first time it is asked for."""
         if self._only_recorded:
             return False

@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.suite import command
+
 ROOT = Path(__file__).resolve().parents[1]
 FACTORS = (1, 5, 20, 100)
 
@@ -29,8 +31,7 @@ def main() -> int:
         factor = FACTORS[min(number, len(FACTORS) - 1)]
         print(f"round {number + 1}: {factor} × the examples, {left_s / 60:.1f} minutes left", flush=True)
         more = {"STETHOSCOPE_TEST_EXAMPLES": str(factor), "STETHOSCOPE_TEST_FOR": str(left_s)}
-        command = [sys.executable, "-m", "pytest", "-m", "hypothesis", "--numprocesses", "auto", "--dist", "worksteal"]
-        done = subprocess.run([*command, "-rf", *words], cwd=ROOT, env=os.environ | more, check=False)
+        done = subprocess.run(command("-m", "hypothesis", "-rf", *words), cwd=ROOT, env=os.environ | more, check=False)
         found = found or done.returncode == 1
         if done.returncode > 1:
             return done.returncode

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from tests import recorded, specimen_programs
+from tests.suite import command
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -40,10 +41,8 @@ def main() -> int:
 
 def suite(**more: str) -> int:
     """Runs every test."""
-    words = ["--numprocesses", "auto", "--dist", "worksteal", "-rfE", *sys.argv[1:]]
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *words], cwd=ROOT, env=os.environ | more, check=False
-    ).returncode
+    words = command("-rfE", *sys.argv[1:])
+    return subprocess.run(words, cwd=ROOT, env=os.environ | more, check=False).returncode
 
 
 if __name__ == "__main__":
