@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 
 from stethoscope.errors import CannotRun
-from stethoscope.program.target_encoding import output_units, reshaped, with_encoding, with_loss
-from tests.checks.fixes.setups import dense, entry, setup
+from stethoscope.program.target_encoding import (
+    fitted_to,
+    one_hot,
+    output_index,
+    output_units,
+    reshaped,
+    with_encoding,
+    with_loss,
+)
+from tests.checks.fixes.setups import dense, entry, sequential, setup
+from tests.tables import each
 
 HOT = np.eye(3, dtype=np.float32)
 
@@ -83,3 +92,68 @@ def test_a_shape_that_does_not_fit_is_refused():
     assert reshaped(setup(), "", (1,)).y[0].shape == (8, 1)
     with pytest.raises(CannotRun, match="expected to fit"):
         reshaped(setup(), "", (5,))
+
+
+@each(
+    ("loss", "units", "y", "held", "expected", "expected_held"),
+    [
+        ("sparse_categorical_crossentropy", 3, HOT, HOT[:1], [0, 1, 2], [0]),
+        ("categorical_crossentropy", 3, HOT, HOT[:1], HOT, HOT[:1]),
+        ("categorical_crossentropy", 4, np.array([0, 2]), None, np.eye(4)[[0, 2]], None),
+        ("binary_crossentropy", 3, np.array([0, 2, 1]), None, HOT[[0, 2, 1]], None),
+        ("binary_crossentropy", 1, HOT[:2, :2], HOT[1:2, :2], [[0], [1]], [[1]]),
+        ("binary_crossentropy", 1, np.array([3, 7, 3]), None, [0, 1, 0], None),
+        ("mean_squared_error", 1, HOT, HOT[2:], [[0], [1], [2]], [[2]]),
+        ("mean_squared_error", 3, HOT, None, HOT, None),
+        ("categorical_crossentropy", 2, np.array(["cat", "dog"]), None, ["cat", "dog"], None),
+    ],
+)
+def test_targets_become_what_the_loss_reads(loss, units, y, held, expected, expected_held):
+    found, found_held = fitted_to(loss, units, y, held)
+    np.testing.assert_array_equal(found, expected)
+    if expected_held is None:
+        assert found_held is None
+    else:
+        np.testing.assert_array_equal(found_held, expected_held)
+
+
+def test_an_output_that_is_not_there_is_refused_with_those_that_are():
+    several = setup(y=(np.zeros(8), np.zeros(8)), outputs=("kind", "size"))
+    assert [output_index(several, name) for name in ("", "size")] == [0, 1]
+    with pytest.raises(CannotRun, match=r"expected one of \['kind', 'size'\]"):
+        output_index(several, "colour")
+    assert output_index(setup(), "another name for the only one") == 0
+
+
+def test_quantities_are_not_taken_for_classes():
+    with pytest.raises(CannotRun, match="20,000 different values"):
+        one_hot(np.arange(20_000), None, None)
+
+
+def test_one_hot_rows_that_would_not_fit_memory_are_refused():
+    with pytest.raises(CannotRun, match="Use a sparse loss"):
+        one_hot(np.arange(10_000).repeat(3), None, None)
+
+
+def test_no_targets_are_refused():
+    with pytest.raises(CannotRun, match="Give data with y"):
+        with_loss(setup(y=(), y_val=()), "", "categorical_crossentropy", False)
+
+
+def functional(*entries):
+    """A Functional model in which each layer reads the one before; the last is the only output."""
+    config = sequential(*entries)
+    names = [one["config"]["name"] for one in config["config"]["layers"]]
+    linked = []
+    for place, one in enumerate(config["config"]["layers"]):
+        call = {"args": [{"class_name": "__keras_tensor__", "config": {"keras_history": [names[place - 1], 0, 0]}}]}
+        linked.append({**one, "name": names[place], "inbound_nodes": [call] if place else []})
+    ends = {"input_layers": [[names[0], 0, 0]], "output_layers": [[names[-1], 0, 0]]}
+    return {**config, "class_name": "Functional", "config": {"name": "functional", "layers": linked, **ends}}
+
+
+def test_units_of_a_functional_output_are_those_of_the_nearest_layer_with_some():
+    base = setup(config=functional(dense("hidden", 8), dense("out", 5), entry("Softmax", "last")))
+    assert output_units(base, 0) == 5
+    assert output_units(setup(config=functional(entry("Softmax", "last"))), 0) is None
+    assert output_units(setup(sequential(dense("inner", 9))), 0) is None

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from stethoscope.program.setup import Setup
-from stethoscope.training.skill import Scorer
+from stethoscope.training.skill import Scorer, expected_loss
+from tests.frameworks import keras
 from tests.tables import each
 
 LABELS = np.array([0, 0, 0, 1, 1, 2])
@@ -76,3 +77,73 @@ def test_several_outputs_are_averaged():
     y = [LABELS.astype(float), np.arange(6.0)]
     scorer = Scorer.of(Setup(None, True, None, losses=("sparse_categorical_crossentropy", "mse"), y=tuple(y)))
     assert scorer.scores(y, [HOT, np.full((6, 1), 2.5)]).skill == pytest.approx(0.5)
+
+
+def test_rows_of_shares_are_scored_by_their_largest():
+    shares = HOT * 0.6 + [0.1, 0.2, 0.1]
+    scorer, right = score(shares, HOT, "kl_divergence")
+    assert right.score == 1.0 and scorer.chance == pytest.approx(0.5)
+
+
+@each(
+    ("y", "p", "loss"),
+    [
+        ([], np.zeros((0, 1)), "mse"),
+        ([math.nan, math.nan], [[0.0], [0.0]], "mse"),
+        ([0, 1, 2], np.zeros((3, 2, 2)), "sparse_categorical_crossentropy"),
+        (np.arange(6.0).reshape(2, 3), np.zeros((2, 4)), "mse"),
+        (np.full((4, 2), 2.5), np.zeros((4, 2)), "mse"),
+    ],
+)
+def test_what_cannot_be_compared_has_no_score(y, p, loss):
+    assert math.isnan(score(y, p, loss)[1].score)
+
+
+def test_texts_have_no_score():
+    words = np.array(["cat", "dog"])
+    scorer = Scorer.of(Setup(None, True, None, losses=("mse",), x={"a": words}, y=(words,)))
+    assert math.isnan(scorer.scores([words], [words]).score)
+    assert math.isnan(scorer.scores([], []).score)
+
+
+class Untrained:
+    """What is asked of a live model: the shape of each output."""
+
+    def __init__(self, *shapes):
+        self.outputs = [np.zeros(shape) for shape in shapes]
+
+
+@each(
+    ("y", "loss", "units", "keras_loss", "constant"),
+    [
+        (LABELS, "sparse_categorical_crossentropy", 3, "SparseCategoricalCrossentropy", np.full((6, 3), 1 / 3)),
+        (HOT, "categorical_crossentropy", 3, "CategoricalCrossentropy", np.full((6, 3), 1 / 3)),
+        (LABELS > 0, "binary_crossentropy", 1, "BinaryCrossentropy", np.full((6, 1), 0.5)),
+        (LABELS, "mse", 1, "MeanSquaredError", np.full((6, 1), LABELS.mean())),
+        (LABELS, "mae", 1, "MeanAbsoluteError", np.full((6, 1), np.median(LABELS))),
+    ],
+)
+def test_the_expected_loss_is_what_keras_computes_for_a_constant_guess(y, loss, units, keras_loss, constant):
+    y = np.asarray(y, np.float32)
+    setup = Setup(None, True, None, losses=(loss,), y=(y,), live=Untrained((6, units)))
+    column = y.reshape(6, -1) if "categorical" not in loss else y
+    expected = float(getattr(keras.losses, keras_loss)()(column, constant.astype(np.float32)))
+    assert expected_loss(setup) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_expected_loss_is_weighted_over_the_outputs_that_have_one():
+    setup = Setup(None, True, None, losses=("bce", None), loss_weights=(3.0, 1.0), y=(LABELS > 0, LABELS))
+    assert expected_loss(setup) == pytest.approx(3 * math.log(2))
+
+
+@each(
+    ("y", "loss"),
+    [
+        (np.array(["cat"]), "mse"),
+        (LABELS, "poisson"),
+        # Without a model nobody knows how many classes there are.
+        (LABELS, "sparse_categorical_crossentropy"),
+    ],
+)
+def test_a_loss_that_cannot_be_foretold_is_not(y, loss):
+    assert expected_loss(Setup(None, True, None, losses=(loss,), y=(y,))) is None
