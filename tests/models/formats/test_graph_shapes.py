@@ -84,6 +84,7 @@ SAME: dict[str, list[tuple[int | None, ...]]] = {
         (2, 4, 4, 5),
         (3, 3, 3, 5),
     ],
+    "raw.FusedBatchNormV3(x=x, scale=y, offset=y, mean=y, variance=y, is_training=False)[:5]": [(None, 9, 9, 3), (3,)],
     "raw.IdentityN(input=[x, y])": [(None, 4), (3,)],
     "tf.cond(tf.reduce_all(x > 0), lambda: x, lambda: -x)": [(3, 4)],
     "tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * 2.0), [0, x])": [(3, 4)],
