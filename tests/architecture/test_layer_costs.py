@@ -14,9 +14,9 @@ from stethoscope.codec import decode, plain
 from stethoscope.errors import BadSetting
 from stethoscope.models.formats import detect
 from stethoscope.types import Architecture, Layer, ModelFile, Operand, TensorSpec
-from tests.architecture.keras_files import described, work_of
+from tests.architecture.keras_files import described, described_h5, work_of
 from tests.exploring import examples
-from tests.frameworks import keras
+from tests.frameworks import keras, tf, tf_keras
 from tests.frameworks import layers as L
 from tests.small_models import tiny_onnx
 from tests.tables import each
@@ -191,3 +191,65 @@ def test_settings_of_a_hostile_file_never_raise(kind, config, shape, format_id):
     (cost,) = costs(architecture)
     assert set(receptive_fields(architecture)) <= {"a"}
     assert (cost.flops is None) == bool(cost.why_not)
+
+
+@each(
+    ("wrapped", "plain", "shape"),
+    [
+        (lambda: L.RNN(L.LSTMCell(6), name="it"), lambda: L.LSTM(6, name="it"), (10, 4)),
+        (lambda: L.RNN(L.GRUCell(6), name="it"), lambda: L.GRU(6, name="it"), (10, 4)),
+        (lambda: L.RNN(L.SimpleRNNCell(6), name="it"), lambda: L.SimpleRNN(6, name="it"), (10, 4)),
+        (lambda: L.SpectralNormalization(L.Dense(5), name="it"), lambda: L.Dense(5, name="it"), (4,)),
+        (lambda: L.SpectralNormalization(L.Conv2D(5, 3), name="it"), lambda: L.Conv2D(5, 3, name="it"), (8, 8, 2)),
+    ],
+)
+def test_a_wrapper_does_the_work_of_what_it_wraps(wrapped, plain, shape, tmp_path):
+    (tmp_path / "plain").mkdir()
+    inside, alone = one_layer(wrapped(), shape, folder=tmp_path), one_layer(plain(), shape, folder=tmp_path / "plain")
+    assert (inside.macs, inside.flops) == (alone.macs, alone.flops)
+    assert inside.macs
+
+
+def test_stacked_cells_read_what_the_one_before_made(tmp_path):
+    cost = one_layer(L.RNN([L.LSTMCell(6), L.GRUCell(5)], name="it"), (10, 4), folder=tmp_path)
+    assert cost.macs == 10 * 4 * 6 * (4 + 6) + 10 * 3 * 5 * (6 + 5)
+
+
+@each(
+    ("layer", "macs"),
+    [
+        (lambda: L.Attention(name="it"), 10 * 12 * 8 + 10 * 12 * 6),
+        (lambda: L.Attention(use_scale=True, name="it"), 10 * 12 * 8 + 10 * 12 * 6),
+        (lambda: L.AdditiveAttention(name="it"), 10 * 12 * 6),
+    ],
+)
+def test_attention_without_weights_scores_each_pair(layer, macs, tmp_path):
+    cost = one_layer(layer(), (10, 8), (12, 6), (12, 8), folder=tmp_path)
+    assert cost.macs == macs
+    assert cost.flops > 2 * macs
+
+
+@each(
+    ("kind", "config", "reason"),
+    [
+        ("RNN", {}, "not one of Keras' own"),
+        ("RNN", {"cell": {"class_name": "MyCell", "config": {"units": 3}}}, "not one of Keras' own"),
+        ("Bidirectional", {}, "not in the file"),
+        ("TimeDistributed", {}, "not in the file"),
+        ("SpectralNormalization", {}, "not in the file"),
+        ("TimeDistributed", {"layer": {"class_name": "MyLayer", "config": {}}}, "MyLayer inside it"),
+    ],
+)
+def test_a_wrapper_around_something_unknown_says_so(kind, config, reason):
+    layer = Layer("a", kind, (None, 4, 3), 0, 0, "float32", (), config, (Operand("", (None, 4, 3)),))
+    architecture = Architecture("keras", "", 0, 0, (TensorSpec("x", (None, 4, 3), "float32"),), (), (layer,))
+    (cost,) = costs(architecture)
+    assert cost.macs is None
+    assert reason in cost.why_not
+
+
+def test_a_function_that_keras_2_keeps_as_a_layer_does_its_own_work(tmp_path):
+    x, y = tf_keras.Input((5, 4)), tf_keras.Input((4, 3))
+    model = tf_keras.Model([x, y], tf.square(tf.matmul(x, y)), name="functions")
+    found = [(cost.macs, cost.flops) for cost in costs(described_h5(model, tmp_path), 2)]
+    assert found == [(0, 0), (0, 0), (2 * 5 * 4 * 3, 2 * 2 * 5 * 4 * 3), (0, 2 * 5 * 3)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.architecture.layer_looks import changes
-from stethoscope.architecture.matching import match
+from stethoscope.architecture.matching import aligned, match
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.architecture.keras_files import described
 from tests.frameworks import keras
@@ -105,3 +105,29 @@ def test_operators_of_other_kinds_in_the_same_place_are_each_other():
     )
     found = {item.a: item.b for item in match(first, second)}
     assert (found["mid"], found["end"]) == ("m", "e")
+
+
+def test_long_sequences_with_many_differences_are_walked_in_order():
+    left = [f"op{at}" for at in range(4000)]
+    gone, new = set(range(5, 4000, 397)), set(range(100, 4000, 811))
+    right = [
+        item for at, name in enumerate(left) if at not in gone for item in (["new"] * 3 if at in new else []) + [name]
+    ]
+    right[0] = "another start"
+    right[-1] = "another end"
+    found = list(aligned(left, right))
+    assert [left[a] for a, _ in found] == [right[b] for _, b in found]
+    assert [a for a, _ in found] == sorted({a for a, _ in found})
+    assert [b for _, b in found] == sorted({b for _, b in found})
+    assert {a for a, _ in found} == set(range(1, 3999)) - gone
+
+
+def test_after_a_difference_too_long_to_see_over_both_go_on():
+    same = [f"op{at}" for at in range(1200)]
+    found = list(aligned(["a", *same[:600], *(["left"] * 200), *same[600:], "b"], ["c", *same, "d"]))
+    assert {(a, b) for a, b in found if b <= 600} == {(at, at) for at in range(1, 601)}
+    assert all(a > 0 for a, _ in found)
+
+
+def test_nothing_of_one_is_in_the_other():
+    assert list(aligned([f"a{at}" for at in range(1500)], [f"b{at}" for at in range(1500)])) == []

@@ -8,14 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import pytest
 
-from stethoscope.models.formats import detect
 from stethoscope.models.formats.keras_model.keras_operation_shapes import Known, operation_key, operation_output_shapes
-from stethoscope.types import Architecture, ModelFile
-from tests.architecture.keras_files import described
+from tests.architecture.keras_files import described, described_h5
 from tests.frameworks import keras, tf, tf_keras
 from tests.tables import Cases, each
 
@@ -105,17 +102,6 @@ def model_of(package: Any, expression: str, shapes: list[tuple[int | None, ...]]
     inputs = [package.Input(shape, dtype="int32" if integers else "float32") for shape in shapes]
     names = {"ops": keras.ops, "np": np, "tf": tf, **dict(zip("xy", inputs, strict=False))}
     return package.Model(inputs, eval(expression, names), name=name)
-
-
-def described_h5(model: Any, folder: Path) -> Architecture:
-    """What an `.h5` file of a Keras 2 model says, its weights left out."""
-    path = folder / f"{model.name}.h5"
-    with h5py.File(path, "w") as out:
-        out.attrs["keras_version"], out.attrs["backend"] = "2.15.0", "tensorflow"
-        out.attrs["model_config"] = model.to_json()
-        out.create_group("model_weights").attrs["layer_names"] = []
-    file = ModelFile.at(path)
-    return detect(file).describe(file)
 
 
 def test_operations_of_keras_3_yield_the_shapes_that_keras_says(tmp_path: Path) -> None:
