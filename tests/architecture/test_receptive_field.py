@@ -117,3 +117,63 @@ def test_a_model_without_windows_has_none(tmp_path):
     model = keras.Sequential([keras.Input((4,)), L.Dense(3)], name="table")
     assert receptive_fields(described(model, tmp_path)) == {}
     assert receptive_fields(Architecture("keras", "", 0, 0, (), (), ())) == {}
+
+
+def seen_by(model, at: tuple[int, ...]) -> list[tuple[int, int]]:
+    """(first, last) place along each axis of the first input that one value of the output depends on, by its gradient."""
+    import tensorflow as tf
+
+    for variable in model.trainable_variables:
+        variable.assign(tf.ones_like(variable) * 0.1)
+    inputs = [tf.random.uniform((1, *spec.shape[1:]), 1.0, 2.0, seed=1) for spec in model.inputs]
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        value = model(inputs if len(inputs) > 1 else inputs[0], training=False)[at]
+    seen = np.abs(tape.gradient(value, inputs[0]).numpy()[0]) > 0
+    places = [
+        np.flatnonzero(seen.any(tuple(other for other in range(seen.ndim) if other != axis))) for axis in range(2)
+    ]
+    return [(int(where[0]), int(where[-1])) for where in places]
+
+
+def turned(x):
+    y = L.Conv2D(2, (3, 1), padding="same")(x)
+    return L.Conv2D(1, (5, 1), padding="same")(L.Permute((2, 1, 3))(y))
+
+
+def turned_by_an_operation(x):
+    y = L.Conv2D(2, (3, 1), padding="same")(x)
+    return L.Conv2D(1, (5, 1), padding="same")(keras.ops.transpose(y, (0, 2, 1, 3)))
+
+
+@pytest.mark.parametrize("build", [turned, turned_by_an_operation])
+def test_axes_that_change_places_take_their_fields_along(build, tmp_path):
+    x = keras.Input((24, 20, 1))
+    out = build(x)
+    model = keras.Model(x, out, name=build.__name__)
+    layer = model.layers[-1].name
+    found = receptive_fields(described(model, tmp_path))[layer]
+    rows, columns = seen_by(model, (0, 10, 12, 0))
+    # Rows of the output are columns of the input: each is asked for by the axis of the input that it depends on.
+    assert sorted(found.size) == sorted([rows[1] - rows[0] + 1, columns[1] - columns[0] + 1]) == [3, 5]
+
+
+def test_a_causal_window_sees_only_what_came_before(tmp_path):
+    x = keras.Input((30, 1))
+    model = keras.Model(x, L.Conv1D(1, 3, dilation_rate=2, padding="causal", name="past")(x), name="causal")
+    found = receptive_fields(described(model, tmp_path))["past"]
+    ((first, last), _) = seen_by(model, (0, 20, 0))
+    assert found.size[0] == last - first + 1 == 5
+    assert found.offset[0] + 20 * found.stride[0] == (first + last) / 2
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_product_of_two_tensors_keeps_the_rows_of_its_first_and_the_columns_of_its_second(first, tmp_path):
+    x = keras.Input((12, 1), name="x")
+    y = L.Conv1D(4, 3, padding="same")(x)
+    z = keras.Input((4, 5) if first else (5, 4), name="z")
+    product = keras.ops.matmul(y, z) if first else keras.ops.matmul(z, keras.ops.transpose(y, (0, 2, 1)))
+    model = keras.Model([x, z], L.Activation("relu", name="end")(product), name=f"product_{first}")
+    found = receptive_fields(described(model, tmp_path))["end"]
+    ((low, high), _) = seen_by(model, (0, 6, 2) if first else (0, 2, 6))
+    assert found.size[0] == high - low + 1 == 3
