@@ -232,11 +232,11 @@ def test_attention_without_weights_scores_each_pair(layer, macs, tmp_path):
 @each(
     ("kind", "config", "reason"),
     [
-        ("RNN", {}, "not one of Keras' own"),
-        ("RNN", {"cell": {"class_name": "MyCell", "config": {"units": 3}}}, "not one of Keras' own"),
-        ("Bidirectional", {}, "not in the file"),
-        ("TimeDistributed", {}, "not in the file"),
-        ("SpectralNormalization", {}, "not in the file"),
+        ("RNN", {}, "Keras' own"),
+        ("RNN", {"cell": {"class_name": "MyCell", "config": {"units": 3}}}, "Keras' own"),
+        ("Bidirectional", {}, "in the file"),
+        ("TimeDistributed", {}, "in the file"),
+        ("SpectralNormalization", {}, "in the file"),
         ("TimeDistributed", {"layer": {"class_name": "MyLayer", "config": {}}}, "MyLayer inside it"),
     ],
 )

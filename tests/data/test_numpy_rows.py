@@ -69,7 +69,7 @@ def test_rows_before_a_cut_are_read_and_the_others_counted() -> None:
     rows = opened(saved(array)[: -5 * 12 - 1])
     assert (rows.rows, rows.missing_rows) == (194, 6)
     np.testing.assert_array_equal(rows.between(190, 200), array[190:194])
-    with pytest.raises(UnreadableFile, match="200 rows, the file ends after 194"):
+    with pytest.raises(UnreadableFile, match=r"200 rows.*194"):
         rows.all()
 
 
@@ -109,8 +109,8 @@ def header(descr: str, shape: str = "(3,)", extra: str = "") -> bytes:
         (b"\x93NUMPY\x01\x00", UnreadableFile, "expected a NumPy array"),
         (header("'<f4'")[:-4], UnreadableFile, "header is damaged"),
         (header("open('x')"), UnreadableFile, "header is damaged"),
-        (header("'<f4'", "(-1,)"), UnreadableFile, "plain numbers or text"),
-        (header("[('a', '<f4')]"), UnreadableFile, "plain numbers or text"),
+        (header("'<f4'", "(-1,)"), UnreadableFile, "numbers or text"),
+        (header("[('a', '<f4')]"), UnreadableFile, "numbers or text"),
         (header("'|O'"), UnsafeFile, "only pickle"),
         (header("'<f3'"), UnreadableFile, "does not exist"),
     ],

@@ -42,7 +42,7 @@ def test_what_tf2onnx_logs_of_a_tflite_file(told, operator, layer):
 def test_a_bridge_of_quantisation_is_nobodys_layer():
     model = tflite(("head/best", "ArgMax"))
     found = unreadable_tflite(ValueError("no axis"), ["Failed to convert node 'head/best_dequant'"], model)
-    assert found.unsupported == () and "cannot read this TFLite file: no axis" in str(found)
+    assert found.unsupported == () and ": no axis" in str(found)
 
 
 def test_an_operator_newer_than_tf2onnx_is_named_before_it_reads_the_file():
@@ -88,7 +88,7 @@ def test_operators_of_a_later_opset_and_inside_of_branches_are_found():
     inside = branch(helper.make_node("Gelu", ["x"], ["y"], name="body/dense/Gelu"))
     plain = branch(helper.make_node("Relu", ["x"], ["y"]))
     choice = helper.make_node("If", ["c"], ["y"], then_branch=inside, else_branch=plain)
-    with pytest.raises(CannotConvert, match="ONNX opset 17 has no Gelu") as told:
+    with pytest.raises(CannotConvert, match=r"opset 17 .*Gelu") as told:
         raise_for_missing([], onnx_graph(choice), tflite(("head/best", "ArgMax"), ("body/dense", "MatMul")), 17)
     assert [(one.operator, one.layer) for one in told.value.unsupported] == [("Gelu", "body/dense")]
     raise_for_missing([], onnx_graph(choice, opset=20), tflite(("head/best", "ArgMax"), ("body/dense", "MatMul")), 20)

@@ -61,9 +61,7 @@ def test_values_beside_what_the_model_takes(model, profile, fits):
 
 def test_the_column_that_is_of_another_unit_is_named():
     features = Features(mean=(10.0, 40.0), std=(2.0, 1.0), minimum=(0.0, 0.0), maximum=(0.0, 0.0))
-    assert wrong(COLUMNS, values(0, 50, features=features)).startswith(
-        "expected column 1 of about 0 ± 1 as in training"
-    )
+    assert wrong(COLUMNS, values(0, 50, features=features)).startswith("expected column 1")
 
 
 @each(

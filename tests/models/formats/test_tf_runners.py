@@ -153,5 +153,5 @@ def test_tensors_of_a_graph_have_names(session: SessionRunner) -> None:
 def test_a_file_that_tensorflow_cannot_read_is_explained(tmp_path: Path) -> None:
     for name, content in (("binary.pb", b"\x0a\xff\xff\xff"), ("text.pbtxt", b"node { nam: 1 }")):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(CannotRun, match="cannot read the graph"):
+        with pytest.raises(CannotRun, match="read the graph"):
             import_graph(ModelFile.at(tmp_path / name), (), (), {}, {}, {})
