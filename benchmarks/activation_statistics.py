@@ -120,10 +120,12 @@ def _peak_bytes(path: str, name: str) -> int:
 
 
 def _calls(path: str) -> tuple[Any, dict[str, Callable[[], Any]]]:
+    from stethoscope.architecture.open_sizes import Sizes, sizes_to_try
     from stethoscope.data.feeds.dummy import dummy_feed
 
     architecture, runner = _opened(Path(path))
-    feed = dummy_feed(architecture, runner.inputs, ROWS, 0, TOKENS)
+    sizes = next(sizes_to_try(runner.inputs, Sizes.every(TOKENS)))
+    feed = dummy_feed(architecture, runner.inputs, ROWS, 0, sizes)
     watching = _watching(architecture, runner)
     return architecture, {"plain": lambda: runner.predict(feed), "watched": lambda: watching.reduce(feed)}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stethoscope.architecture.open_sizes import TRIED
 from stethoscope.data.feeds import dummy
 from stethoscope.data.feeds.dummy import FedInput
 from stethoscope.data.preprocessing.preparation import Preparation, variable
@@ -72,7 +73,7 @@ def _picked(specs: Sequence[TensorSpec]) -> list[str]:
 
 
 def _shape(spec: TensorSpec, settings: Mapping[str, Any]) -> list[int]:
-    dynamic = int(settings.get("dynamic_size") or dummy.DYNAMIC_SIZES[0])
+    dynamic = int(settings.get("dynamic_size") or TRIED[0])
     sizes = [dynamic if size is None else size for size in spec.shape or (None, None)]
     if spec.shape is None or (spec.shape and spec.shape[0] is None):
         sizes[0] = int(settings["samples"])

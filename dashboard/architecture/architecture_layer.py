@@ -11,7 +11,7 @@ from dashboard import escape, session, words
 from dashboard.architecture import layer_columns, weights_parts
 from dashboard.architecture.layer_measures import Measure, layer_costs
 from dashboard.session import View
-from stethoscope.architecture.dynamic_sizes import Sizes
+from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.types import Architecture, Layer
 
 _SHOWN_NEIGHBOURS = 6

@@ -13,8 +13,8 @@ from dashboard.architecture import layer_colours, layer_columns, layer_measures
 from dashboard.architecture.graph_view import Legend
 from dashboard.architecture.layer_measures import NEEDED, TITLES, Measure
 from dashboard.architecture.layer_table import MAX_ROWS
-from stethoscope.architecture.dynamic_sizes import DEFAULT_IMAGE_SIZE, DEFAULT_SEQUENCE_LENGTH, Sizes, positions
 from stethoscope.architecture.layer_costs import TotalCost, total
+from stethoscope.architecture.open_sizes import Sizes, is_image, open_axes, usual
 from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture
 
@@ -87,20 +87,22 @@ def choose(entry: Entry, architecture: Architecture) -> Shown:
 
 def open_sizes(architecture: Architecture) -> tuple[bool, bool]:
     """Whether inputs leave a sequence length open, and whether they leave an image size open."""
-    open_ranks = [len(spec.shape) for spec in architecture.inputs if spec.shape and None in spec.shape[1:]]
-    return any(rank < 4 for rank in open_ranks), any(rank >= 4 for rank in open_ranks)
+    images = [is_image(spec) for spec, _ in open_axes(architecture.inputs)]
+    return not all(images), any(images)
 
 
 def _sizes(architecture: Architecture, cells: Sequence[DeltaGenerator], *, sequence: bool, image: bool) -> Sizes:
     left = iter(cells)
     length = side = None
+    assumed = usual(architecture.layers)
     if sequence:
-        usual = min(DEFAULT_SEQUENCE_LENGTH, positions(architecture.layers) or DEFAULT_SEQUENCE_LENGTH)
-        length = int(next(left).number_input("Sequence length", 1, 1 << 20, usual, key="length", bind="query-params"))
-    if image:
-        side = int(
-            next(left).number_input("Image size", 1, 1 << 14, DEFAULT_IMAGE_SIZE, key="side", bind="query-params")
+        usual_length = assumed.sequence_length or 1
+        length = int(
+            next(left).number_input("Sequence length", 1, 1 << 20, usual_length, key="length", bind="query-params")
         )
+    if image:
+        height = assumed.image_size[0] if assumed.image_size else 1
+        side = int(next(left).number_input("Image size", 1, 1 << 14, height, key="side", bind="query-params"))
     return Sizes(length, None if side is None else (side, side))
 
 

@@ -10,8 +10,8 @@ from dashboard import analysis, words
 from dashboard.deployment import parity_layers
 from dashboard.kept_answers import kept
 from stethoscope.activations.study import LayerActivations
-from stethoscope.architecture.dynamic_sizes import Sizes
 from stethoscope.architecture.layer_costs import LayerCost, costs
+from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.checks.judging.findings import Severity
 from stethoscope.codec import partial_of
 from stethoscope.compare.parity.comparison import Comparison

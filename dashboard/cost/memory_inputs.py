@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard import linked, panel, run_limits, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
 from dashboard.run_limits import memory_limit
+from stethoscope.architecture.open_sizes import open_axes
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import format_of
@@ -125,7 +126,7 @@ def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> 
 
 def has_open_sizes(architecture: Architecture) -> bool:
     """Whether the model leaves dimensions besides the batch open."""
-    return any(size is None for spec in architecture.inputs for size in (spec.shape or ())[1:])
+    return bool(open_axes(architecture.inputs))
 
 
 def numbers(text: str) -> list[int] | None:

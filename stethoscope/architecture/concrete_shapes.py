@@ -7,14 +7,14 @@ stays unknown; nothing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from stethoscope.architecture import shape_kinds
-from stethoscope.architecture.dynamic_sizes import DEFAULT_IMAGE_SIZE, DEFAULT_SEQUENCE_LENGTH, Sizes, positions
 from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.model_shape import in_order
+from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, usual
 from stethoscope.errors import BadSetting
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.keras_model.keras_shapes import output_shapes
@@ -84,38 +84,24 @@ class _Ends:
     """The model's inputs with every size a number."""
 
     def __init__(self, architecture: Architecture, batch: int, sizes: Sizes) -> None:
-        self.assumptions: list[str] = []
-        self._batch = batch
-        self._sizes = sizes
-        self._room = positions(architecture.layers)
+        found = open_sizes(architecture.inputs, usual(architecture.layers), sizes)
         known = [spec for spec in architecture.inputs if spec.shape]
-        self.shapes = {spec.name: self._filled(spec.name, spec.shape or ()) for spec in known}
+        self.shapes = {spec.name: found.shape(spec, batch) for spec in known}
+        self.assumptions = list(dict.fromkeys(_assumptions(found)))
         fixed = [spec.shape[0] for spec in sorted(known, key=lambda spec: -len(spec.shape or ())) if spec.shape]
         lead = fixed[0] if fixed and None not in fixed else None
         self.scale = Fraction(batch, lead) if lead else Fraction(1)
 
-    def _filled(self, name: str, shape: Shape) -> Size:
-        return tuple(
-            size if size is not None else self._open(name, shape, axis) if axis else self._batch
-            for axis, size in enumerate(shape)
-        )
 
-    def _open(self, name: str, shape: Shape, axis: int) -> int:
-        if len(shape) >= 4:
-            first = shape[-1] is None and shape[1] is not None
-            height, width = self._sizes.image_size or (DEFAULT_IMAGE_SIZE, DEFAULT_IMAGE_SIZE)
-            if self._sizes.image_size is None:
-                self._assume(f"Image size {height} × {width} assumed: input {name[:80]!r} leaves it open.")
-            return width if axis == len(shape) - (1 if first else 2) else height
-        length = self._sizes.sequence_length
-        if length is None:
-            length = min(DEFAULT_SEQUENCE_LENGTH, self._room or DEFAULT_SEQUENCE_LENGTH)
-            self._assume(f"Sequence length {length} assumed: input {name[:80]!r} leaves it open.")
-        return length
-
-    def _assume(self, sentence: str) -> None:
-        if sentence not in self.assumptions:
-            self.assumptions.append(sentence)
+def _assumptions(found: OpenSizes) -> Iterator[str]:
+    specs = {spec.name: spec for spec in found.inputs}
+    for item in found.dimensions:
+        if item.source != "assumed":
+            continue
+        if is_image(specs[item.input]):
+            yield f"Image size {item.size} × {item.size} assumed: input {item.input[:80]!r} leaves it open."
+        else:
+            yield f"Sequence length {item.size} assumed: input {item.input[:80]!r} leaves it open."
 
 
 class _Resolving:

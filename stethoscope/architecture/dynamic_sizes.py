@@ -3,34 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stethoscope.architecture.layer_kinds import Kind, kind_of
-from stethoscope.errors import BadSetting
+from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, positions, usual
 from stethoscope.types import Architecture, Layer, Shape
-
-DEFAULT_SEQUENCE_LENGTH = 128
-DEFAULT_IMAGE_SIZE = 224
-_LARGEST = 1 << 20
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What a model file may leave open."""
-
-    sequence_length: int | None = None
-    image_size: tuple[int, int] | None = None
-    """(height, width) in pixels."""
-
-    def __post_init__(self) -> None:
-        for name, value in (
-            ("Sequence length", self.sequence_length),
-            *(("Image size", n) for n in self.image_size or ()),
-        ):
-            if value is not None and not 1 <= value <= _LARGEST:
-                raise BadSetting(f"{name} {value}: expected 1 to {_LARGEST:,}. Correct it.")
 
 
 class Resolver:
@@ -43,45 +21,35 @@ class Resolver:
 
     def __init__(self, architecture: Architecture, sizes: Sizes) -> None:
         self.assumptions: list[str] = []
-        self._is_image = any(spec.shape is not None and len(spec.shape) >= 4 for spec in architecture.inputs)
-        open_axes = [
-            (spec.name, axis, len(spec.shape))
-            for spec in architecture.inputs
-            if spec.shape is not None
-            for axis, size in enumerate(spec.shape)
-            if axis and size is None
-        ]
-        self._sequence = self._sequence_length(architecture, sizes, [a for a in open_axes if a[2] < 4])
-        self._image = self._image_size(sizes, [a for a in open_axes if a[2] >= 4])
+        self._is_image = any(is_image(spec) for spec in architecture.inputs)
+        told = sizes.or_else(usual(architecture.layers))
+        assert told.sequence_length is not None and told.image_size is not None
+        self._sequence, self._image = told.sequence_length, told.image_size
+        self._note(architecture, sizes, open_sizes(architecture.inputs, usual(architecture.layers), sizes))
         self._known: dict[str, tuple[int, ...]] = {}
 
-    def _sequence_length(self, architecture: Architecture, sizes: Sizes, axes: Sequence[tuple[str, int, int]]) -> int:
+    def _note(self, architecture: Architecture, sizes: Sizes, found: OpenSizes) -> None:
+        """Says what was assumed, and what was given for nothing."""
+        images = {spec.name for spec in architecture.inputs if is_image(spec)}
+        sequence = next((item for item in found.dimensions if item.input not in images), None)
+        image = next((item for item in found.dimensions if item.input in images), None)
         room = positions(architecture.layers)
         if sizes.sequence_length is not None:
-            if not axes:
+            if sequence is None:
+                self.assumptions.append(f"Sequence length {self._sequence} is not used: no input leaves one open.")
+            if room is not None and self._sequence > room:
                 self.assumptions.append(
-                    f"Sequence length {sizes.sequence_length} is not used: no input leaves one open."
+                    f"Sequence length {self._sequence} is more than the {room} positions the model has an embedding for."
                 )
-            if room is not None and sizes.sequence_length > room:
-                self.assumptions.append(
-                    f"Sequence length {sizes.sequence_length} is more than the {room} positions the model has an embedding for."
-                )
-            return sizes.sequence_length
-        length = min(DEFAULT_SEQUENCE_LENGTH, room or DEFAULT_SEQUENCE_LENGTH)
-        if axes:
-            self.assumptions.append(f"Sequence length {length} assumed: input {axes[0][0]!r} leaves it open.")
-        return length
-
-    def _image_size(self, sizes: Sizes, axes: Sequence[tuple[str, int, int]]) -> tuple[int, int]:
-        if sizes.image_size is not None:
-            if not axes:
-                height, width = sizes.image_size
-                self.assumptions.append(f"Image size {height} × {width} is not used: no input leaves one open.")
-            return sizes.image_size
-        if axes:
-            size = DEFAULT_IMAGE_SIZE
-            self.assumptions.append(f"Image size {size} × {size} assumed: input {axes[0][0]!r} leaves it open.")
-        return DEFAULT_IMAGE_SIZE, DEFAULT_IMAGE_SIZE
+        elif sequence is not None:
+            self.assumptions.append(
+                f"Sequence length {self._sequence} assumed: input {sequence.input!r} leaves it open."
+            )
+        height, width = self._image
+        if sizes.image_size is not None and image is None:
+            self.assumptions.append(f"Image size {height} × {width} is not used: no input leaves one open.")
+        elif sizes.image_size is None and image is not None:
+            self.assumptions.append(f"Image size {height} × {width} assumed: input {image.input!r} leaves it open.")
 
     def resolve(self, layer: Layer) -> tuple[int, ...] | None:
         """Returns the layer's output shape without its first (batch) dimension, None when its rank is not known."""
@@ -103,19 +71,6 @@ class Resolver:
         if len(shape) >= 4 and self._is_image:
             return self._image[0] if axis <= len(shape) - 3 or axis == 1 else self._image[1]
         return self._sequence
-
-
-def positions(layers: Sequence[Layer]) -> int | None:
-    """The longest sequence that position embeddings allow; None without any."""
-    found = [
-        int(layer.config[key])
-        for layer in layers
-        for key in ("input_dim", "sequence_length")
-        if "position" in f"{layer.path} {layer.type}".lower()
-        and kind_of(layer.type, layer.parameters) is Kind.EMBEDDING
-        and isinstance(layer.config.get(key), int)
-    ]
-    return min(found, default=None)
 
 
 def _after(layer: Layer, size: int, axis: int) -> int:

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stethoscope.architecture.dynamic_sizes import Resolver, Sizes
+from stethoscope.architecture.dynamic_sizes import Resolver
 from stethoscope.architecture.layer_kinds import Kind, activation_of, calls, kind_of, plain_type
+from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Layer
 

@@ -22,11 +22,14 @@ from stethoscope.types import Budget, JobResult, Status
 
 _SHOWN = 0.01
 """Of the peak, for a part to be named."""
+_WHENCE = {"given": "as given", "data": "of the data", "assumed": "assumed"}
 _OUTSIDE = {"load": "loading", "collect": "copying the outputs"}
 
 
 def estimated(
     model: Path,
+    data: Path | None,
+    data_params: Mapping[str, Any],
     chosen: Sequence[RunSettings],
     rows: Sequence[int],
     sizes: Sequence[int],
@@ -41,8 +44,14 @@ def estimated(
     """
     results: dict[str, JobResult] = {}
     for settings in chosen:
-        params = {"settings": settings.to_json(), "batch_sizes": list(rows), "sizes": list(sizes), "trusted": trust}
-        results[settings.call], _ = cli_run.model_job("estimate", model, None, params, limits)
+        params = {
+            "settings": settings.to_json(),
+            "batch_sizes": list(rows),
+            "sizes": list(sizes),
+            "trusted": trust,
+            **data_params,
+        }
+        results[settings.call], _ = cli_run.model_job("estimate", model, data, params, limits)
     return results
 
 
@@ -62,8 +71,14 @@ def _point(estimate: Estimate) -> Point:
         status=Status.SKIPPED,
         reason="Estimated only.",
         size=estimate.size,
+        size_from=size_from(estimate),
         estimated_peak_bytes=estimate.peak_bytes,
     )
+
+
+def size_from(estimate: Estimate) -> str:
+    """Who says the largest size of an open dimension: "given", "data" or "assumed"; "" where nothing is open."""
+    return max(estimate.open_sizes, key=lambda item: item.size).source if estimate.open_sizes else ""
 
 
 def show(results: Mapping[str, JobResult]) -> None:
@@ -76,7 +91,7 @@ def show(results: Mapping[str, JobResult]) -> None:
             table.add_row(
                 escape(estimate.call),
                 f"{estimate.batch_size:,}",
-                "" if estimate.size is None else f"{estimate.size:,}",
+                "" if estimate.size is None else f"{estimate.size:,} ({_WHENCE[size_from(estimate)]})",
                 human_bytes(estimate.peak_bytes),
                 _made_of(estimate),
                 escape(_OUTSIDE.get(estimate.phase) or estimate.layer or estimate.at),

@@ -103,7 +103,9 @@ def sweep(
         if estimate_only:
             from stethoscope.cli import estimate as cli_estimate
 
-            guesses = cli_estimate.estimated(model, chosen, rows, lengths, budget, trust=trust)
+            guesses = cli_estimate.estimated(
+                model, data, cli_run.data_params(prepare, target), chosen, rows, lengths, budget, trust=trust
+            )
             print_json(cli_estimate.answer(guesses)) if as_json else cli_estimate.show(guesses)
             exit_for(worst(guesses))
             return

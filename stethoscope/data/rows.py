@@ -21,8 +21,10 @@ PART_BYTES = 64 << 20
 _MODEL_ARRAYS = ("x", "y")
 
 
-def data_of(context: TaskContext) -> Feed:
+def data_of(context: TaskContext, most_rows: int | None = None) -> Feed:
     """The arrays of a job's files["data"], prepared as its params["preparation"] and params["data_options"] say.
+
+    All rows, or the first `most_rows`.
 
     Raises:
         UnreadableFile, UnsafeFile, TooLarge, BadSetting: as `DataReader.open`.
@@ -34,6 +36,7 @@ def data_of(context: TaskContext) -> Feed:
         context.budget.memory_bytes,
         Preparation.from_json(params.get("preparation") or ()),
         params.get("data_options") or {},
+        most_rows,
     )
 
 

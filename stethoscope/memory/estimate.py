@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from stethoscope.architecture.open_sizes import OpenSize, OpenSizes
 from stethoscope.memory.liveness import Profile
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.model_format import Format
@@ -102,7 +103,7 @@ class Estimate:
     batch_size: int
     call: str
     size: int | None
-    """Size of the open dimensions; None where there are none."""
+    """The largest size of an open dimension; None where there are none."""
     weights_bytes: int
     live_bytes: int
     """The tensors alive together at the peak of one call."""
@@ -124,6 +125,8 @@ class Estimate:
     """The largest tensors alive there."""
     timeline: tuple[Moment, ...]
     notes: tuple[str, ...] = ()
+    open_sizes: tuple[OpenSize, ...] = ()
+    """Every open dimension, with who says its size."""
 
     def parts(self) -> dict[Part, int]:
         """Bytes by what they are for."""
@@ -138,7 +141,7 @@ class Estimate:
 
 
 def estimate(
-    facts: Facts, runtime: Runtime, *, batch_size: int, samples: int, call: str, size: int | None = None
+    facts: Facts, runtime: Runtime, *, batch_size: int, samples: int, call: str, sizes: OpenSizes | None = None
 ) -> Estimate:
     """Adds up one run.
 
@@ -148,7 +151,7 @@ def estimate(
         batch_size: rows in a batch; those of `facts`.
         samples: rows in all.
         call: the call style; "predict" batches itself: it copies all input and prepares batches ahead.
-        size: of the open dimensions.
+        sizes: of the open dimensions.
     """
     batches = max(1, math.ceil(samples / max(1, batch_size)))
     weights = int(facts.weights_bytes * runtime.weight_copies)
@@ -171,7 +174,7 @@ def estimate(
     return Estimate(
         batch_size,
         call,
-        size,
+        sizes.size if sizes else None,
         *parts,
         peak_bytes=sum(parts),
         phase=phase,
@@ -180,6 +183,7 @@ def estimate(
         alive=tuple(facts.tensors[name] for name in profile.alive if name in facts.tensors)[:SHOWN_TENSORS],
         timeline=timeline(facts),
         notes=facts.notes,
+        open_sizes=sizes.dimensions if sizes else (),
     )
 
 

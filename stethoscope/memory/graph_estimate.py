@@ -156,20 +156,6 @@ def _bytes(weight: Any) -> int:
     return int(math.prod(weight.shape)) * int(tf.as_dtype(weight.dtype).size)
 
 
-def shapes_for(inputs: Sequence[TensorSpec], batch_size: int, size: int, fixed: int | None) -> list[tuple[int, ...]]:
-    """One shape for each input: the batch in front, `size` in every other open dimension."""
-    found = []
-    for spec in inputs:
-        shape = spec.shape if spec.shape is not None else (None,)
-        found.append(
-            tuple(
-                (batch_size if place == 0 and fixed is None else size) if length is None else length
-                for place, length in enumerate(shape)
-            )
-        )
-    return found
-
-
 Cost = Callable[[Operation], float]
 CHEAP_COST = 1 << 16
 """Below, an operation is run at once by the thread that made it ready (in bytes moved: about 8,000 cycles)."""

@@ -12,6 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from stethoscope.architecture.open_sizes import TRIED
+from stethoscope.architecture.open_sizes import filled as filled_shape
 from stethoscope.memory.estimate import Alive, Facts
 from stethoscope.memory.liveness import Step, profile
 from stethoscope.types import Architecture, Layer, Shape, TensorSpec
@@ -46,7 +48,7 @@ class LayerFacts:
         unknown = 0
         for layer in architecture.layers:
             unknown += layer.output_shape is None
-            shape = _filled(layer.output_shape, batch_size, size)
+            shape = filled_shape(layer.output_shape, batch_size, size)
             tensors[layer.path] = Alive(layer.path, layer.path, shape, layer.dtype, _bytes(shape, layer.dtype))
             reads = tuple(path for path in layer.inputs if path != layer.path)
             kind = re.sub(r"[^a-z0-9]", "", layer.type.lower())
@@ -79,16 +81,8 @@ def _unread(steps: Sequence[Step]) -> list[str]:
     return [step.name for step in steps if step.name not in read]
 
 
-def _filled(shape: Shape | None, batch_size: int, size: int) -> tuple[int, ...]:
-    if shape is None:
-        return (0,)
-    return tuple(
-        length if length is not None else batch_size if place == 0 else size for place, length in enumerate(shape)
-    )
-
-
 def _sum(specs: Sequence[TensorSpec], batch_size: int, size: int) -> int:
-    return sum(_bytes(_filled(spec.shape, batch_size, size), spec.dtype) for spec in specs)
+    return sum(_bytes(filled_shape(spec.shape, batch_size, size), spec.dtype) for spec in specs)
 
 
 def _bytes(shape: Sequence[int], dtype: str) -> int:
@@ -101,8 +95,6 @@ def _width(dtype: str) -> int:
 
 
 _BITS = re.compile(r"(8|16|32|64|128)(?!\d)")
-_ASSUMED = 16
-"""For an open dimension, where only an order is wanted."""
 
 
 def largest_tensors(architecture: Architecture) -> dict[str, Any]:
@@ -148,7 +140,7 @@ def _weight_bytes(layer: Layer) -> int:
 def _row_bytes(shape: Shape | None, dtype: str) -> int:
     if not shape:
         return 0
-    return math.prod(_ASSUMED if size is None else size for size in shape[1:]) * _item_bytes(dtype)
+    return math.prod(TRIED[0] if size is None else size for size in shape[1:]) * _item_bytes(dtype)
 
 
 def _item_bytes(dtype: str) -> int:

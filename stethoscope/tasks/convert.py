@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stethoscope.activations.model_rows import ModelRows
+from stethoscope.architecture.open_sizes import sizes_to_try
 from stethoscope.compare.conversion_differences import OutputDifference, differences, doubts
 from stethoscope.compare.convert import converter_to
 from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Options, Source, Unsupported
@@ -209,7 +210,7 @@ class _Converting:
                 time_s=TimeOfBoth(before_s, tried.time_s, compared),
                 peak_bytes=BytesOfBoth(before_peak, tried.peak_bytes),
                 estimated_peak_bytes=BytesOfBoth(
-                    self._estimated(self._architecture, self._runner, compared), tried.estimated_peak_bytes
+                    self._estimated(self._architecture, self._runner, feed), tried.estimated_peak_bytes
                 ),
                 convert_s=convert_s,
                 convert_peak_bytes=convert_peak,
@@ -222,27 +223,27 @@ class _Converting:
         file = ModelFile(made.path, made.path.name)
         scratch = self._folder / "scratch"
         scratch.mkdir(exist_ok=True)
-        rows = Batching.of(self._runner.inputs).rows(feed)
         try:
             described, opened = open_made(made.path, scratch)
             with opened as runner:
                 names = paired([one.name for one in runner.outputs], made.outputs, made.output_order, list(before))
                 fed = fed_as(feed, made, self._runner.inputs, runner.inputs)
                 after, after_s, after_peak = self._measured(runner, fed, self._ends_of(file, described, made, names))
-                estimated = self._estimated(described, runner, rows)
+                estimated = self._estimated(described, runner, fed)
         except (CannotRun, StethoscopeError) as error:
             raise refused(error, source, file.path) from error
         outputs = differences(self._file.name, before, after, names)
         return _Tried(described, outputs, after_s, after_peak, estimated)
 
-    def _estimated(self, architecture: Architecture, runner: Runner, rows: int) -> int | None:
+    def _estimated(self, architecture: Architecture, runner: Runner, feed: Feed) -> int | None:
         """The peak that would be foretold for these rows; None where that cannot be, or where memory is short."""
         context = self._context
         if context.budget.memory_bytes - context.memory.added_bytes() < HEADROOM_BYTES:
             return None
         context.report("estimate", 0.9, "what would have been said of its memory")
         opened = Configured(RunSettings(), architecture, runner, ())
-        found = estimates(opened, [rows]).estimates
+        rows, shapes = Batching.of(runner.inputs).rows(feed), {name: array.shape for name, array in feed.items()}
+        found = estimates(opened, [rows], sizes_to_try(runner.inputs, data=shapes)).estimates
         return found[0].peak_bytes if found else None
 
     def _ends_of(self, file: ModelFile, described: Architecture, made: Made, outputs: Mapping[str, str]) -> Ends:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, sizes_to_try
 from stethoscope.data.feeds.batching import Batching
-from stethoscope.data.feeds.dummy import DYNAMIC_SIZES
+from stethoscope.data.feeds.dummy import shapes_in_data
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory.configured import Configured, configured
 from stethoscope.memory.estimate import Estimate, Facts, estimate, runtime_of
@@ -43,7 +44,10 @@ class EstimatedPeaks(Estimates):
 
 
 class EstimatePeak:
-    """params: {"settings", "batch_sizes", "sizes" (of open dimensions), "samples" (0 for one batch), "trusted"}."""
+    """What files["model"] would need, at the sizes of files["data"] where there is some.
+
+    params: {"settings", "batch_sizes", "sizes" (of open dimensions), "samples" (0 for one batch), "trusted"}.
+    """
 
     kind = "estimate"
     answer = EstimatedPeaks
@@ -59,21 +63,25 @@ class EstimatePeak:
             if opened.settings.precision != AS_SAVED:
                 opened.runner = with_precision(opened.runner, opened.settings.precision)
             samples = int(context.params.get("samples", 0))
-            made = joined(estimates(opened, sorted(set(batch_sizes)), size, samples) for size in sizes)
+            data = shapes_in_data(context, opened.runner.inputs)
+            told = [sizes_to_try(opened.runner.inputs, Sizes.every(size), data) for size in sizes]
+            made = joined(estimates(opened, sorted(set(batch_sizes)), given, samples) for given in told)
             return EstimatedPeaks(call=opened.settings.call, settings=opened.settings, **vars(made))
 
 
-def estimates(opened: Configured, batch_sizes: Sequence[int], size: int | None = None, samples: int = 0) -> Estimates:
+def estimates(
+    opened: Configured, batch_sizes: Sequence[int], sizes: Iterable[OpenSizes], samples: int = 0
+) -> Estimates:
     """Estimates of an opened model.
 
     Args:
         opened: the model; nothing of it is run.
         batch_sizes: rows in a batch.
-        size: of every open dimension but the batch.
+        sizes: of open dimensions; the first that the graph takes counts.
         samples: rows in all; 0 for one batch.
     """
     try:
-        return Estimates(tuple(_estimate(opened, facts, samples) for facts in _facts(opened, batch_sizes, size)))
+        return Estimates(tuple(_estimate(opened, facts, samples) for facts in _facts(opened, batch_sizes, sizes)))
     except StethoscopeError as error:
         return Estimates(cannot=str(error))
 
@@ -87,21 +95,21 @@ def joined(parts: Iterable[Estimates]) -> Estimates:
     )
 
 
-def _facts(opened: Configured, batch_sizes: Sequence[int], size: int | None) -> list[tuple[int, int, Facts]]:
-    """(batch size, size of open dimensions, facts): of the first size that the graph takes where none is given."""
+def _facts(
+    opened: Configured, batch_sizes: Sequence[int], sizes: Iterable[OpenSizes]
+) -> list[tuple[int, OpenSizes, Facts]]:
+    """(batch size, sizes of open dimensions, facts): of the first sizes that the graph takes."""
     fixed = Batching.of(opened.runner.inputs).fixed
     rows = [fixed] if fixed is not None else list(batch_sizes)
-    graph = _graph(opened)
+    inputs, graph = opened.runner.inputs, _graph(opened)
     if graph is None:
         layers = LayerFacts(opened.architecture)
-        return [(batch, size or DYNAMIC_SIZES[0], layers.at(batch, size or DYNAMIC_SIZES[0])) for batch in rows]
-    from stethoscope.memory.graph_estimate import shapes_for
-
+        first = next(iter(sizes))
+        return [(batch, first, layers.at(batch, first.size or TRIED[0])) for batch in rows]
     failure: CannotRun | None = None
-    for length in (size,) if size else DYNAMIC_SIZES if is_open(opened) else DYNAMIC_SIZES[:1]:
-        shapes = [(batch, shapes_for(opened.runner.inputs, batch, length, fixed)) for batch in rows]
+    for tried in sizes:
         try:
-            return [(batch, length, graph.at(shape)) for batch, shape in shapes]
+            return [(batch, tried, graph.at([tried.shape(spec, batch) for spec in inputs])) for batch in rows]
         except CannotRun as error:
             failure = failure or error
     assert failure is not None
@@ -120,20 +128,15 @@ def _graph(opened: Configured) -> Any:
     return GraphFacts(traced, opened.settings.call, threads(opened.settings))
 
 
-def is_open(opened: Configured) -> bool:
-    """Whether an input leaves a dimension besides the batch open."""
-    return any(spec.shape is None or None in spec.shape[1:] for spec in opened.runner.inputs)
-
-
-def _estimate(opened: Configured, found: tuple[int, int, Facts], samples: int) -> Estimate:
-    batch, length, facts = found
+def _estimate(opened: Configured, found: tuple[int, OpenSizes, Facts], samples: int) -> Estimate:
+    batch, sizes, facts = found
     return estimate(
         facts,
         runtime_of(format_of(opened.architecture), opened.settings),
         batch_size=batch,
         samples=max(samples, batch),
         call=opened.settings.call,
-        size=length if is_open(opened) else None,
+        sizes=sizes,
     )
 
 

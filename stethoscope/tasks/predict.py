@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.open_sizes import OpenSize
 from stethoscope.codec import plain
 from stethoscope.data.feeds.dummy import FedInput, ModelInput, dtype_of
 from stethoscope.errors import OutOfMemory
@@ -79,6 +80,8 @@ class Prediction:
     """By output, the first values of the first rows: numbers or text."""
     traces: int | None = None
     """How often the function was traced; None where nothing is."""
+    open_sizes: tuple[OpenSize, ...] = ()
+    """Every dimension that the model leaves open besides the batch, and who says its size."""
     estimate: Estimates | None = None
     """What would have been said without running, where asked for."""
 
@@ -130,6 +133,7 @@ class Predict:
                 configured=tuple(opened.done),
                 precision_difference=opened.precision_difference,
                 input=given.about(given.feed),
+                open_sizes=given.sizes.dimensions,
                 loaded_bytes=loaded_bytes,
                 predicted_peak_bytes=fit.predict_run(batch_size, rows, batches_itself=call.batches_itself)
                 if fit
@@ -143,7 +147,7 @@ class Predict:
             context.memory.enforce()
             answer = replace(run.predict(known), traces=call.traces)
             if context.params.get("estimate", False):
-                answer = replace(answer, estimate=estimates(opened, [batch_size], given.dynamic_size, rows))
+                answer = replace(answer, estimate=estimates(opened, [batch_size], [given.sizes], rows))
             return answer
 
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stethoscope.architecture.open_sizes import OpenSize, OpenSizes
 from stethoscope.codec import plain
-from stethoscope.data.feeds.dummy import ModelInput, dummy_feed
+from stethoscope.data.feeds.dummy import ModelInput
 from stethoscope.errors import BadSetting
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate, probe
@@ -64,6 +65,8 @@ class Swept:
     """Rows that the file insists on."""
     input: str = "dummy"
     """"dummy" or the data file's name."""
+    open_sizes: tuple[OpenSize, ...] = ()
+    """Every open dimension of that input, and who says its size; where sizes are swept, each point has its own."""
     estimate: Estimates | None = None
     """What would have been said without running, unless that was left out."""
 
@@ -99,9 +102,11 @@ class Sweep:
             fixed = given.batching.fixed
             if fixed is not None:
                 batch_sizes = [fixed]
-            feeds = _feeds(opened, given, call, sizes, seed)
+            fed = given.at_sizes(opened.architecture, call.inputs, sizes, DRAWN_ROWS, seed)
+            feeds = [(told.size, feed) for told, feed in fed]
             total = len(batch_sizes) * len(feeds)
-            state = _State(context, opened.settings.call, call, given, batch_sizes, total)
+            whence = (fed[0][0].source if fed else None) or ""
+            state = _State(context, opened.settings.call, call, given, batch_sizes, total, whence)
             for size, feed in feeds:
                 state.over(size, feed)
             for size, feed in feeds if fixed is None else ():
@@ -114,11 +119,11 @@ class Sweep:
                 for _ in range(MOST_CHECKS):
                     if not state.check(size, feed, above=True, last=size == feeds[-1][0]):
                         break
-            return _with_estimates(state.value(), opened, context, batch_sizes, [size for size, _ in feeds])
+            return _with_estimates(state.value(), opened, context, batch_sizes, [told for told, _ in fed])
 
 
 def _with_estimates(
-    swept: Swept, opened: Configured, context: TaskContext, batch_sizes: Sequence[int], sizes: Sequence[int | None]
+    swept: Swept, opened: Configured, context: TaskContext, batch_sizes: Sequence[int], sizes: Sequence[OpenSizes]
 ) -> Swept:
     """With what would have been said without running, in every point too.
 
@@ -130,9 +135,9 @@ def _with_estimates(
         return replace(swept, estimate=Estimates(cannot="Too little of the memory limit is left to trace it."))
     context.save_partial(swept)
     context.report("estimate", 1.0, "what would have been said without running it")
-    made = joined(estimates(opened, batch_sizes, size) for size in sizes)
-    peaks = {(one.batch_size, one.size): one.peak_bytes for one in made.estimates}
-    points = (replace(one, estimated_peak_bytes=peaks.get((one.batch_size, one.size))) for one in swept.points)
+    made = joined(estimates(opened, batch_sizes, [told]) for told in sizes)
+    found = {(one.batch_size, one.size): one.peak_bytes for one in made.estimates}
+    points = (replace(one, estimated_peak_bytes=found.get((one.batch_size, one.size))) for one in swept.points)
     return replace(swept, points=tuple(points), estimate=made)
 
 
@@ -144,6 +149,8 @@ class _State:
     given: ModelInput
     batch_sizes: list[int]
     total: int
+    size_from: str
+    """Who says the sizes of the open dimensions."""
     points: list[Point] = field(default_factory=list)
     checks: list[Point] = field(default_factory=list)
     fits: dict[int | None, PeakFit] = field(default_factory=dict)
@@ -218,7 +225,13 @@ class _State:
         self.running = RunningBatch(batch_size, size, above, last, otherwise)
         self.checks.append(
             Point(
-                batch_size, self.style, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending, size=size
+                batch_size,
+                self.style,
+                fit.predict(batch_size),
+                status=Status.OUT_OF_MEMORY,
+                reason=ending,
+                size=size,
+                size_from=self.size_from,
             )
         )
         self.context.report("check", _SHARE, named(batch_size, size))
@@ -266,6 +279,7 @@ class _State:
             calibrated_at=tuple(sorted(self.calibrated)),
             fixed_batch=self.given.batching.fixed,
             input=self.given.source,
+            open_sizes=self.given.sizes.dimensions,
         )
 
     def keep(self) -> None:
@@ -290,13 +304,15 @@ class _State:
             needed = max(fit.predict(batch_size), fit.loading_peak_bytes)
             reason = f"Not started: {human_bytes(needed)} expected, {human_bytes(limit)} allowed."
         if fit is None or reason:
-            return Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason, size=size), None
+            refused = Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason)
+            return replace(refused, size=size, size_from=self.size_from), None
         return self._run(size, feed, batch_size, fit)
 
     def _run(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit) -> tuple[Point, int | None]:
         """The batch, with the highest peak of its calls; and the mean, for the line."""
         calibration = batch_size in fit.probes
-        point = Point(batch_size, self.style, fit.predict(batch_size), size=size, calibration=calibration)
+        point = Point(batch_size, self.style, fit.predict(batch_size), calibration=calibration)
+        point = replace(point, size=size, size_from=self.size_from)
         try:
             rows = self.given.batching.take(feed, batch_size)
             found = probe(self.context, self.call, rows, batch_size)
@@ -312,20 +328,6 @@ class _State:
             return point.measured(peak, status=Status.OUT_OF_MEMORY, reason=reason), None
         ran = point.measured(peak, time_per_sample_s=found.time_s / batch_size)
         return ran, max(0, peak - found.spread_bytes)
-
-
-def _feeds(
-    opened: Configured, given: ModelInput, call: Caller, sizes: list[int], seed: int
-) -> list[tuple[int | None, Feed]]:
-    if not sizes:
-        return [(given.dynamic_size, given.feed)]
-    if given.dynamic_size is None:
-        why = "the data has its own" if given.source != "dummy" else "all dimensions but the batch are fixed"
-        raise BadSetting(
-            f"Sizes {sizes}: expected a model with open dimensions and random input, but {why}. Leave it out."
-        )
-    specs = given.batching.free(call.inputs)
-    return [(size, dummy_feed(opened.architecture, specs, DRAWN_ROWS, seed, size)) for size in sizes]
 
 
 def _ascending(values: Any, what: str) -> list[int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from stethoscope.data.feeds.batching import open_size, resized
-from stethoscope.data.feeds.dummy import ModelInput, dummy_feed, model_input
+from stethoscope.data.feeds.dummy import ModelInput, model_input
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
@@ -116,8 +116,11 @@ def _sized(context: TaskContext, opened: Configured, given: ModelInput) -> Feed:
         return given.feed
     if given.source != "dummy":
         return resized(given.feed, opened.runner.inputs, int(size))
+    if given.dynamic_size is None:
+        return given.feed
     seed, rows = int(context.params.get("seed", 0)), given.batching.rows(given.feed)
-    return dummy_feed(opened.architecture, given.batching.free(opened.runner.inputs), rows, seed, int(size))
+    ((_, feed),) = given.at_sizes(opened.architecture, opened.runner.inputs, [int(size)], rows, seed)
+    return feed
 
 
 def _first_rows(call: Caller, given: ModelInput, feed: Feed, batch_size: int) -> Feed:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.architecture.description import Description
-from stethoscope.architecture.dynamic_sizes import Sizes
 from stethoscope.architecture.layer_costs import costs, total
+from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.architecture.receptive_field import receptive_fields
 from stethoscope.codec import decode, plain
 from stethoscope.errors import BadSetting

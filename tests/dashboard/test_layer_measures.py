@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.architecture import layer_colours, layer_columns, layer_measures
 from dashboard.architecture.layer_measures import Measure
-from stethoscope.architecture.dynamic_sizes import Sizes
+from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.answers import answer, row_of, state_of

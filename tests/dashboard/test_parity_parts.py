@@ -24,7 +24,7 @@ from dashboard.deployment import (
     parity_ways,
 )
 from dashboard.deployment.parity_parts import Compared
-from stethoscope.architecture.dynamic_sizes import Sizes
+from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.codec import decode
 from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.state import JobState

@@ -52,7 +52,7 @@ def test_the_random_input_is_the_one_the_worker_made(dtype):
     settings = {**SETTINGS, "dynamic_size": 16}
     names: dict = {"np": np}
     exec("\n".join(recipe_inputs.lines(model, settings, None, {})), names)
-    for name, array in dummy_feed(model, specs, 5, 7, 16).items():
+    for name, array in dummy_feed(model, specs, 5, 7).items():
         np.testing.assert_array_equal(names["inputs"][name], array)
         assert names["inputs"][name].dtype == array.dtype
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from stethoscope.architecture.open_sizes import Sizes, sizes_to_try
 from stethoscope.memory.estimate import Alive, Facts, Runtime, estimate, runtime_of
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.liveness import Step, profile
@@ -101,9 +102,10 @@ def keras():
 
 
 def made(runner, call: str, batch: int, *size: int):
-    from stethoscope.memory.graph_estimate import GraphFacts, shapes_for
+    from stethoscope.memory.graph_estimate import GraphFacts
 
-    return GraphFacts(runner, call, (1, 1)).at(shapes_for(runner.inputs, batch, *size or (16,), None))
+    sizes = next(sizes_to_try(runner.inputs, Sizes.every(*size or (None,))))
+    return GraphFacts(runner, call, (1, 1)).at([sizes.shape(spec, batch) for spec in runner.inputs])
 
 
 def test_each_call_style_has_its_own_live_tensors(keras, tmp_path):

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.open_sizes import filled
 from stethoscope.compare.consistency.subject import Subject
-from stethoscope.data.feeds.dummy import Draw, draws, looks_up, shape_of, vocabulary_of
+from stethoscope.data.feeds.dummy import Draw, draws, looks_up, vocabulary_of
 from stethoscope.types import Feed
 
 Array = npt.NDArray[Any]
@@ -180,7 +181,9 @@ def _short(subject: Subject) -> Iterator[Edge]:
         ("empty-sequence", "Empty sequences", "empty", 0),
     ):
         feed = {
-            spec.name: how[spec.name].array(shape_of(spec, rows, length), np.random.default_rng([subject.seed, place]))
+            spec.name: how[spec.name].array(
+                filled(spec.shape, rows, length), np.random.default_rng([subject.seed, place])
+            )
             for place, spec in enumerate(inputs)
         }
         said: Kind = "empty" if kind == "empty" else "ordinary"

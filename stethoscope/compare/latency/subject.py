@@ -15,6 +15,7 @@ import numpy as np
 
 from stethoscope import runtime_threads
 from stethoscope.activations.model_rows import ModelRows
+from stethoscope.architecture.open_sizes import is_open
 from stethoscope.compare.latency import plain_calls, turns
 from stethoscope.compare.latency.row import TimedModel
 from stethoscope.compare.parity.edge_answers import TurnedInputs
@@ -227,7 +228,7 @@ class Unasked:
 
     def predict(self, feed: Feed) -> Feed:
         """Nothing, unless there is something to try."""
-        if not any(spec.shape is None or None in spec.shape[1:] for spec in self.inputs):
+        if not is_open(self.inputs):
             return {}
         self.tried = True
         found: Feed = self._runner.predict(feed)

@@ -13,17 +13,15 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, sizes_to_try
 from stethoscope.data.feeds.batching import Batching, bind
 from stethoscope.data.rows import data_of
-from stethoscope.errors import BadInput, OutOfMemory, StethoscopeError
+from stethoscope.errors import BadInput, BadSetting, OutOfMemory, StethoscopeError
 from stethoscope.framework_errors import gist
 from stethoscope.out_of_memory import explain, named_by
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, TensorSpec
 
-DYNAMIC_SIZES = (16, 64, 32, 128, 224, 256, 299, 8, 1)
-"""Sizes tried, in this order, for dynamic dimensions other than the batch; the first the model accepts is used."""
-UNKNOWN_RANK_SHAPES: tuple[tuple[int, ...], ...] = ((16,), (), (16, 16), (16, 16, 3))
 SMALL_INTEGERS = 10
 """Integers of unknown meaning stay below: they may be sizes, counts or classes."""
 _WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
@@ -89,23 +87,17 @@ def draws(architecture: Architecture, inputs: Sequence[TensorSpec]) -> list[Draw
 
 
 def dummy_feed(
-    architecture: Architecture, inputs: Sequence[TensorSpec], batch_size: int, seed: int, dynamic_size: int = 16
+    architecture: Architecture, inputs: Sequence[TensorSpec], batch_size: int, seed: int, sizes: OpenSizes | None = None
 ) -> Feed:
-    """Returns random input: one array per input, leading dimension `batch_size` where it is dynamic."""
+    """Returns random input: one array per input, leading dimension `batch_size` where it is dynamic.
+
+    `sizes` are those of the other dynamic dimensions; without, what a run assumes first.
+    """
+    sizes = sizes or next(sizes_to_try(inputs))
     return {
-        spec.name: draw.array(shape_of(spec, batch_size, dynamic_size), np.random.default_rng([seed, place]))
+        spec.name: draw.array(sizes.shape(spec, batch_size), np.random.default_rng([seed, place]))
         for place, (spec, draw) in enumerate(zip(inputs, draws(architecture, inputs), strict=True))
     }
-
-
-def shape_of(spec: TensorSpec, batch_size: int, dynamic_size: int) -> tuple[int, ...]:
-    """The shape drawn for a spec: dynamic dimensions filled in, an unknown rank guessed."""
-    if spec.shape is None:
-        return (batch_size, *UNKNOWN_RANK_SHAPES[DYNAMIC_SIZES.index(dynamic_size) % len(UNKNOWN_RANK_SHAPES)])
-    return tuple(
-        size if size is not None else batch_size if place == 0 else dynamic_size
-        for place, size in enumerate(spec.shape)
-    )
 
 
 def _draw(spec: TensorSpec, architecture: Architecture, *, alone: bool) -> Draw:
@@ -193,8 +185,32 @@ class ModelInput:
     source: str
     """"dummy" or the data file's name."""
     batching: Batching
-    dynamic_size: int | None
-    """The size chosen for dynamic dimensions of dummy input."""
+    sizes: OpenSizes
+    """Of the open dimensions: those of the data, or chosen for dummy input."""
+
+    @property
+    def dynamic_size(self) -> int | None:
+        """The size chosen for dynamic dimensions of dummy input; None for data and where there are none."""
+        return chosen_for(self.sizes) if self.source == "dummy" else None
+
+    def at_sizes(
+        self, architecture: Architecture, inputs: Sequence[TensorSpec], sizes: Sequence[int], rows: int, seed: int
+    ) -> list[tuple[OpenSizes, Feed]]:
+        """Random input of so many rows for each size of the open dimensions; this very input where none is asked for.
+
+        Raises:
+            BadSetting: sizes are asked for where nothing is open, or where the data has its own.
+        """
+        if not sizes:
+            return [(self.sizes, self.feed)]
+        if self.dynamic_size is None:
+            why = "the data has its own" if self.source != "dummy" else "all dimensions but the batch are fixed"
+            raise BadSetting(
+                f"Sizes {list(sizes)}: expected a model with open dimensions and random input, but {why}. Leave it out."
+            )
+        free = self.batching.free(inputs)
+        told = [next(sizes_to_try(inputs, Sizes.every(size))) for size in sizes]
+        return [(made, dummy_feed(architecture, free, rows, seed, made)) for made in told]
 
     def about(self, feed: Feed) -> dict[str, FedInput]:
         """What `feed`, all or some rows of the input, feeds to each of the model's inputs."""
@@ -204,6 +220,23 @@ class ModelInput:
 def dtype_of(array: npt.NDArray[Any]) -> str:
     """The dtype by name; "string" for text and objects."""
     return "string" if array.dtype.kind in "OSU" else str(array.dtype)
+
+
+def chosen_for(sizes: OpenSizes) -> int | None:
+    """The one size that is assumed for what is open, an unknown rank included; None where nothing is."""
+    return sizes.size or TRIED[sizes.attempt] if is_open(sizes.inputs) else None
+
+
+def shapes_in_data(context: TaskContext, inputs: Sequence[TensorSpec]) -> dict[str, tuple[int, ...]]:
+    """The shape of the job's data for each input, told from its first row; empty without data.
+
+    Raises:
+        StethoscopeError: the data cannot be read or does not fit.
+    """
+    if "data" not in context.files:
+        return {}
+    rows = data_of(context, most_rows=1)
+    return {name: array.shape for name, array in bind(rows, inputs).items()}
 
 
 def model_input(
@@ -224,14 +257,14 @@ def model_input(
         feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
         _try(runner, batching, batching.take(feed, first))
-        return ModelInput(feed, file.name, batching, None)
-    dynamic = any(spec.shape is None or None in spec.shape[1:] for spec in runner.inputs)
+        shapes = {name: array.shape for name, array in feed.items()}
+        return ModelInput(feed, file.name, batching, next(sizes_to_try(runner.inputs, data=shapes)))
     failure: Exception | None = None
-    for size in DYNAMIC_SIZES if dynamic else DYNAMIC_SIZES[:1]:
-        context.report("trace", message=f"trying dynamic dimensions of {size}" if dynamic else "first call")
-        feed = dummy_feed(
-            architecture, batching.free(runner.inputs), max(samples or batching.fixed or batch_size, first), seed, size
-        )
+    free = batching.free(runner.inputs)
+    for sizes in sizes_to_try(runner.inputs):
+        size = chosen_for(sizes)
+        context.report("trace", message="first call" if size is None else f"trying dynamic dimensions of {size}")
+        feed = dummy_feed(architecture, free, max(samples or batching.fixed or batch_size, first), seed, sizes)
         try:
             _try(runner, batching, batching.take(feed, first))
         except OutOfMemory:
@@ -239,7 +272,7 @@ def model_input(
         except Exception as error:  # noqa: BLE001 - kept, and raised again if no size is accepted
             failure = failure or error
             continue
-        return ModelInput(feed, "dummy", batching, size if dynamic else None)
+        return ModelInput(feed, "dummy", batching, sizes)
     assert failure is not None
     if isinstance(failure, StethoscopeError) and not isinstance(failure, BadInput):
         raise failure

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sample_models import BUILT
+from stethoscope.architecture.open_sizes import OpenSizes
 from stethoscope.codec import answer_of
 from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.types import Budget, Job, ModelFile, Status
@@ -143,7 +144,7 @@ def test_a_weight_that_the_file_does_not_keep_is_found(tmp_path):
         {"model": file}, {"trusted": True}, tmp_path, Budget(1 << 30, 60), lambda *_, **__: None, Meter(), None
     )
     feed = {"x": np.ones((4, 3), np.float32)}
-    given = ModelInput(feed, "dummy", Batching.of(runner.inputs), None)
+    given = ModelInput(feed, "dummy", Batching.of(runner.inputs), OpenSizes((), ()))
     subject = Subject(context, kind.describe(file), runner, given, feed, 1e-5)
     subject.reference = runner.predict(feed)
     outputs, weights = save_reload.trials(subject)
