@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stethoscope.memory.sharing import SharingCode, Split
+from stethoscope.memory.sharing import Split
+from stethoscope.memory.sharing_programs import SharingCode
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,10 @@ from sample_models import BUILT
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.plan import together
 from stethoscope.memory.planner.presets import device
-from stethoscope.memory.sharing import sharing_codes, split
+from stethoscope.memory.sharing import split
+from stethoscope.memory.sharing_programs import sharing_codes
+from stethoscope.models.formats import detect
+from stethoscope.types import ModelFile
 
 GIB, MIB = 1 << 30, 1 << 20
 
@@ -70,9 +73,16 @@ def test_what_makes_no_sense_is_refused(wrong):
         split(**wrong)
 
 
-def codes(names, batch=4):
-    shares = split(dict.fromkeys(names, 200 * MIB), 2 * GIB).shares
-    return sharing_codes(shares, dict.fromkeys(names, batch))
+def described(path):
+    file = ModelFile.at(path)
+    return detect(file).describe(file)
+
+
+def codes(names, batch=4, share=200 * MIB, **files):
+    """The programs for models of these names, which are the digits network unless `files` says otherwise."""
+    shares = split(dict.fromkeys(names, share), len(names) * share * 2).shares
+    known = {name: described(files.get(name, BUILT / "digits_cnn.keras")) for name in names}
+    return sharing_codes(shares, dict.fromkeys(names, batch), known)
 
 
 def test_logical_devices_have_each_models_size_and_no_memory_growth():
@@ -92,8 +102,9 @@ def test_a_process_for_each_model_runs_here(tmp_path):
 
     wide = keras.layers.Dense(4_000_000, use_bias=False, kernel_initializer="ones")
     keras.Sequential([keras.layers.Input((8,)), wide, keras.layers.Dense(1)]).save(tmp_path / names[0])
-    program = codes(names, batch=64)[2].code
-    compile(codes(names)[1].code, "gpu.py", "exec")
+    files = {name: tmp_path / name for name in names}
+    program = codes(names, batch=64, **files)[2].code
+    compile(codes(names, **files)[1].code, "gpu.py", "exec")
     (tmp_path / "serve.py").write_text(program)
     np.savez(tmp_path / "wide.npz", np.ones((64, 8), np.float32))
     digits = np.load(BUILT / "digits_sample.npz")["x"][:8]
@@ -109,3 +120,30 @@ def test_a_process_for_each_model_runs_here(tmp_path):
     assert "digits_cnn.keras done" in done.stdout, done.stderr[-2000:]
     assert "wide.keras ended with" in done.stdout, done.stderr[-2000:]
     assert len(np.load(tmp_path / "digits.npz.outputs.npz")["arr_0"]) == len(digits)
+
+
+def test_models_of_every_format_run_beside_each_other(tmp_path):
+    """Each is loaded as its format says, and gives what its own job gives: the digits network in six files."""
+    names = ["digits_cnn.keras", "digits_cnn_keras3.h5", "digits_cnn.onnx", "digits_cnn.tflite", "digits_cnn_frozen.pb"]
+    for name in names:
+        (tmp_path / name).write_bytes((BUILT / name).read_bytes())
+    made = codes(names, batch=4, share=600 * MIB, **{name: BUILT / name for name in names})
+    (code,) = made  # none for a card: other runtimes than TensorFlow take part
+    assert "digits_cnn.onnx (onnxruntime)" in code.note and not code.needs_gpu
+    (tmp_path / "serve.py").write_text(code.code)
+    x = np.load(BUILT / "digits_sample.npz")["x"][:6].astype(np.float32)
+    for place in range(len(names)):
+        np.savez(tmp_path / f"{place}.npz", x)
+    done = subprocess.run(
+        [sys.executable, "serve.py", *(f"{place}.npz" for place in range(len(names)))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.stdout.split("\n")[:-1] == [f"{name} done" for name in names], done.stderr[-2000:]
+    answers = [np.load(tmp_path / f"{place}.npz.outputs.npz")["arr_0"] for place in range(len(names))]
+    assert answers[0].shape == (6, 10)
+    for answer in answers[1:]:
+        np.testing.assert_allclose(answer, answers[0], atol=1e-4)

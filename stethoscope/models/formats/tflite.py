@@ -97,6 +97,9 @@ class TFLite(Format):
             (
                 f"interpreter = Interpreter({name!r})",
                 "details = {item['name']: item['index'] for item in interpreter.get_input_details()}",
+                "for key in list(interpreter.get_signature_list())[:1]:  # its inputs have names of their own",
+                "    named = interpreter.get_signature_runner(key).get_input_details()",
+                "    details |= {name: item['index'] for name, item in named.items()}",
             ),
             (
                 "for name, values in batch.items():",

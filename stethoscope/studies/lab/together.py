@@ -8,20 +8,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from stethoscope.architecture.description import FormatNamed
+from stethoscope.architecture.description import Description
 from stethoscope.codec import answer_of, decode, partial_of, plain
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.state import JobState
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, SharingCode, Split, sharing_codes, split
+from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, split
+from stethoscope.memory.sharing_programs import SharingCode, sharing_codes
 from stethoscope.memory.together_report import ModelRun, TogetherReport, at_once, judged
-from stethoscope.models.formats import all_formats
+from stethoscope.models.formats import format_of
 from stethoscope.studies.lab.parts import Parts
 from stethoscope.studies.lab.studies import Kind
 from stethoscope.tasks.predict import Prediction
 from stethoscope.tasks.share import SharedRun
-from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
+from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE = Budget(4 << 30, 120)
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5
@@ -103,6 +104,7 @@ class Together:
         self._workers: dict[str, WorkerKind] = {}
         self._fits: dict[str, Mapping[int, int]] = {}
         self._alone: dict[str, JobResult] = {}
+        self._architectures: dict[str, Architecture] = {}
 
     def run(self) -> TogetherReport:
         """Runs to the end and returns the report.
@@ -125,7 +127,9 @@ class Together:
             described = self._wait({tenant.name: self._job(tenant, "describe", {}, _DESCRIBE, "light")})[tenant.name]
             if described.status is not Status.OK:
                 return self._stopped(tenant.name, described)
-            self._workers[tenant.name] = all_formats()[answer_of(described, FormatNamed).format_id].worker
+            architecture = answer_of(described, Description).architecture
+            self._architectures[tenant.name] = architecture
+            self._workers[tenant.name] = format_of(architecture).worker
             self._change(tenant.name, state="alone", batch_size=tenant.settings.batch_size)
             params = self._params(tenant, tenant.settings) | {"samples": 0}
             job = self._job(tenant, "predict", params, self._budget(self._request.device_bytes))
@@ -175,7 +179,7 @@ class Together:
     def _codes(self) -> tuple[SharingCode, ...]:
         assert self._report.split is not None
         batches = {tenant.name: tenant.settings.batch_size for tenant in self._request.tenants}
-        return sharing_codes(self._report.split.shares, batches)
+        return sharing_codes(self._report.split.shares, batches, self._architectures)
 
     def _run_together(self) -> None:
         request, shares = self._request, self._report.split
