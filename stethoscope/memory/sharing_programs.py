@@ -69,12 +69,14 @@ class _Printed:
         first = ["import tensorflow as tf"] if self.on_tensorflow else []
         return [*first, *(line for line in self._program.imports if line not in first)]
 
-    def loading(self, before: Sequence[str] = ()) -> str:
+    def loading(self, before: Sequence[str] = (), *, measured: bool = False) -> str:
         """A function that loads the model and returns the function that calls it on arrays by input name.
 
         Args:
             before: lines between the imports and the loading.
+            measured: returns as well what the process held with its runtime, before the model.
         """
+        returned = ", and the bytes held before" if measured else ""
         if self.format.live:  # batches by itself: a call holds every layer's output
             calling = [
                 "def predict(inputs, batch_size):",
@@ -94,8 +96,10 @@ class _Printed:
             ]
         lines = [
             f"def load_{self.identifier}(limit_mib):",
-            f'    """Loads {_said(self.share.name)}; returns what predicts from arrays by input name."""',
-            *_indented([*self.imports, "", *before, *self._program.load, "", *calling, "", "return predict"], 4),
+            f'    """Loads {_said(self.share.name)}; returns what predicts from arrays by input name{returned}."""',
+            *_indented([*self.imports, "", *before, *(["held_bytes = data_bytes()"] if measured else [])], 4),
+            *_indented([*self._program.load, "", *calling, ""], 4),
+            f"    return predict{', held_bytes' if measured else ''}",
         ]
         return "\n".join(lines) + "\n\n\n"
 
@@ -157,7 +161,10 @@ def _processes(models: Sequence[_Printed], gpu_index: int | None, more: str = ""
     )
     on_gpu = gpu_index is not None
     on_card, off_card = _ON_CARD.format(index=gpu_index).splitlines(), _OFF_CARD.splitlines()
-    loads = "".join(model.loading(on_card if on_gpu else off_card if model.on_tensorflow else ()) for model in models)
+    loads = "".join(
+        model.loading(on_card if on_gpu else off_card if model.on_tensorflow else (), measured=not on_gpu)
+        for model in models
+    )
     code = _PROCESSES.format(
         table=table,
         loads=loads + _IN_BATCHES,
@@ -183,11 +190,10 @@ tf.config.set_logical_device_configuration(
 )"""
 _OFF_CARD = 'tf.config.set_visible_devices([], "GPU")'
 _GPU_CALL = "    predict = load(limit_mib)\n"
-_CPU_LIMIT = """    before = data_bytes()
-    predict = load(limit_mib)
+_CPU_LIMIT = """    predict, held_bytes = load(limit_mib)
     first = {name: array[:1] for name, array in inputs.items()}
     predict(first, 1)  # starts the runtime's threads before the limit holds
-    left = max(0, (limit_mib << 20) - (data_bytes() - before))
+    left = max(0, (limit_mib << 20) - (data_bytes() - held_bytes))
     resource.setrlimit(resource.RLIMIT_DATA, (data_bytes() + left, resource.RLIM_INFINITY))
 """
 _IN_BATCHES = '''def as_list(made):
