@@ -16,8 +16,13 @@ def _fused(given: Given, elements_made: int) -> Work:
     return Work(0, per_element(name) * elements_made)
 
 
+_BIAS_AT = {"qlinearconv": 8, "convinteger": None}
+"""Which operand is the bias, where it is not the third: those hold scales and zero points before it, or instead."""
+
+
 def _has_bias(given: Given) -> bool:
-    return len(given.operands) > 2 and given.operands[2] is not None
+    at = _BIAS_AT.get(given.kind, 2)
+    return at is not None and len(given.operands) > at and given.operands[at] is not None
 
 
 def _matmul(given: Given) -> Work:
@@ -165,14 +170,14 @@ _FREE = (
     "log1p fakequantwithminmaxvars fakequantwithminmaxvarsperchannel bitshift cumsum rint"
 )
 _ONE = (
-    "add addv2 sub subtract mul multiply div divide realdiv truedivide biasadd maximum minimum pow power squareddifference neg negative "
+    "add addv2 sub subtract mul multiply div divide realdiv truedivide biasadd maximum minimum pow power neg negative "
     "square reciprocal log equal notequal greater greaterequal greaterorequal less lessequal lessorequal floordiv floormod mod divnonan xdivy mulnonan addn"
 )
 RULES: dict[str, Rule] = {
     **_names(_MOVING, _nothing),
     **_names(_FREE, _nothing),
     **_names(_ONE, _elementwise),
-    **_names("rsqrt quantizelinear dequantizelinear", _two_each),
+    **_names("rsqrt squareddifference quantizelinear dequantizelinear", _two_each),
     **_names("softmax logsoftmax silu swish gelu hardsigmoid hardswish mish clip clipbyvalue", _activation),
     **_names("matmul batchmatmul batchmatmulv2 batchmatmulv3 matmulinteger", _matmul),
     **_names(

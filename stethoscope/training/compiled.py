@@ -97,11 +97,15 @@ def live_optimizer(setup: Setup) -> Any:
     kind = getattr(keras.optimizers, _spelled(keras.optimizers, name), None)
     if kind is None:
         try:
-            return keras.optimizers.deserialize({**setup.optimizer})
+            made = keras.optimizers.deserialize({**setup.optimizer})
         except Exception as error:
             raise CannotRun(
                 f"The optimizer {name!r}: Keras cannot make it: {gist(error)}. Name another one."
             ) from error
+        # A name that Keras has no class for comes back as it was.
+        if isinstance(made, str):
+            raise CannotRun(f"The optimizer {name!r}: Keras knows none of this name. Name another one.")
+        return made
     taken = {*inspect.signature(kind.__init__).parameters, *_BASE_SETTINGS} - {"self", "kwargs"}
     settings = {key: item for key, item in settings.items() if key in taken}
     if setup.modern:

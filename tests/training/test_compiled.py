@@ -62,6 +62,12 @@ def test_a_setting_that_an_optimizer_does_not_take_is_refused_by_name():
         live_optimizer(Setup(None, True, None, optimizer=said))
 
 
+def test_an_optimizer_that_keras_does_not_know_is_refused_by_name():
+    said = {"class_name": "NoSuch", "config": {"learning_rate": 0.1}}
+    with pytest.raises(CannotRun, match="The optimizer 'NoSuch': Keras"):
+        live_optimizer(Setup(None, True, None, optimizer=said))
+
+
 def test_an_optimizer_of_the_users_own_is_made_by_its_own_class():
     @keras.saving.register_keras_serializable("compiled_tests")
     class Halving(keras.optimizers.SGD):

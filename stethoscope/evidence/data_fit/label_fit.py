@@ -137,7 +137,8 @@ def _problems(head: Head, array: Array) -> Iterator[tuple[What, str]]:
     if code == "numbers":
         yield from _numbers(head, array, units, one_hot=one_hot)
     elif code in ("one-hot", "tags"):
-        if array.shape[-1:] != (units,) or array.ndim < len(head.shape or ()):
+        places = (head.shape or ())[1:-1] or (None,) * (array.ndim - 2)
+        if array.shape[-1:] != (units,) or not _covers(places, array.shape[1:-1]):
             yield "shape", f"expected {_encoding(head)}, got {_got(array)}"
         elif code == "tags" and not _within(array, 0, 1):
             yield "range", f"expected {_encoding(head)}, got {_got(array)}"
@@ -162,9 +163,7 @@ def _numbers(head: Head, array: Array, units: int, *, one_hot: bool) -> Iterator
         yield "range", f"expected {_encoding(head)}, got {_got(array)}"
     places, have = (head.shape or ())[1:-1], array.shape[1:]
     have = have[:-1] if have[-1:] == (1,) and len(have) > len(places) else have
-    if head.shape is not None and not (
-        len(have) == len(places) and all(a in (None, b) for a, b in zip(places, have, strict=True))
-    ):
+    if head.shape is not None and not _covers(places, have):
         yield (
             "shape",
             f"expected one number for each of {tuple(places) or 'the rows'}, got labels of shape {tuple(array.shape[1:])}",
@@ -174,10 +173,8 @@ def _numbers(head: Head, array: Array, units: int, *, one_hot: bool) -> Iterator
 def _values(head: Head, array: Array) -> Iterator[tuple[What, str]]:
     want, have = (head.shape or ())[1:], array.shape[1:]
     one = tuple(want) == (1,) and have == ()
-    if head.shape is not None and not one:
-        fits = len(want) == len(have) and all(size in (None, own) for size, own in zip(want, have, strict=True))
-        if not fits:
-            yield "shape", f"expected labels of shape {tuple(want)}, got {tuple(have)}"
+    if head.shape is not None and not one and not _covers(want, have):
+        yield "shape", f"expected labels of shape {tuple(want)}, got {tuple(have)}"
     span = head.range
     if span is not None and array.size and not _within(array, *span):
         low, high = span
@@ -242,6 +239,11 @@ def _is_one_hot(array: Array, units: int) -> bool:
 
 def _sums_to_one(array: Array) -> bool:
     return bool(np.allclose(array.sum(-1, dtype="float64"), 1, atol=1e-3))
+
+
+def _covers(want: Sequence[int | None], have: Sequence[int]) -> bool:
+    """Whether sizes are those wanted; None stands for any."""
+    return len(want) == len(have) and all(size in (None, own) for size, own in zip(want, have, strict=True))
 
 
 def _within(array: Array, low: float, high: float) -> bool:

@@ -44,6 +44,8 @@ ROWS = ending(3, "softmax", CATEGORICAL)
         (ROWS, np.eye(3), []),
         (ROWS, np.full((2, 3), 0.5), ["range"]),
         (ROWS, np.array([0, 1]), ["shape"]),
+        (masks(CATEGORICAL), np.eye(2)[np.zeros((3, 8, 8), int)], []),
+        (masks(CATEGORICAL), np.eye(2)[np.zeros((3, 4, 4), int)], ["shape"]),
         (ending(3, "sigmoid", BINARY), np.array([[1, 1, 0]]), []),
         (ending(3, "sigmoid", BINARY), np.array([[1, 2, 0]]), ["range"]),
         (ending(1, "sigmoid", BINARY), np.array([0, 1]), []),

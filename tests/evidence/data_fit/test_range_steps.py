@@ -44,6 +44,7 @@ BETWEEN = expected("any", (0.0, 10.0), "table")
         (expected("caffe"), values(0, 255), False),
         (expected("torch"), values(-2.1, 2.6), True),
         (expected("torch"), values(0, 1), False),
+        (expected("torch"), values(-1, 1), False),
         (expected("around 0"), values(None, None), True),
         (expected("pixels"), values(None, None), True),
         (TRAINED, values(2, 18), True),
