@@ -3,7 +3,8 @@
 Read from the syntax, without docstrings, comments and layout, and without the place of a module: a thing that is moved to
 another file is the same thing. Whatever could be reached in a way that is not read here is taken whole: a package that finds
 its modules by looking, a module that is handed on as an object, a name that a module does not define, what happens while a
-module is imported.
+module is imported. Names that a function binds itself are its own, and what is taken of another module counts the same
+whether it is written with the module in front or without.
 """
 
 from __future__ import annotations
@@ -20,11 +21,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tests import scopes
 from tests.sources import PACKAGES, PROJECT, path_of
 
 Node = tuple[str, str]
-"""A module and the name of something in it; `IMPORTED` for what happens while it is imported, `WHOLE` for all of it."""
-IMPORTED, WHOLE = "<imported>", "<whole>"
+"""A module and the name of something in it.
+
+`IMPORTED` for what happens while it is imported, `TEXT` for its docstring, `WHOLE` for all of it.
+"""
+IMPORTED, TEXT, WHOLE = "<imported>", "<text>", "<whole>"
 _MODULE = re.compile(rf"\b(?:{'|'.join(PACKAGES)})(?:\.\w+)+\b")
 _CACHE = PROJECT / ".pytest_cache" / "definitions.json"
 _new: set[str] = set()
@@ -74,9 +79,13 @@ class Module:
     """The digest of its docstring."""
 
 
-def fingerprint(modules: Iterable[str], *, closed: Iterable[str] = ()) -> str:
-    """Changes with those modules and with all they rest on; the `closed` ones do not look at the modules beside them."""
-    lines = {_line(node, frozenset(closed)) for node in reached([(module, WHOLE) for module in modules], closed=closed)}
+def fingerprint(modules: Iterable[str], *, sought: Iterable[Node] = (), closed: Iterable[str] = ()) -> str:
+    """Changes with those modules, with what is sought in others, and with all that they rest on.
+
+    The `closed` modules do not look at the modules beside them.
+    """
+    nodes = reached([*((module, WHOLE) for module in modules), *sought], closed=closed)
+    lines = {_line(node, frozenset(closed)) for node in nodes}
     return hashlib.sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
@@ -101,7 +110,7 @@ def _line(node: Node, closed: frozenset[str]) -> str:
 def _digest(node: Node) -> str:
     module, name = node
     read = _module(module)
-    parts = [read.text] if name == WHOLE else []
+    parts = [read.text] if name in (TEXT, WHOLE) else []
     return hashlib.sha256(" ".join([*parts, *(one.digest for one in _parts(node))]).encode()).hexdigest()[:20]
 
 
@@ -119,7 +128,12 @@ def _rests_on(node: Node, closed: frozenset[str]) -> tuple[Node, ...]:
     found |= {(".".join(packages[:depth]), IMPORTED) for depth in range(1, len(packages) + 1)}
     for part in _parts(node):
         if part.sought and module not in closed:
-            found |= {(beside, WHOLE) for beside in _beside(module) if _names(beside) & set(part.sought)}
+            found |= {
+                node
+                for beside in _beside(module)
+                for name in _names(beside) & set(part.sought)
+                for node in [(beside, TEXT), (beside, IMPORTED), *_defined(beside, name)]
+            }
         elif part.around and module not in closed:
             found |= {(module, WHOLE)} | {(beside, WHOLE) for beside in _beside(module)}
         for used in part.bare:
@@ -195,7 +209,8 @@ def _cache() -> dict[str, Any]:
 
 @functools.cache
 def _reader() -> str:
-    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    readers = (Path(__file__), Path(scopes.__file__))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in readers)).hexdigest()
 
 
 def keep() -> None:
@@ -221,7 +236,7 @@ def _read(tree: ast.Module, module: str) -> Module:
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)) or _is_text(node):
             continue
-        read = _definition(node)
+        read = _definition(node, imports)
         names = _names_of(node)
         for name in [*names, *([] if names and not _tells_others(node) else [IMPORTED])]:
             definitions.setdefault(name, []).append(read)
@@ -252,13 +267,12 @@ def _imported(node: ast.AST, module: str) -> Iterator[tuple[str, tuple[str, str]
 
 def _names_of(node: ast.stmt) -> list[str]:
     """The names that a statement of a module defines."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [node.name]
     if isinstance(node, ast.AugAssign):
         return []
-    stored = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-    defined = [part.name for part in ast.walk(node) if isinstance(part, (ast.FunctionDef, ast.ClassDef))]
-    return sorted({*stored, *defined})
+    names, defined = scopes.module_names(node)
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return defined
+    return sorted({*(name.id for name in names if isinstance(name.ctx, ast.Store)), *defined})
 
 
 def _tells_others(node: ast.stmt) -> bool:
@@ -271,19 +285,13 @@ def _tells_others(node: ast.stmt) -> bool:
     )
 
 
-def _definition(node: ast.stmt) -> Definition:
-    values = {
-        id(part.value)
-        for part in ast.walk(node)
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
-    }
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
-    dotted = {
-        (part.value.id, part.attr)
-        for part in ast.walk(node)
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name)
-    }
-    bare = {part.id for part in names if id(part) not in values}
+def _definition(node: ast.stmt, imports: dict[str, list[tuple[str, str]]]) -> Definition:
+    names, _ = scopes.module_names(node)
+    own = {id(name) for name in names}
+    attributes = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and id(part.value) in own]
+    dotted = {(part.value.id, part.attr) for part in attributes if isinstance(part.value, ast.Name)}
+    values = {id(part.value) for part in attributes}
+    bare = {name.id for name in names if id(name) not in values}
     bare |= {
         name
         for part in ast.walk(node)
@@ -299,15 +307,51 @@ def _definition(node: ast.stmt) -> Definition:
         for argument in part.args[1:2]
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
     ]
-    digest = hashlib.sha256(ast.dump(_Plain().visit(node)).encode()).hexdigest()[:20]
+    digest = hashlib.sha256(ast.dump(_Plain(node, names, imports).visit(node)).encode()).hexdigest()[:20]
     return Definition(digest, sorted(bare), sorted(dotted), around, sought)
 
 
 class _Plain(ast.NodeTransformer):
-    """Leaves docstrings out, and where in this project something is."""
+    """Leaves docstrings out, where in this project something is, and by which name it was imported."""
+
+    def __init__(self, node: ast.stmt, names: list[ast.Name], imports: dict[str, list[tuple[str, str]]]) -> None:
+        self._own = {id(name) for name in names}
+        self._modules, self._originals = dict[str, str](), dict[str, str]()
+        for name, places in imports.items():
+            place, original = places[0]
+            if len(places) == 1 and original and place.split(".")[0] in PACKAGES:
+                if path_of(f"{place}.{original}"):
+                    self._modules[name] = f"{place}.{original}"
+                else:
+                    self._originals[name] = original
+        self._taken = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        self._taken |= {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+        self._homes: dict[str, set[str]] = {}
+        for part in ast.walk(node):
+            if isinstance(part, ast.Attribute) and (module := self._module(part.value)):
+                self._homes.setdefault(part.attr, set()).add(module)
+
+    def _module(self, node: ast.AST) -> str:
+        """The module of this project that an expression is, where it is written as a name that was imported."""
+        return self._modules.get(node.id, "") if isinstance(node, ast.Name) and id(node) in self._own else ""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        module = self._module(node.value)
+        if not module:
+            return self.generic_visit(node)
+        if len(self._homes[node.attr]) > 1:
+            return ast.Name(f"{module.rpartition('.')[2]}.{node.attr}", node.ctx)
+        return ast.Name(f".{node.attr}" if node.attr in self._taken else node.attr, node.ctx)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self._originals.get(node.id, node.id), node.ctx) if id(node) in self._own else node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
         return None if _is_text(node) else self.generic_visit(node)
+
+    def visit_Pass(self, node: ast.Pass) -> ast.AST | None:
+        """A body that is empty without it stays as empty."""
+        return None
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
         return None if (node.module or "").split(".")[0] in PACKAGES else node

@@ -67,12 +67,15 @@ _RUNS_EVERY_JOB = (
 def fingerprint(kind: str) -> str:
     """Changes with every definition that a worker may run for this kind of job, and with the versions of what they use."""
     # The worker finds a task by its kind: of all tasks it runs this one.
-    return source_of((f"stethoscope.tasks.{kind}", *_RUNS_EVERY_JOB), closed=["stethoscope.tasks"])
+    return source_of(_RUNS_EVERY_JOB, sought=[(f"stethoscope.tasks.{kind}", "TASK")], closed=["stethoscope.tasks"])
 
 
-def source_of(modules: Iterable[str], *, closed: Iterable[str] = ()) -> str:
-    """Changes with those modules, with all they rest on but for what lies beside the `closed` ones, and with the versions."""
-    rests_on = definitions.fingerprint(modules, closed=closed)
+def source_of(modules: Iterable[str], *, sought: Iterable[definitions.Node] = (), closed: Iterable[str] = ()) -> str:
+    """Changes with those modules, with what is sought in others, with all they rest on, and with the versions.
+
+    What lies beside the `closed` modules is not looked for.
+    """
+    rests_on = definitions.fingerprint(modules, sought=sought, closed=closed)
     return hashlib.sha256(f"{_versions()} {rests_on}".encode()).hexdigest()[:16]
 
 

@@ -102,6 +102,72 @@ def test_a_definition_may_move(project):
     assert project("maths.py", f"from stethoscope.carrying import _carry\n{moved}") == before
 
 
+@pytest.mark.parametrize(
+    "plus",
+    [
+        "def plus(a, minus):\n    return _carry(a + minus)\n",
+        "def plus(a, b):\n    for minus in b:\n        a += minus\n    return _carry(a)\n",
+        "def plus(a, b):\n    return _carry(a + sum(minus for minus in b))\n",
+        "def plus(a, b):\n    return _carry(sorted(a, key=lambda minus: minus.real))\n",
+        "def plus(a, b):\n    any((minus := one) for one in b)\n    return _carry(minus)\n",
+        "def plus(a, b):\n    def minus(c):\n        return c\n    return _carry(minus(a))\n",
+        "class Sum:\n    minus: int = 1\ndef plus(a, b):\n    return _carry(Sum())\n",
+    ],
+)
+def test_a_name_that_a_function_binds_is_its_own(project, plus):
+    def maths(minus):
+        return f"{plus}def _carry(c):\n    return c\ndef minus(a, b):\n    return {minus}\n"
+
+    assert project("maths.py", maths("a - b")) == project("maths.py", maths("b - a"))
+
+
+@pytest.mark.parametrize(
+    "plus",
+    [
+        "def plus(a, b):\n    return [minus(b) for b in a]\n",
+        "def plus(a, b):\n    def add(minus):\n        return minus\n    return minus(a, add(b))\n",
+        "def plus(a, b=minus):\n    return b(a)\n",
+        "def plus(a, b):\n    return [minus for minus in minus(a, b)]\n",
+        "def plus(a, b):\n    global minus\n    minus = minus(a, b)\n    return minus\n",
+        "class Sum:\n    minus = minus\ndef plus(a, b):\n    return Sum()\n",
+        "class Sum:\n    minus = 1\n    def add(self, a):\n        return minus(a)\ndef plus(a, b):\n    return Sum()\n",
+        "def plus(a, b):\n    from stethoscope.maths import minus\n    return minus(a, b)\n",
+    ],
+)
+def test_a_name_of_the_module_counts_wherever_a_function_reads_it(project, plus):
+    def maths(minus):
+        return f"def minus(a, b):\n    return {minus}\n{plus}"
+
+    assert project("maths.py", maths("a - b")) != project("maths.py", maths("b - a"))
+
+
+def test_what_is_taken_of_a_module_may_be_written_with_it_or_without(project):
+    before = project("tasks/add.py", MODULES["tasks/add.py"])
+
+    def bare(name):
+        imports = f"import steps\nfrom stethoscope.shapes import {name}"
+        task = MODULES["tasks/add.py"].replace("import shapes, steps", imports)
+        return project("tasks/add.py", task.replace("shapes.SIDES", name.split()[-1]))
+
+    assert bare("SIDES") == before
+    assert bare("SIDES as NUMBER") == before
+    assert bare("CORNERS") != before
+    assert bare("CORNERS as SIDES") != before
+
+
+def test_things_of_one_name_in_two_modules_are_told_apart(project):
+    project("areas.py", "SIDES = 6\n")
+    task = MODULES["tasks/add.py"].replace("import shapes", "import areas, shapes")
+    before = project("tasks/add.py", task.replace("shapes.SIDES", "(shapes.SIDES, areas.SIDES)"))
+    assert project("tasks/add.py", task.replace("shapes.SIDES", "(areas.SIDES, shapes.SIDES)")) != before
+
+
+def test_what_nothing_in_a_step_reaches_does_not_count(project):
+    before = project("steps/one.py", MODULES["steps/one.py"])
+    assert project("steps/one.py", f"{MODULES['steps/one.py']}SPARE = 1\n") == before
+    assert project("steps/one.py", f"{MODULES['steps/one.py']}print(2)\n") != before
+
+
 def test_a_step_that_is_added_counts(project):
     before = project("maths.py", MODULES["maths.py"])
     assert project("steps/two.py", "STEP = 2\n") != before
