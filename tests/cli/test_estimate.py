@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from stethoscope.architecture.open_sizes import OpenSize
 from stethoscope.cli import estimate as cli_estimate
 from stethoscope.cli import run as cli_run
 from stethoscope.codec import plain
@@ -20,8 +22,8 @@ MIB = 1 << 20
 
 def estimate(rows: int, phase: str = "run", size: int | None = None) -> Estimate:
     parts = (64 * MIB, 30 * MIB, 0, 1024, 4 * MIB, 2 * MIB)
-    notes = ("A note.",)
-    return Estimate(rows, "function", size, *parts, sum(parts), phase, "conv/Conv2D", "conv", (), (), notes)
+    made = Estimate(rows, "function", size, *parts, sum(parts), phase, "conv/Conv2D", "conv", (), (), ("A note.",))
+    return made if size is None else replace(made, open_sizes=(OpenSize("x", 1, size, "data"),))
 
 
 def ended(*estimates: Estimate, status: Status = Status.OK, reason: str = "", cannot: str = "") -> JobResult:
@@ -33,22 +35,24 @@ def test_each_call_style_is_asked_in_a_job_of_its_own(monkeypatch):
     asked = []
 
     def model_job(kind, model, data, params, limits):
-        asked.append((kind, model.name, data, params["settings"]["call"], params["batch_sizes"], params["sizes"]))
+        called = params["settings"]["call"]
+        asked.append((kind, model.name, data, called, params["batch_sizes"], params["sizes"], params["mapping"]))
         return ended(estimate(1)), None
 
     monkeypatch.setattr(cli_run, "model_job", model_job)
     chosen = [RunSettings(call="function"), RunSettings(call="predict")]
-    found = cli_estimate.estimated(Path("m.keras"), chosen, [1, 8], [224], Budget(1 << 30, 10), trust=False)
+    given = Path("rows.npz"), {"mapping": "x=rows"}
+    found = cli_estimate.estimated(Path("m.keras"), *given, chosen, [1, 8], [224], Budget(1 << 30, 10), trust=False)
     assert list(found) == ["function", "predict"]
-    assert asked == [("estimate", "m.keras", None, call, [1, 8], [224]) for call in found]
+    assert asked == [("estimate", "m.keras", given[0], call, [1, 8], [224], "x=rows") for call in found]
 
 
 def test_the_answer_has_the_shape_of_a_sweep_without_measurements():
     value = json.loads(json.dumps(cli_estimate.answer({"function": ended(estimate(1), estimate(8, size=64))})))
     assert value["status"] == "ok" and value["largest_batch"] is None
-    assert [(one["batch_size"], one["size"], one["status"]) for one in value["points"]] == [
-        (1, None, "skipped"),
-        (8, 64, "skipped"),
+    assert [(one["batch_size"], one["size"], one["size_from"], one["status"]) for one in value["points"]] == [
+        (1, None, "", "skipped"),
+        (8, 64, "data", "skipped"),
     ]
     assert {one["estimated_peak_bytes"] for one in value["points"]} == {100 * MIB + 1024}
     assert [(one["call"], one["status"]) for one in value["calls"]] == [("function", "ok")]
@@ -65,7 +69,7 @@ def test_people_see_what_a_peak_is_made_of_and_where_it_is(capsys, monkeypatch):
     cli_estimate.show({"function": ended(estimate(1), estimate(2_000, "load", size=64), cannot="Not every size.")})
     shown = capsys.readouterr().out
     rows = [line for line in shown.splitlines() if "100 MiB" in line]
-    assert len(rows) == 2 and "conv" in rows[0] and "loading" in rows[1] and "2,000" in rows[1]
+    assert len(rows) == 2 and "conv" in rows[0] and "loading" in rows[1] and "64 (of the data)" in rows[1]
     # Largest first; 1 KiB of 100 MiB is not worth a word.
     places = [rows[0].index(part) for part in ("weights", "live", "input", "runtime")]
     assert places == sorted(places) and "outputs" not in rows[0]
