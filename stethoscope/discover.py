@@ -13,20 +13,25 @@ def discover(package: ModuleType, attribute: str, key: str) -> dict[str, Any]:
 
     Args:
         package: the package to look through (not recursive; modules without the attribute are skipped).
-        attribute: the module-level name to look for, for example "FORMAT".
+        attribute: the module-level name to look for, for example "FORMAT"; a module that has several names them together,
+            as a tuple, in the plural of it.
         key: the name of the object's own id attribute.
 
     Raises:
-        ValueError: two modules define the same id.
+        ValueError: an id is defined twice.
     """
     found: dict[str, Any] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda m: m.name):
         module = importlib.import_module(f"{package.__name__}.{info.name}")
-        thing = getattr(module, attribute, None)
-        if thing is None:
-            continue
-        name = getattr(thing, key)
-        if name in found:
-            raise ValueError(f"{module.__name__}: id {name!r} is already taken. Choose another id.")
-        found[name] = thing
+        single = getattr(module, attribute, None)
+        for thing in getattr(module, plural(attribute), () if single is None else (single,)):
+            name = getattr(thing, key)
+            if name in found:
+                raise ValueError(f"{module.__name__}: id {name!r} is already taken. Choose another id.")
+            found[name] = thing
     return found
+
+
+def plural(attribute: str) -> str:
+    """The name under which a module gives several: FORMATS, FIXES."""
+    return f"{attribute}{'ES' if attribute.endswith('X') else 'S'}"

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from stethoscope.discover import plural
 from tests import scopes
 from tests.sources import PACKAGES, PROJECT, path_of
 
@@ -301,11 +302,12 @@ def _definition(node: ast.stmt, imports: dict[str, list[tuple[str, str]]]) -> De
     looks = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)} | bare
     around = bool(looks & _LOOKS_AROUND) or ("sys", "modules") in dotted
     sought = [
-        argument.value
+        name
         for part in ast.walk(node)
         if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "discover"
         for argument in part.args[1:2]
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+        for name in (argument.value, plural(argument.value))
     ]
     digest = hashlib.sha256(ast.dump(_Plain(node, names, imports).visit(node)).encode()).hexdigest()[:20]
     return Definition(digest, sorted(bare), sorted(dotted), around, sought)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -89,7 +89,7 @@ def _arrays(found: DataFit | None) -> list[str]:
 def _form(preparation: Preparation, found: DataFit | None) -> None:
     kinds = all_steps()
     kind = kinds[st.selectbox("Step", list(kinds), format_func=lambda one: kinds[one].title, key="prep-kind")]
-    st.caption(escape.sentences((sys.modules[type(kind).__module__].__doc__ or "").partition("\n")[0]))
+    st.caption(escape.sentences((inspect.getdoc(type(kind)) or "").partition("\n")[0]))
     of = st.selectbox("Of", _arrays(found), format_func=lambda one: escape.clip(one, 60), key="prep-of")
     measured = _measured(kind, of, found)
     values = {one.name: _field(kind, one, of, measured.get(one.name)) for one in kind.parameters}

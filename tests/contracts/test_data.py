@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 from pathlib import Path
 
@@ -63,7 +64,9 @@ def test_a_model_is_no_data(name):
 def test_a_step_says_what_it_does_and_how(step):
     assert step.title
     module = importlib.import_module(type(step).__module__)
-    assert module.STEP is step
+    assert step in getattr(module, "STEPS", ()) or module.STEP is step
+    assert type(step).__name__.lower() == step.id.replace("_", "")
+    assert inspect.getdoc(type(step)), "its first line is shown beside the step"
     assert step.title in (ROOT / "docs" / "data.md").read_text(), "name it in docs/data.md"
 
 

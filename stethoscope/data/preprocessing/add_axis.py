@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class AddAxis(StepKind):
-    """numpy's expand_dims."""
+    """An axis of size 1: a channel for grey images, a feature for sequences.
+
+    numpy's expand_dims.
+    """
 
     id = "add_axis"
     title = "Add an axis"

@@ -29,7 +29,10 @@ DTYPES = (
 
 
 class Cast(StepKind):
-    """numpy's astype; a fraction loses what is behind the point, and a value outside the new dtype is an error."""
+    """Another dtype.
+
+    numpy's astype; a fraction loses what is behind the point, and a value outside the new dtype is an error.
+    """
 
     id = "cast"
     title = "Cast"

@@ -23,7 +23,9 @@ _WORDS = {
 
 
 class Channels(StepKind):
-    """Changes the channel axis. Images without one (height, width) count as grey.
+    """Channels of images: grey to RGB, RGB to BGR or grey, without alpha.
+
+    Changes the channel axis. Images without one (height, width) count as grey.
 
     Source: tf.image.rgb_to_grayscale for the weights of grey (0.2989, 0.587, 0.114).
     """

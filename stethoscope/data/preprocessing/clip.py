@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class Clip(StepKind):
-    """Smaller values become the least, larger ones the most; NaN stays."""
+    """Values held between two bounds.
+
+    Smaller values become the least, larger ones the most; NaN stays.
+    """
 
     id = "clip"
     title = "Clip"

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class FillMissing(StepKind):
-    """NaN, and infinities too, become the number given: one for all, or one per column of the last axis."""
+    """A number for missing values (NaN).
+
+    NaN, and infinities too, become the number given: one for all, or one per column of the last axis.
+    """
 
     id = "fill_missing"
     title = "Fill missing values"

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
 
 class Flatten(StepKind):
-    """(rows, a, b, c) to (rows, a·b·c)."""
+    """All values of a row in one line.
+
+    (rows, a, b, c) to (rows, a·b·c).
+    """
 
     id = "flatten"
     title = "Flatten"

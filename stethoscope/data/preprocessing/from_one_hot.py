@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class FromOneHot(StepKind):
-    """The column with the largest value."""
+    """One column per class to class numbers.
+
+    The column with the largest value.
+    """
 
     id = "from_one_hot"
     title = "One-hot to class numbers"

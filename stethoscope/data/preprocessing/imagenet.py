@@ -17,7 +17,9 @@ MODES = ("caffe", "torch", "tf")
 
 
 class ImageNet(StepKind):
-    """caffe: RGB to BGR, less ImageNet's mean colour. torch: to 0 … 1, standardized per channel. tf: to −1 … 1.
+    """Pixels as networks of `keras.applications` were trained on them: their `preprocess_input`.
+
+    caffe: RGB to BGR, less ImageNet's mean colour. torch: to 0 … 1, standardized per channel. tf: to −1 … 1.
 
     Takes RGB pixels from 0 to 255.
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 class OneHot(StepKind):
-    """1 in the column of the class, 0 in the others; float32. A last axis of 1 is taken away first, as Keras does.
+    """Class numbers to one column per class.
+
+    1 in the column of the class, 0 in the others; float32. A last axis of 1 is taken away first, as Keras does.
 
     Source: keras.utils.to_categorical.
     """

@@ -15,7 +15,9 @@ _SIDES = ("pre", "post")
 
 
 class Pad(StepKind):
-    """Along the first axis of a row (time). "pre" and "post" are as in Keras: at the start, at the end.
+    """Sequences of one length: short ones filled up, long ones cut.
+
+    Along the first axis of a row (time). "pre" and "post" are as in Keras: at the start, at the end.
 
     Source: keras.utils.pad_sequences.
     """

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 
 class Quantise(StepKind):
-    """round(value / scale) + zero point, held within the dtype.
+    """Real numbers to the whole numbers a quantised model takes.
+
+    round(value / scale) + zero point, held within the dtype.
 
     Source: ai.google.dev/edge/litert/models/quantization_spec (real = (q − zero_point) · scale).
     """

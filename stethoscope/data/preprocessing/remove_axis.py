@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class RemoveAxis(StepKind):
-    """numpy's squeeze of one axis."""
+    """An axis of size 1 taken away.
+
+    numpy's squeeze of one axis.
+    """
 
     id = "remove_axis"
     title = "Remove an axis"

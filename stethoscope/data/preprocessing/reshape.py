@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 class Reshape(StepKind):
-    """Each row's values in the same order, in another shape; −1 once for what is left."""
+    """Another shape of each row: 784 values to 28 × 28 × 1.
+
+    Each row's values in the same order, in another shape; −1 once for what is left.
+    """
 
     id = "reshape"
     title = "Reshape"

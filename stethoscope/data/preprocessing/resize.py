@@ -19,7 +19,9 @@ _KEPT = {"crop": "crop_to_aspect_ratio=True", "pad": "pad_to_aspect_ratio=True, 
 
 
 class Resize(StepKind):
-    """(rows, height, width) or (rows, height, width, channels) in another size.
+    """Images in another size: stretched, cut to the new aspect, or padded to it.
+
+    (rows, height, width) or (rows, height, width, channels) in another size.
 
     Bilinear makes float32 and is what `tf.image.resize`, `keras.layers.Resizing` and `image_dataset_from_directory`
     compute; with antialias also Pillow's BILINEAR, up to Pillow's rounding to whole numbers. Nearest keeps the dtype: use it for masks.

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Scale(StepKind):
-    """value · factor + offset, as `keras.layers.Rescaling`; the result is float32 (float64 stays)."""
+    """Multiply by a factor and add an offset: pixels from 0 … 255 to 0 … 1 or −1 … 1.
+
+    value · factor + offset, as `keras.layers.Rescaling`; the result is float32 (float64 stays).
+    """
 
     id = "scale"
     title = "Scale"

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class SelectColumns(StepKind):
-    """Places on the last axis, counted from 0."""
+    """Some columns, in a given order.
+
+    Places on the last axis, counted from 0.
+    """
 
     id = "select_columns"
     title = "Select columns"

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 
 class Standardize(StepKind):
-    """(value − mean) / std; a std of 0 (a constant column) divides by 1, as scikit-learn's StandardScaler.
+    """Subtract a mean and divide by a deviation, one for all values or one per channel or column.
+
+    (value − mean) / std; a std of 0 (a constant column) divides by 1, as scikit-learn's StandardScaler.
 
     The numbers are stored, measured once on this data: every row predicted later gets the same change.
     """

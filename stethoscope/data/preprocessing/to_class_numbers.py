@@ -15,7 +15,10 @@ _SHOWN = 60
 
 
 class ToClassNumbers(StepKind):
-    """A label's place in the list of classes; int64. Whole numbers are compared as written: 3 and 3.0 are "3"."""
+    """Labels in words (or any numbers) to numbers from 0.
+
+    A label's place in the list of classes; int64. Whole numbers are compared as written: 3 and 3.0 are "3".
+    """
 
     id = "to_class_numbers"
     title = "To class numbers"

@@ -16,7 +16,10 @@ _NAMED = {(0, 2, 3, 1): "channels first → last", (0, 3, 1, 2): "channels last 
 
 
 class Transpose(StepKind):
-    """Axes in a new order, the rows' own (0) first."""
+    """Another order of the axes: channels first to channels last, time before features.
+
+    Axes in a new order, the rows' own (0) first.
+    """
 
     id = "transpose"
     title = "Transpose"
