@@ -75,8 +75,7 @@ def warm() -> Iterator[Ask]:
     """Asks one engine in this process, whose workers have their imports done: the same stages, without their start."""
     from stethoscope.evidence.fit import FitSettings
     from stethoscope.jobs.job_engine import Engine
-    from stethoscope.studies.diagnosis.report import report_to_json
-    from stethoscope.studies.diagnosis.request import Request
+    from stethoscope.studies.diagnosis.report import Request, report_to_json
     from stethoscope.studies.diagnosis.run import Diagnosis
     from stethoscope.types import ModelFile
 

@@ -18,7 +18,7 @@ def run(folder: Path) -> dict[str, Any]:
     """Median of `REPEATS` per sample and kind; the longest of the medians counts."""
     from stethoscope.evidence.fit import FitSettings
     from stethoscope.jobs.job_engine import Engine
-    from stethoscope.studies.diagnosis.request import Request
+    from stethoscope.studies.diagnosis.report import Request
     from stethoscope.studies.diagnosis.run import Diagnosis
     from stethoscope.types import ModelFile
 

@@ -38,9 +38,9 @@ _MOST_BYTES = 700_000_000
 
 def run(folder: Path) -> dict[str, Any]:
     """Findings at HIGH and above, and MEDIUM ones, by model."""
-    from stethoscope.checks.judging.findings import Severity
+    from stethoscope.checks.findings import Severity
     from stethoscope.jobs.job_engine import Engine
-    from stethoscope.studies.diagnosis.request import Request
+    from stethoscope.studies.diagnosis.report import Request
     from stethoscope.studies.diagnosis.run import Diagnosis
     from stethoscope.types import ModelFile
 

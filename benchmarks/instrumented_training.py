@@ -85,7 +85,7 @@ def _conv() -> Any:
 
 
 def _setup(model: Any, x: Any, y: Any, loss: str, epochs: int) -> Any:
-    from stethoscope.data.binding import Bound
+    from stethoscope.data.rows import Bound
     from stethoscope.evidence.fit import FitSettings
     from stethoscope.training.from_job import make_setup
     from stethoscope.types import Architecture, CompileSettings, TensorSpec

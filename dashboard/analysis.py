@@ -9,13 +9,13 @@ from typing import Any
 from dashboard import progress
 from dashboard.data.data_use import DataUse
 from dashboard.kept_answers import kept
-from stethoscope.architecture.description import Description, FormatNamed
 from stethoscope.codec import fitting, partial_of
 from stethoscope.jobs import engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.models.formats import all_formats
 from stethoscope.settings import settings
+from stethoscope.tasks.describe import Description, FormatNamed
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE_MEMORY_BYTES = 4 << 30

@@ -12,7 +12,7 @@ from dashboard import panel, progress, render
 from dashboard.data import data_choice
 from dashboard.session import View
 from stethoscope.jobs import engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Job, JobResult, Status
 
 _MOST_KEPT = 200

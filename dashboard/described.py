@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import analysis, escape, navigation, panel, progress, render, rerun, session
 from dashboard.session import View
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import store
 from stethoscope.types import Architecture, Status, UploadKind
 

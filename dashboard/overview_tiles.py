@@ -10,13 +10,13 @@ from dashboard import analysis, escape, navigation, removal, render, rerun, sess
 from dashboard.behaviour import consistency_parts
 from dashboard.deployment import drift_kept
 from dashboard.session import View
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.store import Entry, store
 from stethoscope.studies.diagnosis.report import Report
-from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.diagnosis.run import DIAGNOSIS
 from stethoscope.studies.lab.studies import studies
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture, Status

@@ -15,7 +15,7 @@ import streamlit as st
 from dashboard import escape, fragments, progress, render, rerun, session
 from dashboard.session import View
 from stethoscope.jobs import engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.studies.lab.studies import Kind, Study, studies
 from stethoscope.types import Job
 

@@ -13,7 +13,7 @@ from dashboard import escape, fragments, words
 from dashboard.kept_answers import kept
 from stethoscope.errors import NotFound
 from stethoscope.jobs import engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.task import misfit
 from stethoscope.types import Job, JobResult, Status
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from dashboard import escape, navigation, words
 from stethoscope.errors import StethoscopeError
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import JobResult, Status
 
 _LOG = logging.getLogger(__name__)

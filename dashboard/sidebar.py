@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import analysis, copy_link, escape, fragments, navigation, progress, render, session, words
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs import engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry, store
 
 _KINDS = {

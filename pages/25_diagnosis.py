@@ -8,7 +8,7 @@ from dashboard import cards, described, panel, recipes, render, run_limits, sess
 from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
 from dashboard.data import data_use
 from stethoscope.studies.diagnosis.report import Report
-from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.diagnosis.run import DIAGNOSIS
 from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Architecture
 

@@ -14,7 +14,7 @@ from dashboard.deployment import (
     drift_parts,
     drift_sides,
 )
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Drift", "section": "Deployment", "url_path": "drift", "icon": ""}

@@ -21,7 +21,7 @@ from typing import Any
 from sample_models import BUILT
 from stethoscope.codec import decode
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 

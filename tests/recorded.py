@@ -28,8 +28,8 @@ from typing import Any, Self
 from sample_models import BUILT
 from stethoscope.jobs import protocol
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.jobs.reuse import cache_key, reusable
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.job_states import cache_key, reusable
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.supervisor import Queued
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests import definitions

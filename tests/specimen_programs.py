@@ -22,8 +22,7 @@ from sample_models.specimen import Specimen
 from stethoscope.codec import answer_of
 from stethoscope.discover import discover
 from stethoscope.evidence.fit import FitSettings
-from stethoscope.studies.diagnosis.report import Report
-from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.report import Report, Request
 from stethoscope.studies.diagnosis.run import Diagnosis
 from stethoscope.training.gathering.log_report import LogReport
 from stethoscope.types import Budget, Job, ModelFile

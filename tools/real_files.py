@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stethoscope.activations.reach import CONSTANT
-from stethoscope.architecture.description import Description
 from stethoscope.codec import answer_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.models.formats import all_formats
+from stethoscope.tasks.describe import Description
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 TITLES = {

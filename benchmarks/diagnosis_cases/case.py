@@ -10,7 +10,7 @@ import keras
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.checks.judging.findings import Fault
+from stethoscope.checks.findings import Fault
 
 Array = npt.NDArray[Any]
 

@@ -14,8 +14,7 @@ from dashboard.data import data_choice
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
 from stethoscope.codec import answer_of
-from stethoscope.data.view.shown import Shown, ShownNumber, ShownRow, ShownText
-from stethoscope.data.view.table import Cell, TableColumn
+from stethoscope.data.view.shown import Cell, Shown, ShownNumber, ShownRow, ShownText, TableColumn
 from stethoscope.settings import settings
 from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile

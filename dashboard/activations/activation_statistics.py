@@ -18,7 +18,7 @@ from stethoscope.activations.layer_totals import LayerStatistics
 from stethoscope.activations.reach import INPUT_TYPES, UnseenLayer
 from stethoscope.activations.study import LayerActivations
 from stethoscope.codec import answer_of
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Status
 
 _MOST_NAMED = 40

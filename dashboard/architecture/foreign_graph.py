@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import escape, words
 from dashboard.architecture import graph_view
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.types import Status
 

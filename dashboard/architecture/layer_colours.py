@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dashboard import figures
 from dashboard.architecture.graph_view import Legend
 from dashboard.architecture.layer_measures import Measure
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.types import Architecture
 
 VIRIDIS = ("#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725")

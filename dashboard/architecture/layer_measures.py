@@ -12,11 +12,11 @@ from dashboard.kept_answers import kept
 from stethoscope.activations.study import LayerActivations
 from stethoscope.architecture.layer_costs import LayerCost, costs
 from stethoscope.architecture.open_sizes import Sizes
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.codec import partial_of
 from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.store import Entry
-from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.diagnosis.run import DIAGNOSIS
 from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Architecture
 

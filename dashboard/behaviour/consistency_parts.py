@@ -11,7 +11,7 @@ from dashboard import cards, escape, figures, render, tables, words
 from dashboard.behaviour import consistency_tests
 from stethoscope.codec import partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport, FirstDifference, TwoRuns
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Status
 
 

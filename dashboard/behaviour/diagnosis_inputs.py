@@ -14,8 +14,8 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.jobs import engine
 from stethoscope.settings import settings
-from stethoscope.studies.diagnosis import service
-from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis import run
+from stethoscope.studies.diagnosis.report import Request
 from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Architecture, ModelFile
 
@@ -51,7 +51,7 @@ def begin(
         owner=view.owner,
         entry_id=entry.id,
     )
-    session.remember("diagnosis", service.start(studies(), engine(), asked))
+    session.remember("diagnosis", run.start(studies(), engine(), asked))
     rerun.whole_page()
 
 

@@ -10,9 +10,8 @@ import streamlit as st
 from dashboard import escape, figures, render, rerun, words
 from dashboard.behaviour import baseline_figure, finding_cards
 from stethoscope.checks import all_checks
-from stethoscope.checks.judging.findings import Finding, Severity
-from stethoscope.studies.diagnosis.report import Report, StageReport
-from stethoscope.studies.diagnosis.unseen import unseen
+from stethoscope.checks.findings import Finding, Severity
+from stethoscope.studies.diagnosis.report import Report, StageReport, unseen
 from stethoscope.studies.lab.studies import Study
 from stethoscope.types import Architecture, Status
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from dashboard import escape, words
 from dashboard.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, base, log_ticks
-from stethoscope.checks.judging.findings import Bars, Curves, Histogram, Line
+from stethoscope.checks.findings import Bars, Curves, Histogram, Line
 
 _CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY)
 _GROUPS = {"before": GREY, "after": GREEN}

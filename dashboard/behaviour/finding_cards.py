@@ -10,17 +10,7 @@ import streamlit as st
 from dashboard import escape, figures, render, words
 from dashboard.behaviour import evidence_figures
 from stethoscope.checks import all_checks
-from stethoscope.checks.judging.findings import (
-    Bars,
-    Curves,
-    Finding,
-    Histogram,
-    Number,
-    Proof,
-    Severity,
-    Symptom,
-    Table,
-)
+from stethoscope.checks.findings import Bars, Curves, Finding, Histogram, Number, Proof, Severity, Symptom, Table
 from stethoscope.types import Architecture
 
 _COLOURS: Mapping[Severity, Literal["red", "orange", "blue", "gray"]] = {

@@ -8,10 +8,10 @@ import streamlit as st
 
 from dashboard import cards, escape, figures, render, words
 from dashboard.behaviour import evidence_figures
-from stethoscope.checks.judging.findings import Curves, Line
+from stethoscope.checks.findings import Curves, Line
 from stethoscope.codec import answer_of
 from stethoscope.evidence.baseline import OverfitEvidence
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks.overfit import OverfitTest
 from stethoscope.types import Status
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from dashboard import cards, escape, figures, recipes, render, words
 from stethoscope.codec import partial_of
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.leak import LeakReport, Verdict
 from stethoscope.memory.retracing import Retracing

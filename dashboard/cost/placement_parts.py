@@ -10,9 +10,9 @@ import streamlit as st
 
 from dashboard import escape, figures, render, words
 from dashboard.behaviour import evidence_figures
-from stethoscope.checks.judging.findings import Curves, Line
+from stethoscope.checks.findings import Curves, Line
 from stethoscope.codec import partial_of
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.training.placement.config_changes import ReplicaReport
 from stethoscope.training.placement.placement_report import Attempt, PlacementReport
 from stethoscope.types import Status

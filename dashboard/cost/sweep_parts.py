@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import cards, escape, figures, recipes, render, words
 from dashboard.cost import sweep_figures
 from stethoscope.codec import partial_of
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.points import Point
 from stethoscope.studies.lab.checked_sweep import as_checked

@@ -14,7 +14,7 @@ from dashboard import analysis, cards, described, escape, figures, progress, ren
 from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
-from stethoscope.data.view.table import RowTable
+from stethoscope.data.view.shown import RowTable
 from stethoscope.jobs.store import Entry
 from stethoscope.tasks.label_doubts import Doubt, DoubtedPair, JudgedLabels
 from stethoscope.tasks.read_data import RowsRead

@@ -11,7 +11,7 @@ from dashboard import progress, render, rerun
 from dashboard.session import View
 from stethoscope.codec import answer_of
 from stethoscope.jobs import engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.types import Budget, Job, Status
 

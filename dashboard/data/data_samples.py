@@ -13,8 +13,7 @@ from dashboard.data import chosen_data, data_jobs, data_one, data_table, sample_
 from dashboard.data.sample_grid import Look
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
-from stethoscope.data.view.shown import FieldScale
-from stethoscope.data.view.table import is_table
+from stethoscope.data.view.shown import FieldScale, is_table
 from stethoscope.jobs.store import Entry
 from stethoscope.tasks.read_data import CARDS, TABLE_ROWS, RowsRead
 

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import escape, words
 from dashboard.data import data_study_figures
 from dashboard.data.data_study_rows import picture
-from stethoscope.data.study.categories import Categories
+from stethoscope.data.study.marks import Categories
 from stethoscope.data.study.numbers import Numbers
 from stethoscope.data.study.study import StudiedField
 

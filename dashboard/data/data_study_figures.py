@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 
 from dashboard import escape, words
 from dashboard.figures import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, base
-from stethoscope.data.study.categories import Categories, Counted
-from stethoscope.data.study.dates import Dates
-from stethoscope.data.study.numbers import Numbers
+from stethoscope.data.study.marks import Categories, Counted
+from stethoscope.data.study.numbers import Dates, Numbers
 from stethoscope.data.study.pictures import Masks, PictureSize
 from stethoscope.data.study.repeats import Relations
 from stethoscope.data.study.texts import Course

@@ -7,8 +7,8 @@ import streamlit as st
 from dashboard import cards, escape, words
 from dashboard.data import data_study_figures
 from dashboard.data.data_study_rows import Show, histogram, picture, rows
-from stethoscope.data.study.dates import Dates
 from stethoscope.data.study.marks import Marks
+from stethoscope.data.study.numbers import Dates
 from stethoscope.data.study.pictures import Masks, Pictures
 from stethoscope.data.study.texts import Sequences, Texts, Tokens
 

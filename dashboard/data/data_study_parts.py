@@ -11,9 +11,8 @@ from dashboard import session, words
 from dashboard.data import data_jobs, data_study_fields, data_study_figures, data_study_kinds, data_study_remarks
 from dashboard.data.data_study_rows import Show, picture
 from dashboard.session import View
-from stethoscope.data.study.categories import Categories
-from stethoscope.data.study.dates import Dates
-from stethoscope.data.study.numbers import Numbers
+from stethoscope.data.study.marks import Categories
+from stethoscope.data.study.numbers import Dates, Numbers
 from stethoscope.data.study.pictures import Masks, Pictures
 from stethoscope.data.study.study import StudiedData, StudiedField
 from stethoscope.data.study.texts import Sequences, Texts, Tokens

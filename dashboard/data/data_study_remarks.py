@@ -8,8 +8,7 @@ import streamlit as st
 
 from dashboard import escape, words
 from dashboard.data.data_study_rows import Show, row_button
-from stethoscope.data.study.categories import Categories
-from stethoscope.data.study.marks import Marks
+from stethoscope.data.study.marks import Categories, Marks
 from stethoscope.data.study.numbers import Numbers
 from stethoscope.data.study.pictures import Pictures
 from stethoscope.data.study.study import StudiedData, StudiedField

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import escape, rerun, session, words
-from stethoscope.data.view.table import Cell, RowTable
+from stethoscope.data.view.shown import Cell, RowTable
 
 _ROLES = {"target": "target", "split": "split", "other": "not used"}
 

@@ -12,7 +12,7 @@ from dashboard.deployment import convert_jobs, convert_targets
 from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.compare.convert.converter import NotConverted, Unsupported, what_to_do
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Architecture, JobResult, Status
 
 Begin = Callable[[Sequence[str]], None]

@@ -12,7 +12,7 @@ from dashboard.deployment import convert_targets
 from dashboard.panel import Panel
 from dashboard.session import View
 from stethoscope.compare.convert import all_converters
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Architecture, Job, Status
 
 KIND: Final = "convert"

@@ -9,7 +9,7 @@ from dashboard.routes import conversions
 from dashboard.routes.conversions import Converted
 from dashboard.session import View
 from stethoscope.errors import NotFound, StethoscopeError
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry, store
 from stethoscope.tasks.convert import Conversion
 

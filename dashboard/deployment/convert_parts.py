@@ -13,7 +13,7 @@ from dashboard.session import View
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.compare.conversion_differences import OutputDifference
 from stethoscope.compare.convert.converter import Options
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks.convert import Conversion, OperatorsOfBoth
 
 _NOISY_DB = 20.0

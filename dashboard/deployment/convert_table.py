@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import escape, figures, words
 from dashboard.deployment import convert_failure, convert_figures, convert_targets
 from stethoscope.codec import answer_of
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks.convert import Conversion
 from stethoscope.types import Status
 

@@ -9,7 +9,7 @@ from dashboard import analysis, panel
 from dashboard.deployment.drift_sides import SPLIT, Sides
 from dashboard.panel import Panel
 from dashboard.session import View
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
 from stethoscope.studies.monitors.monitor import Monitor

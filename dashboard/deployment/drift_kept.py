@@ -9,7 +9,7 @@ from dashboard.deployment import drift_jobs, drift_sides
 from dashboard.session import View
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import NotFound, StethoscopeError
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import store
 from stethoscope.settings import settings
 from stethoscope.studies.monitors.kept_monitor import KeptMonitor

@@ -16,7 +16,7 @@ from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.drift.report import DriftReport
 from stethoscope.errors import NotFound, StethoscopeError
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.studies.monitors.kept_monitor import KeptMonitor
 from stethoscope.studies.monitors.monitor import Monitor, MonitorRun
 from stethoscope.types import Architecture

@@ -16,7 +16,7 @@ from dashboard.session import View
 from stethoscope.codec import answer_of
 from stethoscope.drift.report import DriftReport
 from stethoscope.drift.settings import DriftSettings
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import JobResult, Status
 
 _MOST_NOTES = 6

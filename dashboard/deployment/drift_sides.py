@@ -12,7 +12,7 @@ from dashboard.data import chosen_data, data_choice, data_use
 from dashboard.data.data_use import DataUse
 from dashboard.session import View
 from stethoscope.errors import NotFound
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry, store
 from stethoscope.types import UploadKind
 

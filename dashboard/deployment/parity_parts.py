@@ -25,7 +25,7 @@ from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.compare.parity.comparison import Comparison, OutputPair, Verdict
 from stethoscope.compare.parity.precision import as_text
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Architecture, JobResult, Status
 
 _VERDICTS: Mapping[Verdict, tuple[render.Tone, str]] = {

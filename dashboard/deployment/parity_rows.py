@@ -11,7 +11,7 @@ from dashboard.data import chosen_data, data_jobs, data_samples, data_use, sampl
 from dashboard.session import View
 from stethoscope.compare.parity.comparison import WorstRow
 from stethoscope.errors import NotFound
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry, store
 from stethoscope.tasks.read_data import RowsRead
 

@@ -11,7 +11,7 @@ from dashboard.deployment import parity_ways
 from stethoscope.codec import answer_of
 from stethoscope.compare.parity.array_difference import largest_of
 from stethoscope.compare.parity.comparison import Comparison
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Status
 
 ADDRESS = "versus"

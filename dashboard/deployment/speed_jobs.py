@@ -10,7 +10,7 @@ from dashboard import analysis, panel, rerun
 from dashboard.data.data_use import DataUse
 from dashboard.panel import Panel
 from dashboard.session import View
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
 from stethoscope.types import Architecture, Budget, Job

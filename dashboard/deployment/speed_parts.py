@@ -14,7 +14,7 @@ from dashboard.session import View
 from stethoscope.codec import partial_of
 from stethoscope.compare.latency.row import Row, TimedModel
 from stethoscope.errors import NotFound
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import store
 from stethoscope.tasks.latency import Latencies
 from stethoscope.types import Status

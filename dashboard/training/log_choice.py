@@ -16,7 +16,7 @@ from dashboard import escape, progress, render, rerun, session, upload_view, wor
 from dashboard.training import followed, mlflow_parts
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs import engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import store
 from stethoscope.settings import settings
 from stethoscope.types import Budget, Job, ModelFile, Status, UploadKind

@@ -11,9 +11,9 @@ from dashboard.behaviour import finding_cards
 from dashboard.kept_answers import kept
 from dashboard.training import curves_view, followed, log_choice
 from dashboard.training.log_choice import LogView
-from stethoscope.checks.judging.findings import Finding, Severity
+from stethoscope.checks.findings import Finding, Severity
 from stethoscope.codec import partial_of
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.training.gathering.log_report import LogReport
 from stethoscope.types import JobResult, Status
 

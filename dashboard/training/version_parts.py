@@ -12,7 +12,7 @@ from dashboard import escape, kept_upload, progress, render, words
 from dashboard.training import tracker_parts
 from dashboard.training.compare_inputs import Log, id_of, offered, one_of
 from stethoscope.codec import partial_of
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.logs.better import best_is_low
 from stethoscope.logs.dvc_versions import ChangeKind

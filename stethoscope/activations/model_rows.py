@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data import open_data
-from stethoscope.data.binding import bind_all
 from stethoscope.data.dataset import Dataset
 from stethoscope.data.feeds.batching import Batching
 from stethoscope.data.feeds.dummy import model_input
 from stethoscope.data.preprocessing.preparation import Preparation
+from stethoscope.data.rows import bind_all
 from stethoscope.errors import BadInput
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec

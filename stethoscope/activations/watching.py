@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.activations.graph_reductions import GraphReductions
 from stethoscope.activations.reach import base, fed_by, known_layers
-from stethoscope.activations.reduced import Layout, reduce_array
+from stethoscope.activations.reduced import GraphReductions, Layout, reduce_array
 from stethoscope.architecture.endings import FLAT_ENDS, activation_behind
 from stethoscope.data.feeds.batching import Batching
 from stethoscope.errors import CannotRun

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from stethoscope.architecture import shape_kinds
+from stethoscope.architecture import dynamic_sizes
 from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.model_shape import in_order
 from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, usual
@@ -131,7 +131,7 @@ class _Resolving:
     def _call(self, layer: Layer, operands: Sequence[Operand]) -> Call:
         given = tuple(self._operand(operand) for operand in operands)
         declared = layer.output_shape
-        if not operands and layer.path in self._inputs and plain_type(layer.type) in shape_kinds.INPUTS:
+        if not operands and layer.path in self._inputs and plain_type(layer.type) in dynamic_sizes.INPUTS:
             return Call((), self._inputs[layer.path])
         if declared is not None and None not in declared:
             return Call(given, tuple(size or 0 for size in declared))
@@ -168,7 +168,7 @@ class _Resolving:
         if declared is None:
             return None
         try:
-            filled = shape_kinds.filled(layer, declared, [operand.shape for operand in operands], given)
+            filled = dynamic_sizes.filled(layer, declared, [operand.shape for operand in operands], given)
         except (TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError):
             return None  # Settings that do not fit the sizes: no runtime could compute them either.
         if filled is None and self._keras and "trainable" in layer.config and declared and None not in declared[1:]:

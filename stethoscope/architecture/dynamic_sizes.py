@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stethoscope.architecture.layer_kinds import Kind, kind_of
+from stethoscope.architecture import windows
+from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
 from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, positions, usual
 from stethoscope.types import Architecture, Layer, Shape
 
@@ -95,3 +96,150 @@ def _number(config: Mapping[str, Any], keys: Iterable[str], index: int, default:
         if isinstance(value, list | tuple) and 0 <= index < len(value) and isinstance(value[index], int):
             return max(1, int(value[index]))
     return default
+
+
+Size = tuple[int, ...]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+INPUTS = frozenset({"inputlayer", "input", "placeholder", "placeholderv2", "placeholderwithdefault"})
+_SAME_ELEMENTS = _words(
+    "reshape flatten squeeze unsqueeze expanddims transpose permute identity cast batchflatten spacetodepth depthtospace "
+    "spacetobatchnd batchtospacend reverse reversev2 reversesequence roll tolist swapaxes moveaxis view"
+)
+_ELEMENTWISE = _words(
+    "where select selectv2 logicaland logicalor logicalnot logicalxor greaterequal lessequal greater less equal notequal greaterorequal "
+    "lessorequal abs sign floor ceil round rint sin cos tan not and or xor fakequantwithminmaxvars fakequantwithminmaxvarsperchannel "
+    "quantize dequantize quantizelinear dequantizelinear addv2 squareddifference reciprocal stopgradient rsqrt maximum minimum xdivy "
+    "mulnonan erfc biasadd realdiv truedivide floordiv floormod mod isnan isinf oneslike zeroslike cumsum cumprod negative neg subtract log1p "
+    "expm1 power masking identityn rescaling"
+)
+_LOOKUPS = _words("gather gatherv2 resourcegather embeddinglookup embedding take")
+_PRODUCTS = _words("matmul batchmatmul batchmatmulv2 batchmatmulv3 fusedmatmul matmulinteger qlinearmatmul")
+_JOINS = _words("concat concatv2 concatenation concatenate")
+_DENSE = _words("fullyconnected gemm dense")
+_LEADING_KEPT = _words(
+    "mean sum max min prod reducemean reducesum reducemax reducemin reduceprod reducel2 argmax argmin globalaveragepool "
+    "globalmaxpool slice stridedslice pad padv2 mirrorpad resize resizebilinear resizenearestneighbor split splitv pack stack "
+    "all any cumsum topk topkv2 onehot unpack unstack getitem upsample tile einsum "
+    "unidirectionalsequencelstm unidirectionalsequencernn depthwiseconv2dnative conv2dbackpropinput transposeconv"
+)
+"""Operators that change sizes by arguments the description does not hold, but leave an open first dimension alone."""
+
+
+def filled(layer: Layer, declared: Shape, stated: Sequence[Shape | None], given: Sequence[Size | None]) -> Size | None:
+    """The output's sizes where they follow from the operands', else None.
+
+    Args:
+        layer: with its type and settings.
+        declared: its output shape, with at least one open dimension.
+        stated: the operands' shapes as described.
+        given: the same, resolved.
+    """
+    kind = plain_type(layer.type)
+    first = next((size for shape, size in zip(stated, given, strict=True) if shape is None or None in shape), None)
+    first = first if first is not None else next((size for size in given if size is not None), None)
+    if first is None:
+        return None
+    if kind in _SAME_ELEMENTS:
+        return _with_elements(declared, math.prod(first), first)
+    if kind in INPUTS:
+        return _by_axis(declared, first)
+    if kind in _JOINS:
+        parts = [size for size in given if size is not None and len(size) == len(declared)]
+        same = _by_axis(declared, first)
+        total = sum(math.prod(size) for size in parts)
+        return same if same is not None and math.prod(same) == total else _with_elements(declared, total, first)
+    if kind in _LOOKUPS and len(given) > 1:
+        indices = given[0] if kind == "embeddinglookup" else given[1]
+        if indices is not None and len(declared) == len(indices) + 1:
+            return _by_axis(declared, (*indices, declared[-1] or 0))
+        return _leading(declared, first)
+    if kind in _PRODUCTS or kind in _DENSE:
+        return _product(declared, given, kind in _DENSE)
+    family = kind_of(layer.type, layer.parameters)
+    if family in (Kind.CONVOLUTION, Kind.POOLING, Kind.AVERAGE):
+        return _window(layer, declared, first)
+    if family in (Kind.ACTIVATION, Kind.MERGE, Kind.PRODUCT, Kind.NORMALIZATION, Kind.DROPOUT) or kind in _ELEMENTWISE:
+        return _broadcast(declared, given)
+    return _leading(declared, first) if kind in _LEADING_KEPT else None
+
+
+def _by_axis(declared: Shape, size: Size) -> Size | None:
+    if len(declared) != len(size):
+        return None
+    return tuple(new if old is None else old for old, new in zip(declared, size, strict=True))
+
+
+def _leading(declared: Shape, size: Size) -> Size | None:
+    """Fills an open first dimension alone."""
+    if not declared or None in declared[1:] or not size:
+        return None
+    return (size[0], *(item or 0 for item in declared[1:]))
+
+
+def _with_elements(declared: Shape, elements: int, source: Size) -> Size | None:
+    """Fills open dimensions so that the number of elements is kept; leading ones are those of the source, in order."""
+    known = math.prod(size for size in declared if size is not None)
+    holes = [axis for axis, size in enumerate(declared) if size is None]
+    if known == 0 or elements % known:
+        return None
+    missing, values = elements // known, list(declared)
+    remaining = [
+        size for size in source if size not in declared or list(source).count(size) > list(declared).count(size)
+    ]
+    for axis in holes[:-1]:
+        size = next((size for size in remaining if missing % size == 0), None) if remaining else None
+        if size is None:
+            return None
+        remaining.remove(size)
+        values[axis], missing = size, missing // size
+    values[holes[-1]] = missing
+    return tuple(size or 0 for size in values)
+
+
+def _broadcast(declared: Shape, given: Sequence[Size | None]) -> Size | None:
+    found: list[int] = []
+    for axis, size in enumerate(declared):
+        back = axis - len(declared)
+        sizes = [item[back] for item in given if item is not None and len(item) >= -back]
+        if size is None and not sizes:
+            return None
+        found.append(max(sizes) if size is None else size)
+    return tuple(found)
+
+
+def _product(declared: Shape, given: Sequence[Size | None], is_dense: bool) -> Size | None:
+    left, right = given[0], given[1] if len(given) > 1 else None
+    if left is None:
+        return None
+    if is_dense and len(declared) == 2 and declared[1]:
+        # A fully connected operator flattens everything before the features.
+        features = right[-1] if right is not None and len(right) == 2 else left[-1]
+        return (math.prod(left) // features, declared[1]) if features and math.prod(left) % features == 0 else None
+    if len(left) != len(declared):
+        left = (*(1,) * (len(declared) - len(left)), *left) if len(left) < len(declared) else left
+    if len(left) != len(declared):
+        return None
+    values = [new if old is None else old for old, new in zip(declared, left, strict=True)]
+    if declared[-1] is None:
+        if right is None:
+            return None
+        values[-1] = right[-1] if right[-2:-1] == (left[-1],) else right[-2] if len(right) > 1 else 1
+    return tuple(values)
+
+
+def _window(layer: Layer, declared: Shape, source: Size) -> Size | None:
+    found = windows.window_of(layer)
+    if found is None or len(source) != len(declared) or len(found.kernel) != len(declared) - 2:
+        return _leading(declared, source)
+    first = 2 if found.channels_first else 1
+    sizes = windows.after(found, source[first : first + len(found.kernel)])
+    if sizes is None:
+        return _leading(declared, source)
+    full = (source[0], 0, *sizes) if found.channels_first else (source[0], *sizes, 0)
+    channel = 1 if found.channels_first else -1
+    return None if declared[channel] is None else _by_axis(declared, full)

@@ -17,8 +17,8 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
 from stethoscope.checks.curves.remedies import LEAST_GAIN
 from stethoscope.checks.curves.settings import wrong_setting
-from stethoscope.checks.fixes.set_batch_size import SetBatchSize
-from stethoscope.checks.judging.findings import Fault, Finding
+from stethoscope.checks.findings import Fault, Finding
+from stethoscope.checks.fixes.fit_settings import SetBatchSize
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.remove_bias import RemoveBias
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.layer_settings import RemoveBias
 from stethoscope.checks.judging.shown import listed
 from stethoscope.evidence.connections import MATRICES, activation_inside, units_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from stethoscope.checks.judging.findings import Finding
+from stethoscope.checks.findings import Finding
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 

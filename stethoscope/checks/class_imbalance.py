@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.class_weights import ClassWeights
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Number, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.targets import ClassWeights
 from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.drop_features import DropFeatures
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.fixes.rows import DropFeatures
 from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import initialiser_of
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.fixes.layer_settings import SetInitialiser
 from stethoscope.checks.judging.shown import learns_well, listed
 from stethoscope.evidence.connections import MATRICES, RECURRENT, activation_inside, core_of, is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.weights import WeightProfile
+from stethoscope.evidence.model import WeightProfile
 from stethoscope.types import Layer
 
 _CONSTANT = ("zeros", "ones", "constant")

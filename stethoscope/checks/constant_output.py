@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Number, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.checks.judging.shown import learns_nothing
-from stethoscope.evidence.activations import OutputSummary
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import OutputSummary
 
 _SAME = 1e-6
 _FEW_ROWS = 16

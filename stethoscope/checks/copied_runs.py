@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Severity, Span, Table
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Span, Table
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.runs import LoggedRun
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.remove_layer import RemoveLayer
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.fixes.layer_order import RemoveLayer
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import learns_well
 from stethoscope.evidence.connections import DROPPING, RESHAPING, activation_inside, core_of, units_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.move_dropout import MoveDropout
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.layer_order import MoveDropout
 from stethoscope.checks.judging.shown import helped, learns_well
 from stethoscope.evidence.connections import DROPPING, RESHAPING
 from stethoscope.evidence.heads import Head

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.set_dropout_rate import SetDropoutRate
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.fixes.layer_settings import SetDropoutRate
 from stethoscope.checks.judging.shown import helped, listed, weighed
 from stethoscope.evidence.connections import DROPPING
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -14,8 +14,8 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

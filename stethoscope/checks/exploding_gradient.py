@@ -15,10 +15,9 @@ from stethoscope.checks.curves.layer_signals import growth, kernel_layers
 from stethoscope.checks.curves.pictures import by_layer, losses
 from stethoscope.checks.curves.remedies import broke
 from stethoscope.checks.curves.shapes import finite, runs_away
-from stethoscope.checks.fixes.clip_gradients import ClipGradients
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.compile_settings import ClipGradients, SetLearningRate
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.blocking import median_norm
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence

@@ -16,12 +16,11 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.layer_signals import blocked_fault
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.fixes.unfreeze import Unfreeze
-from stethoscope.checks.judging.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
+from stethoscope.checks.fixes.layer_settings import SetInitialiser, Unfreeze
 from stethoscope.evidence.baseline import OverfitEvidence
 from stethoscope.evidence.blocking import DEAD, FROZEN, GRADIENT_VANISHES
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.unfreeze import Unfreeze
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.fixes.layer_settings import Unfreeze
 from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
 from stethoscope.evidence.connections import is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import initialiser_of
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.unfreeze import Unfreeze
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Severity
+from stethoscope.checks.fixes.layer_settings import Unfreeze
 from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
 from stethoscope.evidence.connections import MATRICES, RECURRENT, core_of, is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import PROBABILITY_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.scaling import ScaleInputs
 from stethoscope.checks.judging.shown import learns_well
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -15,12 +15,12 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import configured_variance, initialiser_of, is_scaled
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.layer_settings import SetInitialiser
 from stethoscope.checks.judging.shown import helped, learns_well, listed, weighed
 from stethoscope.evidence.connections import activation_inside, is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.weights import WeightProfile
+from stethoscope.evidence.model import WeightProfile
 from stethoscope.types import Layer
 
 FACTOR = 10.0

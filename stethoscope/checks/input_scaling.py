@@ -16,17 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.scaling_trial import Judgement, judge
+from stethoscope.checks.curves.remedies import Judgement, judge
+from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
 from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.judging.findings import Bars, EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
+from stethoscope.checks.fixes.scaling import ScaleInputs
 from stethoscope.checks.rescaled_twice import doubly_scaled
 from stethoscope.data.profile.profiles import ArrayProfile
-from stethoscope.evidence.input_route import InputRoute, input_route
+from stethoscope.evidence.input_route import UNEVEN, InputRoute, Scale, input_route, scale_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.scale import UNEVEN, Scale, scale_of
 
 _SATURATING = ("sigmoid", "tanh", "hard_sigmoid", "softsign")
 _SATURATED = 0.5

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.encode_labels import EncodeLabels
+from stethoscope.checks.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.fixes.compile_settings import ReplaceLoss
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.replace_loss import ReplaceLoss
+from stethoscope.checks.fixes.targets import EncodeLabels
 from stethoscope.checks.judging.contract import as_shape, one_per_row, scaled_factor, two_valued_rows, two_values
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
 from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.encode_labels import EncodeLabels
+from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.targets import EncodeLabels
 from stethoscope.checks.judging.contract import one_per_row, values_of
-from stethoscope.checks.judging.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 

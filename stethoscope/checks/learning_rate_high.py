@@ -23,8 +23,8 @@ from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
 from stethoscope.checks.curves.remedies import LEAST_GAIN, usual_rate
 from stethoscope.checks.curves.settings import wrong_setting
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import snake
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.checks.judging.shown import helped, learns_nothing
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -14,15 +14,14 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
-from stethoscope.checks.curves.log_shape import LogShape, shape_of, smoothed
+from stethoscope.checks.curves.log_shape import LogShape, learned_share, shape_of, smoothed
 from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import CLEARLY_WORKS, NOTHING_LEARNED
-from stethoscope.checks.curves.run_quality import learned_share
 from stethoscope.checks.curves.shapes import end_level, finite, runs_away, slope, start_level
+from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence
 

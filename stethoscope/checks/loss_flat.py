@@ -15,13 +15,12 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.layer_signals import blocked_fault
 from stethoscope.checks.curves.log_pictures import losses_of, span
-from stethoscope.checks.curves.log_shape import falls_steadily, learns_nothing, shape_of
+from stethoscope.checks.curves.log_shape import falls_steadily, learned_share, learns_nothing, shape_of
 from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import NOTHING_LEARNED, base_skill
-from stethoscope.checks.curves.run_quality import learned_share
 from stethoscope.checks.curves.shapes import end_level, finite, is_flat, start_level
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence
 

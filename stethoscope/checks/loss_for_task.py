@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Table
+from stethoscope.checks.fixes.compile_settings import ReplaceLoss
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.replace_head import ReplaceHead
-from stethoscope.checks.fixes.replace_loss import ReplaceLoss
+from stethoscope.checks.fixes.output_layers import ReplaceHead
 from stethoscope.checks.judging.contract import Belonging, belonging
-from stethoscope.checks.judging.findings import Fault, Finding, Table
 from stethoscope.checks.judging.loss_clash import loss_clash
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

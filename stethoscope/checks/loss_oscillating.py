@@ -18,17 +18,25 @@ from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
-from stethoscope.checks.curves.log_shape import LogShape, shape_of
+from stethoscope.checks.curves.log_shape import LogShape, learned_share, shape_of
 from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import GOOD_SKILL, remedies
-from stethoscope.checks.curves.run_quality import learned_share
-from stethoscope.checks.curves.shapes import end_level, finite, noise, runs_away, start_level, swing
-from stethoscope.checks.curves.zigzag import Swings, returning_rises, swings
+from stethoscope.checks.curves.shapes import (
+    Swings,
+    end_level,
+    finite,
+    noise,
+    returning_rises,
+    runs_away,
+    start_level,
+    swing,
+    swings,
+)
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.compile_settings import SetLearningRate
+from stethoscope.checks.fixes.fit_settings import SetBatchSize
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.set_batch_size import SetBatchSize
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence
 

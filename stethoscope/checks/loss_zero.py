@@ -17,8 +17,8 @@ from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import NOTHING_LEARNED, base_skill
 from stethoscope.checks.curves.shapes import finite
+from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.better import is_share
 from stethoscope.logs.evidence.curves import CurveEvidence

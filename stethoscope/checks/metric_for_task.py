@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.set_metrics import SetMetrics
+from stethoscope.checks.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.fixes.compile_settings import SetMetrics
 from stethoscope.checks.judging.contract import classes_of, one_per_row, scaled_factor, two_values
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

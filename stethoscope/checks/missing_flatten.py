@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.add_flatten import AddFlatten
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.fixes.layer_order import AddFlatten
 from stethoscope.checks.judging.shown import learns_well
 from stethoscope.evidence.connections import DROPPING, RECURRENT, RESHAPING, core_of
 from stethoscope.evidence.heads import Head

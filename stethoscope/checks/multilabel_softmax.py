@@ -14,11 +14,10 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import BINARY_LOSSES
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.fixes.replace_head import ReplaceHead
+from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead
 from stethoscope.checks.judging.contract import weighed
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 ALMOST_ONE_HOT = 0.02

@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.evidence.activations import LayerActivation
 from stethoscope.evidence.connections import MATRICES, RECURRENT
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import LayerActivation
 
 _PLAIN = (
     *MATRICES,

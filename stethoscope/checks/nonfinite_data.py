@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.drop_rows import DropRows
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.fill_missing import FillMissing
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.rows import DropRows
 from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -15,17 +15,16 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.before_break import first_break, rises_before
+from stethoscope.checks.curves.jumps import first_break, rises_before
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.pictures import losses
 from stethoscope.checks.curves.remedies import base_skill
+from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.clip_gradients import ClipGradients
-from stethoscope.checks.fixes.drop_rows import DropRows
+from stethoscope.checks.fixes.compile_settings import ClipGradients, SetLearningRate
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.rows import DropRows
 from stethoscope.data.profile.profiles import DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import RunCurve, TrainingEvidence

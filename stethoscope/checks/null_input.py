@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Number, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.checks.judging.shown import learns_nothing, listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

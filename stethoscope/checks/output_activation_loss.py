@@ -24,9 +24,9 @@ from stethoscope.architecture.losses import (
     SPARSE_LOSSES,
 )
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
+from stethoscope.checks.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.contract import PROBABILITIES, belonging, signed_labels, two_values, weighed
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.judging.shown import learns_nothing
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -15,14 +15,14 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.fixes.set_output_bias import SetOutputBias
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.layer_settings import SetInitialiser
+from stethoscope.checks.fixes.output_layers import SetOutputBias
 from stethoscope.checks.judging.shown import weighed
 from stethoscope.evidence.connections import activation_inside
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.weights import WeightProfile
+from stethoscope.evidence.model import WeightProfile
 
 _FLAT = 5.0
 _IMBALANCE = 10.0

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.fixes.scale_targets import ScaleTargets
+from stethoscope.checks.fixes.scaling import ScaleInputs
 from stethoscope.checks.judging.contract import as_shape, reach, weighed
-from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.judging.shown import learns_nothing
 from stethoscope.data.profile.profiles import ArrayProfile, TargetProfile
 from stethoscope.evidence.heads import Head

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.replace_head import ReplaceHead
+from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Number, Severity, Table
+from stethoscope.checks.fixes.output_layers import ReplaceHead
 from stethoscope.checks.judging.contract import Belonging, as_shape, belonging, classes_of, one_per_row, values_of
-from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Number, Severity, Table
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -18,8 +18,8 @@ from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
 from stethoscope.checks.curves.log_shape import Pair, shape_of
 from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import GOOD_SKILL
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.add_regularisation import AddRegularisation
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence
 

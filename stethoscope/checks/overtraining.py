@@ -18,8 +18,8 @@ from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
 from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.shapes import Turn, end_level, finite, slope, turning_point
-from stethoscope.checks.fixes.early_stopping import EarlyStopping
-from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.fit_settings import EarlyStopping
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.better import is_share
 from stethoscope.logs.evidence.curves import CurveEvidence

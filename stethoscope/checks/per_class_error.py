@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.class_weights import ClassWeights
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.fixes.targets import ClassWeights
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _NEVER, _OTHERS = 0.1, 0.6

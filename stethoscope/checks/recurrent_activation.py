@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import initialiser_of, snake
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.findings import Fault, Finding, Severity, Table
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import weighed
 from stethoscope.evidence.connections import core_of, units_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Histogram, Number, Severity
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
-from stethoscope.checks.judging.findings import Fault, Finding, Histogram, Number, Severity
+from stethoscope.checks.fixes.scaling import ScaleInputs
 from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.input_route import InputRoute, input_route
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.fixes.layer_settings import SetInitialiser
+from stethoscope.checks.fixes.scaling import ScaleInputs
 from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Table
 from stethoscope.checks.fixes.combined import Combined
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.judging.findings import Fault, Finding, Table
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import listed, weighed
 from stethoscope.evidence.connections import (
     AVERAGING,

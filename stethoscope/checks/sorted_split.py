@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.fixes.set_shuffle import SetShuffle
-from stethoscope.checks.fixes.shuffle_before_split import ShuffleBeforeSplit
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
+from stethoscope.checks.fixes.fit_settings import SetShuffle
+from stethoscope.checks.fixes.rows import ShuffleBeforeSplit
 from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence

@@ -16,8 +16,8 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity, Table
 from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

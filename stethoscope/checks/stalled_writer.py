@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence
 

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of
 from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity, Span
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity, Span
+from stethoscope.checks.fixes.layer_settings import SetInitialiser
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence, LayerMeasure

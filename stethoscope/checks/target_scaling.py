@@ -17,12 +17,12 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.scaling_trial import judge
+from stethoscope.checks.curves.remedies import judge
+from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
 from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
+from stethoscope.checks.fixes.scaling import ScaleInputs
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Number, Severity
-from stethoscope.evidence.behaviour import BehaviourTest
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import BehaviourTest
 
 _SHIFT = 5.0
 _RATIO = 25.0

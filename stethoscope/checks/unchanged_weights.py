@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.pictures import by_layer
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.evidence.blocking import median_norm
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import LayerTraining

@@ -23,9 +23,9 @@ from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
 from stethoscope.checks.curves.remedies import GOOD_SKILL, LEAST_GAIN, base_skill, best, broke, remedies
 from stethoscope.checks.curves.settings import falls_at_the_end
 from stethoscope.checks.curves.shapes import end_level
-from stethoscope.checks.fixes.add_hidden_layer import AddHiddenLayer
+from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Fault, Finding, Number, Severity
+from stethoscope.checks.fixes.layer_order import AddHiddenLayer
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence
 

@@ -16,8 +16,8 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.curves.layer_signals import kernel_layers, median_update
 from stethoscope.checks.curves.pictures import by_layer
 from stethoscope.checks.curves.remedies import CLEARLY_WORKS, NOTHING_LEARNED, base_skill, usual_rate
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.evidence.blocking import median_norm
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -17,10 +17,10 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.curves.layer_signals import kernel_layers, squashing_hidden
 from stethoscope.checks.curves.pictures import by_layer, gain_numbers
 from stethoscope.checks.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
+from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.judging.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.evidence.blocking import GRADIENT_VANISHES, GRADIENT_ZERO, VANISHED, median_norm, weakest_in_run
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import LayerTraining

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.remove_layer import RemoveLayer
-from stethoscope.checks.fixes.set_padding import SetPadding
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Mark, Severity
+from stethoscope.checks.fixes.layer_order import RemoveLayer
+from stethoscope.checks.fixes.layer_settings import SetPadding
 from stethoscope.checks.judging.shown import learns_well, listed
 from stethoscope.evidence.connections import DROPPING, Connections
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Bars, Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.findings import Bars, Fault, Finding, Severity, Table
 from stethoscope.evidence.baseline import BaselineEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope.architecture.description import Description
 from stethoscope.cli import activations as cli_activations
 from stethoscope.cli import compare as cli_compare
 from stethoscope.cli import convert as cli_convert
@@ -39,6 +38,7 @@ from stethoscope.cli.answers import (
     summary,
 )
 from stethoscope.codec import plain
+from stethoscope.tasks.describe import Description
 from stethoscope.types import JobResult
 
 app = typer.Typer(
@@ -123,7 +123,7 @@ def consistency(
         params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
         params |= cli_run.data_params(prepare, target)
         result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
-        from stethoscope.cli import text_consistency as cli_text_consistency
+        from stethoscope.cli import text as cli_text_consistency
         from stethoscope.compare.consistency.report import ConsistencyReport
 
         if as_json:

@@ -17,14 +17,12 @@ from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 
-from stethoscope.checks.judging.findings import Finding, Number, Severity, Symptom
+from stethoscope.checks.findings import Finding, Number, Severity, Symptom
 from stethoscope.cli.run import beside_files, budget, input_files, short_engine
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.evidence.fit import FitSettings
-from stethoscope.studies.diagnosis.report import Report, report_to_json
-from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.report import Report, Request, report_to_json, unseen
 from stethoscope.studies.diagnosis.run import Diagnosis
-from stethoscope.studies.diagnosis.unseen import unseen
 from stethoscope.types import ModelFile, Status
 
 FOUND = 1

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from stethoscope.architecture.description import FormatNamed
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
     DataOption,
@@ -28,6 +27,7 @@ from stethoscope.cli.answers import (
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.tasks.describe import FormatNamed
 from stethoscope.types import Budget, JobResult, Status
 
 _EMPTY: dict[str, Any] = {"verdict": None, "outputs": [], "top1_agreement": None, "first_divergence": None}
@@ -115,7 +115,7 @@ def _run(
     first: Path, others: Sequence[_Other], data: Path | None, params: Mapping[str, Any], limits: Budget
 ) -> list[JobResult]:
     """The comparisons, in order; one whose model cannot be described ends as that did."""
-    from stethoscope.compare.parity.comparison_jobs import Compared, comparison_job
+    from stethoscope.compare.parity.recorded import Compared, comparison_job
 
     files = cli_run.input_files(first, data)
     rows = files.pop("data", None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import JsonOption, MemoryOption, TimeoutOption, exit_for, failing_well, print_json, summary
 from stethoscope.codec import answer_of, plain
@@ -108,7 +108,7 @@ def _from_server(url: str, run: str, tag: str, csv: Path | None) -> LogReport:
     """Runs of an MLflow server; credentials come from MLflow's own environment variables."""
     from stethoscope.logs.bounded_json import JsonServer
     from stethoscope.logs.mlflow_server import MlflowServer
-    from stethoscope.logs.points_csv import write_points
+    from stethoscope.logs.runs.export import write_points
     from stethoscope.training.gathering.log_report import examine_runs
 
     with cli_run.progress_line() as say:

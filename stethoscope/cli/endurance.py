@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.advice import advised, known_kinds
 from stethoscope.cli.answers import (
     CallOption,
     DataOption,
@@ -29,7 +28,7 @@ from stethoscope.cli.answers import (
     summary,
     worst,
 )
-from stethoscope.cli.settings import refusal, run_settings
+from stethoscope.cli.settings import advised, known_kinds, refusal, run_settings
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.alternatives import KINDS

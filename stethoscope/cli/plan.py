@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stethoscope.architecture.description import Description
 from stethoscope.architecture.model_shape import ModelShape, model_shape
 from stethoscope.cli.run import describe
 from stethoscope.codec import SCHEMA_VERSION, answer_of
@@ -25,6 +24,7 @@ from stethoscope.memory.planner.plan import Plan, Settings, for_model, plan, tog
 from stethoscope.memory.planner.presets import Device, device
 from stethoscope.memory.planner.strategy_code import StrategyCode, strategy_codes
 from stethoscope.sizes import human_bytes
+from stethoscope.tasks.describe import Description
 from stethoscope.types import JobResult, Status
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stethoscope.architecture.description import FormatNamed
 from stethoscope.codec import answer_of
 from stethoscope.devices import default_floor_bytes
 from stethoscope.errors import BadSetting, UnreadableFile
@@ -24,6 +23,7 @@ from stethoscope.jobs.job_engine import Engine
 from stethoscope.models.formats import all_formats
 from stethoscope.sizes import parse_size
 from stethoscope.task import await_answer
+from stethoscope.tasks.describe import FormatNamed
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE_BUDGET = Budget(memory_bytes=4 << 30, timeout_s=120)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.cli.check import print_finding
 from stethoscope.logs.better import RunSummary
 from stethoscope.training.gathering.log_report import LogReport

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.csv_lines import FILE_COLUMNS, column, csv_rows, head_rows, is_number
+from stethoscope.data.annotations.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows, is_number
 from stethoscope.data.dataset import Box, Dataset
-from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_opening import Found, Opening
 from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing, left_out
 from stethoscope.data.images.mark_checks import finite
+from stethoscope.data.members import is_image
 from stethoscope.data.survey import Survey, split_in_stem, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile

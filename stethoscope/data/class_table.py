@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.csv_lines import FILE_COLUMNS, column, csv_rows, head_rows
+from stethoscope.data.annotations.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows
 from stethoscope.data.dataset import Dataset
 from stethoscope.data.images.image_dataset import Target
-from stethoscope.data.images.image_decoding import is_image
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out
+from stethoscope.data.members import is_image
 from stethoscope.data.survey import Survey, is_split, split_in_stem, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile

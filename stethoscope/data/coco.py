@@ -15,8 +15,7 @@ from stethoscope.data import dataset
 from stethoscope.data.annotations.coco_parts import marks_of
 from stethoscope.data.dataset import DataField, Dataset
 from stethoscope.data.images.image_dataset import ImageRow, Marked
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening, decoded
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening, decoded
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.survey import split_in_stem, split_of, survey
 from stethoscope.data.tables.python_columns import JsonRecords

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stethoscope.data.annotations.json_whole import read_json
+from stethoscope.data.annotations.bounded_text import read_json
 from stethoscope.data.dataset import Box, Dataset
 from stethoscope.data.images.image_opening import Found, Opening
 from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out

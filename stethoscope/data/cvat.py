@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.xml_tree import parse_xml, text
+from stethoscope.data.annotations.bounded_text import parse_xml, text
 from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_opening import Found, Opening

@@ -9,8 +9,8 @@ from typing import Any
 
 from stethoscope.data.dataset import Dataset
 from stethoscope.data.images.image_dataset import ImageRow, NoMarks
-from stethoscope.data.images.image_decoding import is_image
 from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.members import is_image
 from stethoscope.data.survey import ProblemList, is_split, survey
 from stethoscope.types import ModelFile
 

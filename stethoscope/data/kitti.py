@@ -12,8 +12,7 @@ from typing import Any
 
 from stethoscope.data.dataset import Box, Dataset, Mark
 from stethoscope.data.images.image_dataset import ImageRow, Marked
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.images.mark_checks import finite
 from stethoscope.data.members import Members
 from stethoscope.data.survey import split_of, survey

@@ -17,8 +17,7 @@ import numpy as np
 from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode, decode_numbers
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening, decoded
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening, decoded
 from stethoscope.data.images.mark_checks import MarkList, finite
 from stethoscope.data.members import Members
 from stethoscope.data.survey import split_of, survey

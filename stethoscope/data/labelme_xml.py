@@ -9,12 +9,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
-from stethoscope.data.annotations.xml_tree import number, parse_xml, text
+from stethoscope.data.annotations.bounded_text import number, parse_xml, text
 from stethoscope.data.dataset import Box, Dataset, Mark, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.members import Members
 from stethoscope.data.survey import split_of, survey

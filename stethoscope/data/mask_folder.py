@@ -16,8 +16,7 @@ import numpy as np
 from stethoscope.data.dataset import Dataset, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.images.mask_meaning import MaskMeaning, colour_list, meaning_of
 from stethoscope.data.members import Members, open_members

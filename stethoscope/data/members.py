@@ -12,7 +12,33 @@ from stethoscope.errors import NotFound, TooLarge, UnsafeFile
 from stethoscope.models.containers.archive import Archive, is_archive, open_archive
 from stethoscope.types import ModelFile
 
+IMAGE_SUFFIXES = (
+    ".jpg",
+    ".jpeg",
+    ".jpe",
+    ".jfif",
+    ".png",
+    ".bmp",
+    ".dib",
+    ".gif",
+    ".webp",
+    ".tif",
+    ".tiff",
+    ".ppm",
+    ".pgm",
+    ".pbm",
+    ".pnm",
+    ".jp2",
+    ".avif",
+    ".tga",
+)
+"""Of images that are decoded."""
 _JUNK = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
+
+
+def is_image(name: str) -> bool:
+    """Whether a name ends like an image that can be decoded."""
+    return name.lower().endswith(IMAGE_SUFFIXES)
 
 
 class Members(Protocol):

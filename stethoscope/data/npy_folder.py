@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.data.class_folder import ClassFolder
 from stethoscope.data.dataset import DataField
-from stethoscope.data.streams.class_folder import ClassFolder
 from stethoscope.data.streams.numpy_rows import ArrayRows
 from stethoscope.data.streams.text_source import is_single
 from stethoscope.data.survey import survey

@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.annotations.csv_lines import is_number
+from stethoscope.data.annotations.bounded_text import is_number
 from stethoscope.data.dataset import Box, Dataset, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing
 from stethoscope.data.images.mark_checks import MarkList, finite
 from stethoscope.data.survey import Survey, split_in_stem, survey

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from stethoscope.data.dataset import MAX_PROBLEMS, Problem
-from stethoscope.data.images.image_decoding import is_image
-from stethoscope.data.members import Members, open_members
+from stethoscope.data.members import Members, is_image, open_members
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.containers.damage import ARCHIVE
 from stethoscope.types import ModelFile

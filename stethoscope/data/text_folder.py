@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data import dataset
+from stethoscope.data.class_folder import ClassFolder, classed
 from stethoscope.data.dataset import DataField
-from stethoscope.data.streams.class_folder import ClassFolder, classed
 from stethoscope.data.streams.text_source import is_single
 from stethoscope.data.survey import survey
 from stethoscope.data.tables.csv_dialect import encoding_of

@@ -9,8 +9,6 @@ from typing import Any
 
 from stethoscope.data.dataset import DataAbout, Mark
 from stethoscope.data.members import open_members
-from stethoscope.data.records.record_file import RecordFile
-from stethoscope.data.records.tf_example import Feature, read_example
 from stethoscope.data.records.tf_features import (
     ExampleFields,
     box_prefix,
@@ -20,6 +18,7 @@ from stethoscope.data.records.tf_features import (
     picture_of,
     read_label_map,
 )
+from stethoscope.data.records.tf_records import Feature, RecordFile, read_example
 from stethoscope.data.streams.text_source import is_single
 from stethoscope.data.survey import ProblemList, split_in_stem, survey
 from stethoscope.data.tables.field_rows import Column, FieldRows, stacked, text_array

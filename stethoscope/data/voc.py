@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.annotations.xml_tree import declared_size, marks_of, parse_xml, starts_at_zero, text
+from stethoscope.data.annotations.bounded_text import declared_size, marks_of, parse_xml, starts_at_zero, text
 from stethoscope.data.dataset import Dataset, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.images.mask_meaning import VOC_CLASSES, VOID, MaskMeaning, colour_list, meaning_of, packed
 from stethoscope.data.members import Members

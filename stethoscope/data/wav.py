@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy.typing as npt
 
+from stethoscope.data.class_folder import ClassFolder
 from stethoscope.data.dataset import DataField
-from stethoscope.data.streams.class_folder import ClassFolder
 from stethoscope.data.streams.wav_sound import read_wav
 from stethoscope.data.survey import survey
 from stethoscope.types import ModelFile

@@ -18,10 +18,8 @@ from stethoscope.data.annotations.yolo_lines import (
 )
 from stethoscope.data.dataset import Dataset, Mark
 from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
-from stethoscope.data.images.image_decoding import is_image
-from stethoscope.data.images.image_lookup import NameLookup
-from stethoscope.data.images.image_opening import Found, Opening, decoded
-from stethoscope.data.members import Members
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening, decoded
+from stethoscope.data.members import Members, is_image
 from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile

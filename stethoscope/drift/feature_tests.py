@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.study.numbers import BINS
-from stethoscope.drift import smallest_shift
-from stethoscope.drift.category_tests import same_mix
-from stethoscope.drift.joint_correction import correct
+from stethoscope.drift import measures
+from stethoscope.drift.corrections import correct
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.rank_tests import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov
 from stethoscope.drift.report import (
@@ -28,6 +27,7 @@ from stethoscope.drift.report import (
     SmallestShift,
 )
 from stethoscope.drift.settings import decile_counts, in_words, psi, psi_by_chance, wasserstein
+from stethoscope.drift.two_samples import same_mix
 
 SHOWN_CATEGORIES = 30
 
@@ -169,9 +169,9 @@ def _smallest(test: Tested, alpha: float, min_effect: float) -> SmallestShift | 
     if not test.counted:
         return None
     if test.feature.kind == "number":
-        shift = smallest_shift.shift(alpha, *rows, min_effect)
+        shift = measures.shift(alpha, *rows, min_effect)
         return None if shift is None else SmallestShift(shift, "standard deviations", shift)
-    mixed = smallest_shift.mix(alpha, *rows, test.categories, test.commonest_share, min_effect)
+    mixed = measures.mix(alpha, *rows, test.categories, test.commonest_share, min_effect)
     return None if mixed is None else SmallestShift(100 * mixed[0], "percentage points", mixed[1])
 
 

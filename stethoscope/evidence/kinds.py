@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from stethoscope.data.profile.profiles import DataEvidence
-from stethoscope.evidence.activations import ActivationEvidence
 from stethoscope.evidence.baseline import BaselineEvidence, OverfitEvidence
-from stethoscope.evidence.behaviour import BehaviourEvidence
 from stethoscope.evidence.connections import Connections, connections_of
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
+from stethoscope.evidence.model import ActivationEvidence, BehaviourEvidence, WeightEvidence
 from stethoscope.evidence.runs import RunsEvidence
 from stethoscope.evidence.training import TrainingEvidence
-from stethoscope.evidence.weights import WeightEvidence
 from stethoscope.logs.evidence.curves import CurveEvidence
 from stethoscope.types import Architecture
 

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.logs.event_layout import FIXED_WIDTHS, WORD_BYTES, Layout, layout, shared_layout
-from stethoscope.logs.event_media import media_records
-from stethoscope.logs.event_rows import Decoded, Places, Scalars, note, take_cycles, take_rows
+from stethoscope.logs.event_rows import Decoded, Places, Scalars, media_records, note, take_cycles, take_rows
 from stethoscope.models.containers.record_framing import (
     FOOTER,
     Bytes,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stethoscope.data.binding import bind_all
-from stethoscope.data.rows import data_of
+from stethoscope.data.rows import bind_all, data_of
 from stethoscope.evidence.baseline import BaselineEvidence
 from stethoscope.models.formats import detect
 from stethoscope.task import TaskContext

@@ -9,7 +9,6 @@ from typing import Any
 
 from stethoscope.compare.both import OfBoth
 from stethoscope.compare.parity.comparison import Comparison, InputCause, OutputPair, Parting, merged
-from stethoscope.compare.parity.comparison_jobs import RECORDED
 from stethoscope.compare.parity.divergence_cause import (
     compared,
     explain,
@@ -21,7 +20,7 @@ from stethoscope.compare.parity.divergence_cause import (
     verdict_of,
     worst_rows,
 )
-from stethoscope.compare.parity.edge_answers import TurnedInputs, edges
+from stethoscope.compare.parity.edge_cases import TurnedInputs, edges
 from stethoscope.compare.parity.first_divergence import Divergence
 from stethoscope.compare.parity.labels import at_the_input, layer_row, scored
 from stethoscope.compare.parity.layer_pairs import TensorPair
@@ -29,7 +28,7 @@ from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.output_pairs import pair_inputs, pair_outputs
 from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
 from stethoscope.compare.parity.preprocessing import cut_off, tried_inputs
-from stethoscope.compare.parity.recorded import recorded, timed
+from stethoscope.compare.parity.recorded import RECORDED, recorded, timed
 from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
 from stethoscope.compare.parity.walk import Walk
 from stethoscope.data.feeds.batching import Batching

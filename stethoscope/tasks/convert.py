@@ -16,14 +16,13 @@ from stethoscope.architecture.open_sizes import sizes_to_try
 from stethoscope.compare.conversion_differences import OutputDifference, differences, doubts
 from stethoscope.compare.convert import converter_to
 from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Options, Source, Unsupported
-from stethoscope.compare.convert.correspondence import fed_as, paired
-from stethoscope.compare.convert.made_file import open_made
-from stethoscope.compare.convert.runtime_refusals import refused
+from stethoscope.compare.convert.made_file import fed_as, open_made, paired
+from stethoscope.compare.convert.origins import refused
 from stethoscope.compare.parity.array_difference import largest_of
 from stethoscope.data.feeds.batching import Batching, in_calls
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.memory.allocation import give_back
-from stethoscope.memory.configured import Configured
+from stethoscope.memory.configure import Configured
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import detect, format_of
 from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, quantised

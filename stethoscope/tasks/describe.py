@@ -2,13 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from stethoscope.architecture.description import Description
+from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
 from stethoscope.task import TaskContext
-from stethoscope.types import ModelFile
+from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, ModelFile, TensorSpec
+
+
+@dataclass(frozen=True)
+class FormatNamed:
+    """What format a model has: all of its description that many models are asked for at once."""
+
+    format_id: str
+    format: str
+    """What to call it on screen."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """How many there are; `trainable` is None where the format does not know."""
+
+    total: int
+    trainable: int | None
+
+
+@dataclass(frozen=True)
+class Description(FormatNamed):
+    """An `Architecture`, and the size of its file or folder."""
+
+    framework_version: str
+    size_bytes: int
+    weight_bytes: int
+    parameters: Parameters
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    layers: tuple[Layer, ...]
+    compile: CompileSettings | None
+    warnings: tuple[str, ...]
+    hazards: tuple[Hazard, ...]
+    runnable: str
+    output_layers: tuple[str, ...]
+    schema_version: int = SCHEMA_VERSION
+
+    @classmethod
+    def of(cls, architecture: Architecture, size_bytes: int) -> Description:
+        """Describes a model whose file or folder has this size."""
+        return cls(
+            format_id=architecture.format_id,
+            format=architecture.display_format,
+            framework_version=architecture.framework_version,
+            size_bytes=size_bytes,
+            weight_bytes=architecture.weight_bytes,
+            parameters=Parameters(architecture.parameters, architecture.trainable_parameters),
+            inputs=architecture.inputs,
+            outputs=architecture.outputs,
+            layers=architecture.layers,
+            compile=architecture.compile,
+            warnings=architecture.warnings,
+            hazards=architecture.hazards,
+            runnable=architecture.runnable,
+            output_layers=architecture.output_layers,
+        )
+
+    @property
+    def architecture(self) -> Architecture:
+        """The model itself."""
+        return Architecture(
+            format_id=self.format_id,
+            framework_version=self.framework_version,
+            parameters=self.parameters.total,
+            trainable_parameters=self.parameters.trainable,
+            inputs=self.inputs,
+            outputs=self.outputs,
+            layers=self.layers,
+            compile=self.compile,
+            warnings=self.warnings,
+            hazards=self.hazards,
+            weight_bytes=self.weight_bytes,
+            display_format=self.format,
+            runnable=self.runnable,
+            output_layers=self.output_layers,
+        )
 
 
 class Describe:

@@ -14,7 +14,7 @@ from stethoscope.memory import leak
 from stethoscope.memory.allocation import keeping_freed
 from stethoscope.memory.calibrate import trivial
 from stethoscope.memory.call_styles import Caller, caller
-from stethoscope.memory.configured import Configured, configured
+from stethoscope.memory.configure import Configured, configured
 from stethoscope.memory.held import Holdings, card
 from stethoscope.memory.leak import LeakReport, WarmTimes
 from stethoscope.memory.precision import AS_SAVED

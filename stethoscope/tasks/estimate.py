@@ -11,7 +11,7 @@ from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, sizes_t
 from stethoscope.data.feeds.batching import Batching
 from stethoscope.data.feeds.dummy import shapes_in_data
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
-from stethoscope.memory.configured import Configured, configured
+from stethoscope.memory.configure import Configured, configured
 from stethoscope.memory.estimate import Estimate, Facts, estimate, runtime_of
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.precision import AS_SAVED, with_precision

@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from stethoscope import out_of_memory
 from stethoscope.errors import StethoscopeError
-from stethoscope.evidence.activations import ActivationEvidence
-from stethoscope.evidence.weights import WeightEvidence
+from stethoscope.evidence.model import ActivationEvidence, WeightEvidence
 from stethoscope.framework_errors import gist
 from stethoscope.task import TaskContext
 from stethoscope.training.gathering.activations import gather_activations

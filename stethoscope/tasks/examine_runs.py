@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 from stethoscope.errors import BadInput
-from stethoscope.logs.log_place import log_place
-from stethoscope.logs.points_csv import write_points
+from stethoscope.logs.runs.export import write_points
+from stethoscope.logs.walk import log_place
 from stethoscope.task import TaskContext
 from stethoscope.training.gathering.log_report import LogReport, examine_runs, gather_runs
 

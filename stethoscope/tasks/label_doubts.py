@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data import open_data
-from stethoscope.data.binding import bind_all
 from stethoscope.data.dataset import Dataset
 from stethoscope.data.feeds.batching import Batching
 from stethoscope.data.preprocessing.preparation import Preparation
+from stethoscope.data.rows import bind_all
 from stethoscope.errors import BadInput
 from stethoscope.evidence.label_doubts import as_probabilities, label_doubts
 from stethoscope.task import TaskContext

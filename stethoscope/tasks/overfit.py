@@ -60,8 +60,7 @@ class Overfit:
 
 def _missing(context: TaskContext) -> str | None:
     """Why the data cannot be trained on, as far as the files say without running anything; None when it can."""
-    from stethoscope.data.binding import bind_all
-    from stethoscope.data.rows import data_of
+    from stethoscope.data.rows import bind_all, data_of
     from stethoscope.models.formats import detect
 
     if "data" not in context.files:
@@ -75,8 +74,8 @@ def _missing(context: TaskContext) -> str | None:
 
 def _random(context: TaskContext, samples: int) -> tuple[Any, tuple[str, ...]]:
     """A training on random rows: inputs by the model's own specs, labels that fit each head."""
-    from stethoscope.data.binding import Bound
     from stethoscope.data.feeds.dummy import model_input
+    from stethoscope.data.rows import Bound
     from stethoscope.training.from_job import fit_settings, make_setup, model_to_train
     from stethoscope.training.gathering.few_samples import random_targets
 

@@ -8,7 +8,7 @@ from typing import Any
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import TaskContext
-from stethoscope.training.made_training import setup_or_made
+from stethoscope.training.placement.live_program import setup_or_made
 from stethoscope.training.placement.placement_report import Attempt, Clash, PlacementReport, XlaUse, summed_up, xla_use
 
 STEPS, BATCH = 4, 16

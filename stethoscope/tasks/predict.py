@@ -19,7 +19,7 @@ from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
-from stethoscope.memory.configured import configured
+from stethoscope.memory.configure import configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.out_of_memory import BatchInterval, ShortageReport, explain, named_by

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from stethoscope.checks.findings import Proof
 from stethoscope.checks.fixes import Fix, fix_from_json
-from stethoscope.checks.judging.findings import Proof
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext
 

@@ -15,8 +15,16 @@ from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.data.view.marks import drawn, extent, regions_of
 from stethoscope.data.view.picked import Only, Picked, classes_in, pick
 from stethoscope.data.view.pictures import LARGEST
-from stethoscope.data.view.shown import FieldScale, Shown, ShownPicture, ShownRow, ShownWave
-from stethoscope.data.view.table import RowTable, is_table, table_of
+from stethoscope.data.view.shown import (
+    FieldScale,
+    RowTable,
+    Shown,
+    ShownPicture,
+    ShownRow,
+    ShownWave,
+    is_table,
+    table_of,
+)
 from stethoscope.data.view.values import MOST_CURVES, Values
 from stethoscope.errors import BadSetting
 from stethoscope.task import TaskContext

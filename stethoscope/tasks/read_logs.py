@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stethoscope.logs.evidence.curves import CurveEvidence
-from stethoscope.logs.log_place import log_place
+from stethoscope.logs.walk import log_place
 from stethoscope.task import TaskContext
-from stethoscope.training.gathering.logs import gather_logs
+from stethoscope.training.gathering.log_report import gather_logs
 
 
 class ReadLogs:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stethoscope.errors import BadInput
-from stethoscope.logs.log_place import log_place
 from stethoscope.logs.media_values import (
     EncodedImages,
     Graph,
@@ -22,6 +21,7 @@ from stethoscope.logs.media_values import (
     drawn,
     media_value,
 )
+from stethoscope.logs.walk import log_place
 from stethoscope.models.containers.record_framing import FOOTER, masked
 from stethoscope.models.containers.wire import Malformed
 from stethoscope.task import TaskContext

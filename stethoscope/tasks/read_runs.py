@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.logs import all_trackers
-from stethoscope.logs.log_place import log_place
 from stethoscope.logs.runs.columns import write
 from stethoscope.logs.runs.gather import gather
+from stethoscope.logs.walk import log_place
 from stethoscope.task import TaskContext
 
 POSITIONS = "positions.json"

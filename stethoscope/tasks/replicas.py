@@ -12,9 +12,9 @@ from stethoscope.errors import BadSetting
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import TaskContext
-from stethoscope.training.made_training import setup_or_made
 from stethoscope.training.placement import config_changes
 from stethoscope.training.placement.config_changes import NOISE_FACTOR, ROUNDING, ReplicaReport, distance, told
+from stethoscope.training.placement.live_program import setup_or_made
 from stethoscope.training.placement.replica_code import program as printed_program
 
 DEVICES, EPOCHS, MAX_ROWS = 2, 6, 1024

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import OutOfMemory
-from stethoscope.memory.configured import configured
+from stethoscope.memory.configure import configured
 from stethoscope.out_of_memory import Cause, explain, named_by
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext

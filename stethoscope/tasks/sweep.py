@@ -14,7 +14,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
-from stethoscope.memory.configured import Configured, configured
+from stethoscope.memory.configure import Configured, configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import (
     Knee,

@@ -14,7 +14,7 @@ from stethoscope.data.feeds.dummy import ModelInput, model_input
 from stethoscope.errors import OutOfMemory
 from stethoscope.memory.allocation import give_back
 from stethoscope.memory.call_styles import Caller, caller
-from stethoscope.memory.configured import Configured, configured
+from stethoscope.memory.configure import Configured, configured
 from stethoscope.memory.precision import AS_SAVED
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.out_of_memory import explain, named_by

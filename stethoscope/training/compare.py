@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stethoscope.checks.judging.findings import Verdict
+from stethoscope.checks.findings import Verdict
 from stethoscope.evidence.training import RunCurve
 from stethoscope.program.setup import Setup
 from stethoscope.training.trainer import OnProgress, Trainer, structure_key

@@ -9,8 +9,8 @@ from stethoscope.activations.layer_vectors import nearest, project, umap_install
 from stethoscope.activations.looks import MOST_CHANNELS, MOST_SIDE, attention_layers, attention_of, look_at
 from stethoscope.activations.reach import CONSTANT, base, reachable, unseen
 from stethoscope.activations.reduced import Layout
-from stethoscope.activations.unit_similarity import MOST_UNITS, UnitSimilarity, ordered
 from stethoscope.errors import BadSetting
+from stethoscope.tasks.similarity import MOST_UNITS, UnitSimilarity, ordered
 from stethoscope.types import Architecture, Layer, TensorSpec
 
 RANDOM = np.random.default_rng(0)

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from stethoscope.architecture.description import Description, FormatNamed
 from stethoscope.codec import decode, plain
 from stethoscope.errors import StethoscopeError
+from stethoscope.tasks.describe import Description, FormatNamed
 from stethoscope.types import Architecture, CompileSettings, Layer, Operand, TensorSpec
 
 SPEC = TensorSpec("x", (None, 4), "float32")

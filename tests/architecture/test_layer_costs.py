@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stethoscope.architecture.description import Description
 from stethoscope.architecture.layer_costs import costs, total
 from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.architecture.receptive_field import receptive_fields
 from stethoscope.codec import decode, plain
 from stethoscope.errors import BadSetting
 from stethoscope.models.formats import detect
+from stethoscope.tasks.describe import Description
 from stethoscope.types import Architecture, Layer, ModelFile, Operand, TensorSpec
 from tests.architecture.keras_files import described, described_h5, work_of
 from tests.exploring import examples

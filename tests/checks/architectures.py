@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stethoscope.evidence.activations import ActivationEvidence, LayerActivation, OutputSummary
-from stethoscope.evidence.weights import WeightEvidence, WeightProfile
+from stethoscope.evidence.model import ActivationEvidence, LayerActivation, OutputSummary, WeightEvidence, WeightProfile
 from stethoscope.types import Architecture, CompileSettings, Layer, TensorSpec
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Finding, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Finding, Severity
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.training import RunCurve, Scores, TrainingEvidence
-from stethoscope.training.gathering.data import profile_data
+from stethoscope.tasks.profile import profile_data
 from stethoscope.types import Architecture, CompileSettings, Layer, Status, TensorSpec
 
 CONTRACT = (

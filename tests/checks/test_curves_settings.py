@@ -7,8 +7,8 @@ import math
 import pytest
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Severity
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, SETTLED, run, training, trial

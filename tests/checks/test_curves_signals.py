@@ -6,11 +6,9 @@ import dataclasses
 import math
 
 from stethoscope.checks import all_checks
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.fixes.unfreeze import Unfreeze
-from stethoscope.checks.judging.causes import ranked
-from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Fault, Severity
+from stethoscope.checks.findings import Fault, Severity
+from stethoscope.checks.fixes.layer_settings import SetInitialiser, Unfreeze
+from stethoscope.checks.judging.examination import examine, ranked
 from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
 from stethoscope.evidence.baseline import OverfitEvidence
 from stethoscope.evidence.blocking import DEAD, FROZEN, SATURATED, BlockedLayer, gravest_first

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from stethoscope.checks import all_checks
-from stethoscope.checks.judging.findings import Fault, Finding, Severity
+from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, Score, with_network
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.training.gathering.data import profile_data
+from stethoscope.tasks.profile import profile_data
 from tests.checks.architectures import architecture, layer
 from tests.checks.training_evidence import run, training
 from tests.tables import each

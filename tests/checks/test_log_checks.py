@@ -8,8 +8,8 @@ import random
 import pytest
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.logs.evidence.curves import CurveEvidence, Restart, Signal
 from stethoscope.types import Status

@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.evidence.kinds import EvidenceSet
 from tests.checks.architectures import points, tensor, weights
 from tests.checks.test_log_checks import batches, found, noisy

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.runs import LoggedRun, RunsEvidence, SharedPoints
 from stethoscope.types import Status

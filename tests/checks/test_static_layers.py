@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence, TargetProfile
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.kinds import EvidenceSet

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Fault, Severity
 from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence, TargetProfile
-from stethoscope.evidence.behaviour import BehaviourEvidence, BehaviourTest
 from stethoscope.evidence.kinds import EvidenceSet
+from stethoscope.evidence.model import BehaviourEvidence, BehaviourTest
 from stethoscope.types import Status
 from tests.checks.architectures import activation, architecture, bias, layer, output, points, seen, tensor, weights
 from tests.checks.training_evidence import layer as trained_layer

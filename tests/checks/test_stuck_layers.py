@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sample_models.specimens.stuck_layers import SPECIMEN
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.checks.stuck_layers import CHECK
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.logs.as_curve import curve_of

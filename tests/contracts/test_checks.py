@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stethoscope.checks import all_checks
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.studies.diagnosis.report import Report
 from stethoscope.types import Status
 from tests.conftest import ALL, UNTIL_S

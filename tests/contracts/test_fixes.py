@@ -11,43 +11,34 @@ import numpy as np
 import pytest
 
 from stethoscope.checks.fixes import Fix, all_fixes, fix_from_json
-from stethoscope.checks.fixes.add_flatten import AddFlatten
-from stethoscope.checks.fixes.add_hidden_layer import AddHiddenLayer
-from stethoscope.checks.fixes.add_normalisation import AddNormalisation
 from stethoscope.checks.fixes.add_regularisation import AddRegularisation
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.class_weights import ClassWeights
-from stethoscope.checks.fixes.clip_gradients import ClipGradients
 from stethoscope.checks.fixes.combined import Combined
-from stethoscope.checks.fixes.drop_features import DropFeatures
-from stethoscope.checks.fixes.drop_rows import DropRows
-from stethoscope.checks.fixes.early_stopping import EarlyStopping
-from stethoscope.checks.fixes.encode_labels import EncodeLabels
+from stethoscope.checks.fixes.compile_settings import (
+    ClipGradients,
+    ReplaceLoss,
+    ReplaceOptimizer,
+    SetLearningRate,
+    SetMetrics,
+)
 from stethoscope.checks.fixes.fill_missing import FillMissing
-from stethoscope.checks.fixes.move_dropout import MoveDropout
-from stethoscope.checks.fixes.remove_bias import RemoveBias
+from stethoscope.checks.fixes.fit_settings import EarlyStopping, SetBatchSize, SetEpochs, SetShuffle
+from stethoscope.checks.fixes.layer_order import AddFlatten, AddHiddenLayer, AddNormalisation, MoveDropout, RemoveLayer
+from stethoscope.checks.fixes.layer_settings import (
+    RemoveBias,
+    SetDropoutRate,
+    SetInitialiser,
+    SetInputShape,
+    SetPadding,
+    SetVocabulary,
+    Unfreeze,
+)
+from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead, SetOutputBias
 from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
-from stethoscope.checks.fixes.remove_layer import RemoveLayer
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.fixes.replace_head import ReplaceHead
-from stethoscope.checks.fixes.replace_loss import ReplaceLoss
-from stethoscope.checks.fixes.replace_optimizer import ReplaceOptimizer
-from stethoscope.checks.fixes.reshape_targets import ReshapeTargets
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
+from stethoscope.checks.fixes.rows import DropFeatures, DropRows, ShuffleBeforeSplit
 from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.fixes.set_batch_size import SetBatchSize
-from stethoscope.checks.fixes.set_dropout_rate import SetDropoutRate
-from stethoscope.checks.fixes.set_epochs import SetEpochs
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.fixes.set_input_shape import SetInputShape
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.fixes.set_metrics import SetMetrics
-from stethoscope.checks.fixes.set_output_bias import SetOutputBias
-from stethoscope.checks.fixes.set_padding import SetPadding
-from stethoscope.checks.fixes.set_shuffle import SetShuffle
-from stethoscope.checks.fixes.set_vocabulary import SetVocabulary
-from stethoscope.checks.fixes.shuffle_before_split import ShuffleBeforeSplit
-from stethoscope.checks.fixes.unfreeze import Unfreeze
+from stethoscope.checks.fixes.scaling import ScaleInputs
+from stethoscope.checks.fixes.targets import ClassWeights, EncodeLabels, ReshapeTargets
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import dense, entry, setup

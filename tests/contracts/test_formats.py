@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from sample_models import BUILT
-from stethoscope.architecture.description import Description
 from stethoscope.codec import decode, plain
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import all_formats, detect
+from stethoscope.tasks.describe import Description
 from stethoscope.types import Architecture, ModelFile
 
 MANIFEST = [row for row in json.loads((BUILT / "manifest.json").read_text()) if row.get("kind") != "data"]

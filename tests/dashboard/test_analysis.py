@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dashboard import analysis
-from stethoscope.architecture.description import Description
 from stethoscope.codec import plain
+from stethoscope.tasks.describe import Description
 from stethoscope.types import Architecture, JobResult, Status
 
 

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard.deployment import convert_figures, convert_parts, convert_table, convert_targets
 from stethoscope.codec import decode
 from stethoscope.compare.convert import all_converters
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks.convert import Conversion
 from stethoscope.types import Architecture, Layer, Status
 from tests.answers import answer, row_of, state_of, typed

@@ -24,7 +24,7 @@ from dashboard.deployment import (
 )
 from stethoscope.codec import plain
 from stethoscope.drift.settings import DriftSettings
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.studies.monitors.kept_monitor import KeptMonitor
 from stethoscope.studies.monitors.monitor import Monitor, MonitorRun
 from stethoscope.types import JobResult, Status

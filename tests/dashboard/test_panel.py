@@ -12,7 +12,7 @@ from stethoscope.memory.alternatives import Alternative
 from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.studies.diagnosis.report import Report, StageReport, report_to_json
-from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.diagnosis.run import DIAGNOSIS
 from stethoscope.studies.lab.lowering import LOWERING
 from stethoscope.studies.lab.studies import studies
 from stethoscope.types import Status

@@ -27,7 +27,7 @@ from dashboard.deployment.parity_parts import Compared
 from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.codec import decode
 from stethoscope.compare.parity.comparison import Comparison
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Architecture, Layer, Status
 from tests.answers import answer, change, row_of, state_of
 from tests.dashboard.visiting import HOSTILE, add, text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from tests.answers import answer, row_of, state_of
 from tests.dashboard.visiting import badges, text
 

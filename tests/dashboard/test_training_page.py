@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dashboard.training import log_choice, training_parts
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Span
+from stethoscope.checks.findings import Fault, Finding, Severity, Span
 from stethoscope.jobs.store import store
 from tests.conftest import PROJECT
 from tests.dashboard.visiting import HOSTILE, ME, PAGES, drawn, keys, open_page, settle, text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.data.binding import bind_all
+from stethoscope.data.rows import bind_all
 from stethoscope.types import Architecture, TensorSpec
 from tests.tables import each
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data, recognise
-from stethoscope.data.annotations.csv_lines import csv_rows
+from stethoscope.data.annotations.bounded_text import csv_rows
 from stethoscope.data.box_table import layout_of
 from stethoscope.data.dataset import Box, Region
 from stethoscope.types import ModelFile

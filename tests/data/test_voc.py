@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from stethoscope.data import open_data
-from stethoscope.data.annotations.xml_tree import parse_xml
+from stethoscope.data.annotations.bounded_text import parse_xml
 from stethoscope.data.dataset import Box, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageDataset
 from stethoscope.data.images.mask_meaning import VOC_CLASSES, packed, voc_palette

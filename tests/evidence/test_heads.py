@@ -9,7 +9,7 @@ import numpy as np
 from stethoscope.architecture.losses import canonical_loss, snake
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
-from stethoscope.training.gathering.data import profile_data
+from stethoscope.tasks.profile import profile_data
 from stethoscope.types import Architecture, CompileSettings, Layer, Shape, TensorSpec
 from tests.tables import each
 

@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 from stethoscope.logs.better import best_is_low, is_score, is_share, summary_of
-from stethoscope.logs.points_csv import write_points
+from stethoscope.logs.runs.export import write_points
 from stethoscope.logs.series import RunLog, Series
 from tests.tables import each
 

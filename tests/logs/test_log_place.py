@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stethoscope.logs.log_place import log_place
+from stethoscope.logs.walk import log_place
 from stethoscope.types import ModelFile
 
 

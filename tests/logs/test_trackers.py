@@ -17,8 +17,7 @@ from stethoscope.logs.as_curve import Roles, roles
 from stethoscope.logs.evidence.curves import CurveEvidence
 from stethoscope.task import TaskContext
 from stethoscope.tasks.read_logs import TASK
-from stethoscope.training.gathering.log_report import gather_runs
-from stethoscope.training.gathering.logs import gather_logs
+from stethoscope.training.gathering.log_report import gather_logs, gather_runs
 from stethoscope.types import Budget, ModelFile
 from tests.exploring import examples
 from tests.logs.event_writing import event, simple, write_events

@@ -11,9 +11,8 @@ import pytest
 from stethoscope.errors import TooLarge
 from stethoscope.logs import walk
 from stethoscope.logs.data_fingerprint import fingerprint_of
-from stethoscope.logs.log_place import log_place
 from stethoscope.logs.runs.gather import gather
-from stethoscope.logs.walk import files_in, listing, walked_once
+from stethoscope.logs.walk import files_in, listing, log_place, walked_once
 from stethoscope.models.containers import damage
 from stethoscope.types import ModelFile
 from tests.logs.made_mlflow import write_store

@@ -7,14 +7,13 @@ import math
 import numpy as np
 
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.early_stopping import EarlyStopping
-from stethoscope.checks.fixes.encode_labels import EncodeLabels
-from stethoscope.checks.fixes.remove_layer import RemoveLayer
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.fixes.replace_loss import ReplaceLoss
+from stethoscope.checks.fixes.compile_settings import ReplaceLoss, SetLearningRate
+from stethoscope.checks.fixes.fit_settings import EarlyStopping
+from stethoscope.checks.fixes.layer_order import RemoveLayer
+from stethoscope.checks.fixes.layer_settings import SetInitialiser
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.fixes.set_initialiser import SetInitialiser
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
+from stethoscope.checks.fixes.targets import EncodeLabels
 from stethoscope.codec import decode
 from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Job, Status

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.binding import Bound
+from stethoscope.data.rows import Bound
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.program.setup import Setup
 from stethoscope.training.from_job import make_setup

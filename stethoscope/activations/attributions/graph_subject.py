@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.activations.attributions.input_kind import lookup_of
+from stethoscope.activations.attributions.baselines import lookup_of
 from stethoscope.activations.attributions.method import Point, Slope
 from stethoscope.activations.attributions.subjects import arrays
 from stethoscope.activations.attributions.target import Target

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 
-from stethoscope.checks.judging.findings import Fault
+from stethoscope.checks.findings import Fault
 from stethoscope.evidence import blocking
 from stethoscope.evidence.baseline import OverfitEvidence
 from stethoscope.evidence.kinds import EvidenceSet

@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Sequence
 
 from stethoscope.checks.curves.log_shape import LogShape
+from stethoscope.checks.findings import Curves, Line, Mark, Span
 from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.judging.findings import Curves, Line, Mark, Span
 from stethoscope.logs.evidence.curves import CurveEvidence
 
 _COLUMNS = 200

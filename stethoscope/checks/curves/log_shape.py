@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from stethoscope.checks.curves.shapes import end_level, noise, slope, start_level
+from stethoscope.checks.curves.remedies import base_skill
+from stethoscope.checks.curves.shapes import end_level, finite, noise, slope, start_level
+from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.logs.better import is_share
 from stethoscope.logs.evidence.curves import CurveEvidence
 
@@ -245,3 +247,15 @@ def _pairs(
         if math.isfinite(train) and math.isfinite(value):
             found.append(Pair(step, train, value))
     return found
+
+
+def learned_share(evidence: EvidenceSet, found: CurveEvidence) -> float | None:
+    """Skill at the end (0 chance, 1 perfect); for a log the rise of its accuracy over the room it had; None when unknown."""
+    if found.source == "short run":
+        return base_skill(evidence.training) if evidence.training is not None else None
+    known = finite(found.metric)
+    if not known or not is_share(found.metric_name):
+        return None
+    if known[-1] >= 0.95:
+        return 1.0
+    return max(0.0, (known[-1] - known[0]) / max(1e-9, 1.0 - known[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stethoscope.checks.curves.remedies import Remedy
-from stethoscope.checks.judging.findings import Bars, Curves, Line, Mark, Number, Table
+from stethoscope.checks.findings import Bars, Curves, Line, Mark, Number, Table
 from stethoscope.evidence.training import LayerTraining, RunCurve, TrainingEvidence
 from stethoscope.logs.evidence.curves import CurveEvidence
 

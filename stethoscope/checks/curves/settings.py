@@ -26,7 +26,7 @@ from stethoscope.checks.curves.remedies import (
     usual_rate,
 )
 from stethoscope.checks.curves.shapes import end_level, runs_away, still_falling
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.training import RunCurve, TrainingEvidence
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.shapes import end_level
-from stethoscope.checks.judging.findings import Span
+from stethoscope.checks.findings import Span
 from stethoscope.evidence.runs import LoggedRun
 
 _OTHER = ("seed", "run", "name", "id", "date", "time", "host", "version")

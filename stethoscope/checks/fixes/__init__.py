@@ -1,4 +1,4 @@
-"""Fixes, one file per kind of change: each prints as code to copy and can be applied to a copy of the training."""
+"""Fixes, by what they change: each prints as code to copy and can be applied to a copy of the training. A module defines FIX, or FIXES."""
 
 from __future__ import annotations
 

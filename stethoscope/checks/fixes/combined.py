@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.fixes.set_vocabulary import SetVocabulary
+from stethoscope.checks.fixes.layer_settings import SetVocabulary
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import Architecture
 

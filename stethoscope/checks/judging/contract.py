@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 
 from stethoscope.architecture.losses import HINGE_LOSSES, SPARSE_LOSSES
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.checks.judging.shown import learns_nothing, learns_well
 from stethoscope.data.profile.profiles import ArrayProfile, TargetProfile
 from stethoscope.evidence.heads import Head

@@ -12,6 +12,7 @@ from stethoscope.architecture.losses import (
     REGRESSION_LOSSES,
     SPARSE_LOSSES,
 )
+from stethoscope.checks.findings import Severity
 from stethoscope.checks.judging.contract import (
     PROBABILITIES,
     classes_of,
@@ -22,7 +23,6 @@ from stethoscope.checks.judging.contract import (
     two_values,
     weighed,
 )
-from stethoscope.checks.judging.findings import Severity
 from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import EvidenceSet

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from stethoscope.evidence.model import BehaviourEvidence, BehaviourTest
+
 Group = Literal["determinism", "batch", "mode", "save-reload", "robustness"]
 
 
@@ -93,3 +95,22 @@ class ConsistencyReport:
     def test(self, test_id: str) -> ConsistencyTest | None:
         """The test with this id, if it was made."""
         return next((test for test in self.tests if test.id == test_id), None)
+
+
+def behaviour_from(report: ConsistencyReport) -> BehaviourEvidence:
+    """All tests as evidence."""
+    tests = tuple(
+        BehaviourTest(
+            id=test.id,
+            name=test.name,
+            passed=test.passed,
+            detail=test.detail,
+            max_abs_diff=test.max_abs_diff,
+            layer=test.layer or "",
+            reason=test.reason,
+            values=test.values,
+            noted=test.noted,
+        )
+        for test in report.tests
+    )
+    return BehaviourEvidence(report.consistent, tests, "random input" if report.settings.input == "dummy" else "data")

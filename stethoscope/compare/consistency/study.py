@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from stethoscope.compare.consistency import batch, determinism, edge_cases, input_dependence, mode, save_reload
+from stethoscope.compare.consistency import batch, edge_cases, input_dependence, mode, save_reload
 from stethoscope.compare.consistency.edge_inputs import Edge, another
 from stethoscope.compare.consistency.report import ConsistencyReport, ConsistencySettings, InputArray, TwoRuns
 from stethoscope.compare.consistency.subject import Subject, Trial
@@ -26,9 +26,9 @@ class Study:
     def run(self) -> ConsistencyReport:
         """Returns the answer: see `answer`."""
         subject = self.subject
-        repeated, self.last = determinism.repeated(subject, self.runs)
+        repeated, self.last = batch.repeated(subject, self.runs)
         other = another(subject, subject.feed)
-        self.trials = [*repeated, determinism.after_others(subject, other), *batch.trials(subject, other)]
+        self.trials = [*repeated, batch.after_others(subject, other), *batch.trials(subject, other)]
         subject.context.report("input", 0.4, "does the output depend on the input")
         self.trials += input_dependence.trials(subject, other)
         subject.context.save_partial(self.answer())

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source
-from stethoscope.compare.convert.python_code import FROZEN, loading
 from stethoscope.compare.convert.traced import freeze, trace
-from stethoscope.compare.convert.ways_round import not_traceable
+from stethoscope.compare.convert.ways_round import FROZEN, loading, not_traceable
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture
 

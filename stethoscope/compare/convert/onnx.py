@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stethoscope.compare.convert import apart_weights, float32_graphs, graph_repairs, onnx_refusals
+from stethoscope.compare.convert import apart_weights, float32_graphs, graph_rewriting, refusals
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source
-from stethoscope.compare.convert.python_code import loading
 from stethoscope.compare.convert.traced import FrozenModel, freeze, trace
+from stethoscope.compare.convert.ways_round import loading
 from stethoscope.models.formats import format_of
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture
@@ -51,12 +51,12 @@ class ToOnnx:
         others = float32_graphs.other_floats(frozen.definition, float32_graphs.FOR_ONNX)
         if others:
             float32_graphs.in_float32(frozen.definition, others)
-        graph_repairs.repair(frozen.definition)
+        graph_rewriting.repair(frozen.definition)
         apart = apart_weights.take_apart(frozen.definition)
         report("convert", 0.2, f"translating {len(frozen.definition.node):,} operators")
         with _log() as told:
             model = _translated(frozen, apart.names, options.opset, source.file.name)
-        onnx_refusals.raise_for_missing(told, model, source, options.opset)
+        refusals.raise_for_missing(told, model, source, options.opset)
         report("write", 0.7, "writing the file")
         beside = apart_weights.write(model, apart, apart_weights.put_back(model, apart), path)
         notes = [float32_graphs.note(others)] if others else []
@@ -69,7 +69,7 @@ class ToOnnx:
         import tf2onnx
 
         teach()
-        onnx_refusals.raise_for_unknown(source)
+        refusals.raise_for_unknown(source)
         report("convert", 0.1, f"translating {len(source.architecture.layers):,} operators")
         (path.parent / "plain").mkdir()
         plain = format_of(source.architecture).plain_file(source.file, path.parent / "plain")
@@ -77,9 +77,9 @@ class ToOnnx:
             try:
                 model, _ = tf2onnx.convert.from_tflite(str(plain.path), opset=options.opset)
             except (ValueError, KeyError, AttributeError, RuntimeError, TypeError, IndexError, AssertionError) as error:
-                raise onnx_refusals.unreadable_tflite(error, told, source) from error
-        onnx_refusals.raise_for_missing(told, model, source, options.opset)
-        onnx_refusals.raise_for_wide_integers(model, source)
+                raise refusals.unreadable_tflite(error, told, source) from error
+        refusals.raise_for_missing(told, model, source, options.opset)
+        refusals.raise_for_wide_integers(model, source)
         path.write_bytes(model.SerializeToString())
         names = [value.name for value in model.graph.input], [value.name for value in model.graph.output]
         return Made(
@@ -137,7 +137,7 @@ def _translated(frozen: FrozenModel, apart: Sequence[str], opset: int, name: str
         IndexError,
         AssertionError,
     ) as error:
-        said = onnx_refusals.said(error)
+        said = refusals.said(error)
         raise CannotConvert(f"{name}: tf2onnx cannot translate it: {said}. Try another opset.") from error
     raise AssertionError("unreachable")
 

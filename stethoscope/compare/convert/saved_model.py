@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from stethoscope.compare.convert.converter import Made, Options, Source
-from stethoscope.compare.convert.python_code import is_keras_3, loading
 from stethoscope.compare.convert.traced import save_traced, trace
-from stethoscope.compare.convert.ways_round import not_traceable
+from stethoscope.compare.convert.ways_round import is_keras_3, loading, not_traceable
 from stethoscope.models.formats import format_of
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture

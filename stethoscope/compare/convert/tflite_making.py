@@ -11,15 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stethoscope.compare.convert import float32_graphs, graph_repairs, tflite_refusals
+from stethoscope.compare.convert import float32_graphs, graph_rewriting, tflite_refusals
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source, Unsupported
-from stethoscope.compare.convert.correspondence import fed_as
-from stethoscope.compare.convert.made_file import open_made
+from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
+from stethoscope.compare.convert.made_file import fed_as, open_made
 from stethoscope.compare.convert.origins import Origins
-from stethoscope.compare.convert.python_code import FROZEN, UNROLLED, loading
 from stethoscope.compare.convert.traced import TracedModel, save_traced, trace, with_constants
-from stethoscope.compare.convert.unrolling import loop_of, unrolled
-from stethoscope.compare.convert.ways_round import not_traceable
+from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, loading, not_traceable
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.tflite import load
@@ -243,8 +241,8 @@ class _Attempt:
         changes: list[Callable[[Any], None]] = []
         if others := _other_floats(traced):
             changes.append(functools.partial(float32_graphs.in_float32, dtypes=others))
-        if graph_repairs.has_sign_bits(traced.function.graph.as_graph_def()):
-            changes.append(graph_repairs.repair_sign_bits)
+        if graph_rewriting.has_sign_bits(traced.function.graph.as_graph_def()):
+            changes.append(graph_rewriting.repair_sign_bits)
         return [*changes, *([self.precision.change] if self.precision.change else [])]
 
     def _rows(self, names: Sequence[str]) -> Iterator[Any]:

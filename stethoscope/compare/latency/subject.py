@@ -18,7 +18,7 @@ from stethoscope.activations.model_rows import ModelRows
 from stethoscope.architecture.open_sizes import is_open
 from stethoscope.compare.latency import plain_calls, turns
 from stethoscope.compare.latency.row import TimedModel
-from stethoscope.compare.parity.edge_answers import TurnedInputs
+from stethoscope.compare.parity.edge_cases import TurnedInputs
 from stethoscope.compare.parity.output_pairs import pair_inputs
 from stethoscope.compare.parity.side import Side
 from stethoscope.data.feeds.batching import Batching

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from stethoscope.compare.parity.causes.case import Array
 from stethoscope.types import Layer
+
+Array = npt.NDArray[np.float64]
 
 
 def _erf(x: Array) -> Array:

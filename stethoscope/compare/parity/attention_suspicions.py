@@ -17,8 +17,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from stethoscope.compare.parity.activation_forms import Array
 from stethoscope.compare.parity.attention import MANY_HEADED, ROLES, SIMPLE
-from stethoscope.compare.parity.kernel_suspicions import AGAIN, Array, Estimate, Settings, Suspicion, Weights
+from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Settings, Suspicion, Weights
 from stethoscope.types import Layer
 
 

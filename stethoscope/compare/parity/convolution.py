@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.compare.parity.kernel_suspicions import Array, Rule, Settings, Weights, ended, sizes
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.kernel_suspicions import Rule, Settings, Weights, ended, sizes
 
 
 def pads(size: int, kernel: int, stride: int, dilation: int) -> tuple[int, int]:

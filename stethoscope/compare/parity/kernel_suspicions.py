@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.compare.parity.activation_forms import named_function
+from stethoscope.compare.parity.activation_forms import Array, named_function
 from stethoscope.types import Layer
 
 AGAIN = "Export again from the model whose weights are right."
@@ -171,7 +171,6 @@ def _paddings(layer: Layer, weights: Weights, kernel: str) -> Iterator[Suspicion
         )
 
 
-Array = npt.NDArray[np.float64]
 Weights = Mapping[str, Array]
 Settings = Mapping[str, Any]
 Rule = Callable[[Sequence[Array], Weights, Settings], Array]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stethoscope.compare.parity.kernel_suspicions import Array
+from stethoscope.compare.parity.activation_forms import Array
 
 _STEPS, _PATIENCE = 12, 3
 _PROMISING = 0.5

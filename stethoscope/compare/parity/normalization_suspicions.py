@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stethoscope.compare.parity.kernel_suspicions import Array, Estimate, Suspicion, Weights
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.kernel_suspicions import Estimate, Suspicion, Weights
 from stethoscope.types import Layer
 
 _MISSING = "{} is missing"

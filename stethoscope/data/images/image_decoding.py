@@ -23,27 +23,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     from PIL import Image
 
-SUFFIXES = (
-    ".jpg",
-    ".jpeg",
-    ".jpe",
-    ".jfif",
-    ".png",
-    ".bmp",
-    ".dib",
-    ".gif",
-    ".webp",
-    ".tif",
-    ".tiff",
-    ".ppm",
-    ".pgm",
-    ".pbm",
-    ".pnm",
-    ".jp2",
-    ".avif",
-    ".tga",
-)
-"""Of images that are decoded."""
 OTHER_SUFFIXES = (".heic", ".heif", ".svg", ".raw", ".nef", ".cr2", ".dng", ".exr", ".dcm", ".psd", ".jxl")
 """Of images that are named, and not decoded."""
 _FORMATS = ("JPEG", "PNG", "BMP", "DIB", "GIF", "WEBP", "TIFF", "PPM", "JPEG2000", "AVIF", "TGA")
@@ -58,11 +37,6 @@ class Picture:
     """(height, width, channels): uint8; uint16, int32 or float32 where the file is deeper (one channel then)."""
     remarks: tuple[str, ...] = ()
     """What a viewer should know, one sentence each: stored rotated, first of several frames, …"""
-
-
-def is_image(name: str) -> bool:
-    """Whether a name ends like an image that can be decoded."""
-    return name.lower().endswith(SUFFIXES)
 
 
 def size_of(stream: IO[bytes], where: str) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Any
 from stethoscope.data import dataset
 from stethoscope.data.dataset import Box, Mark, Points, Polygon
 from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
-from stethoscope.data.images.image_lookup import NameLookup
+from stethoscope.data.images.image_opening import NameLookup
 from stethoscope.data.survey import split_of
 from stethoscope.errors import TooLarge
 

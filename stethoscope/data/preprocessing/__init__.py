@@ -1,4 +1,4 @@
-"""Changes to data on its way into a model, one file per kind, each defining STEP."""
+"""Changes to data on its way into a model, by what they change. A module defines STEP, or STEPS."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from stethoscope.data import dataset
 from stethoscope.data.dataset import Box, DataField, FieldKind, Mark
-from stethoscope.data.records.tf_example import Feature, names_of
+from stethoscope.data.records.tf_records import Feature, names_of
 from stethoscope.data.tables.arrow_columns import kind_of_bytes, value_of
 from stethoscope.data.tables.field_rows import stacked, text_array
 from stethoscope.data.tables.table_fields import table_fields

@@ -12,10 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.dataset import DataAbout, DataField, Dataset, FieldKind, Role, Sample
-from stethoscope.data.study.categories import Categories, CategoryStudy
-from stethoscope.data.study.dates import Dates, DateStudy
-from stethoscope.data.study.marks import Marks, MarkStudy
-from stethoscope.data.study.numbers import Numbers, NumberStudy
+from stethoscope.data.study.marks import Categories, CategoryStudy, Marks, MarkStudy
+from stethoscope.data.study.numbers import Dates, DateStudy, Numbers, NumberStudy
 from stethoscope.data.study.pictures import Masks, MaskStudy, Pictures, PictureStudy
 from stethoscope.data.study.repeats import Relations, RelationStudy, Repeats, RepeatStudy, combined, numbers_of
 from stethoscope.data.study.texts import Sequences, SequenceStudy, Texts, TextStudy, Tokens, TokenStudy

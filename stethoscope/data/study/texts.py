@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data.study.categories import Counted
+from stethoscope.data.study.marks import Counted
 from stethoscope.data.study.numbers import Numbers, NumberStudy
 
 _WORD = re.compile(r"\w+", re.UNICODE)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data.binding import Bound, bind_all
 from stethoscope.data.dataset import DataAbout
 from stethoscope.data.preprocessing.preparation import Preparation, covers, whole_of
 from stethoscope.data.profile.array_statistics import profile_array
 from stethoscope.data.profile.profiles import DataEvidence
 from stethoscope.data.profile.target_profile import profile_target
+from stethoscope.data.rows import Bound, bind_all
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.data_fit import input_fit, label_fit
 from stethoscope.evidence.data_fit.expected_input import ExpectedInput, expected_inputs

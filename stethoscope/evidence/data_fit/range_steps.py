@@ -7,7 +7,7 @@ from typing import Any, Literal
 from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.data_fit.expected_input import ExpectedInput
 from stethoscope.evidence.data_fit.sampled_rows import Statistics
-from stethoscope.evidence.scale import UNEVEN, scale_of
+from stethoscope.evidence.input_route import UNEVEN, scale_of
 
 Now = Literal["pixels", "unit", "signed", "other"]
 Steps = list[dict[str, Any]]

@@ -7,13 +7,14 @@ import fcntl
 import hashlib
 import os
 import shutil
+import tarfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from stethoscope.errors import QuotaExceeded, TooLarge
+from stethoscope.errors import QuotaExceeded, TooLarge, UnsafeFile
 from stethoscope.jobs.store.entry import Entry, new_id
 from stethoscope.sizes import human_bytes
 from stethoscope.types import UploadKind
@@ -194,3 +195,27 @@ def _write_all(descriptor: int, chunk: bytes | bytearray | memoryview) -> None:
     view = memoryview(chunk)
     while view:
         view = view[os.write(descriptor, view) :]
+
+
+_CHUNK_BYTES = 4 << 20
+
+
+def write_folder_tar(folder: Path, write: Callable[[bytes], None]) -> None:
+    """Streams `folder` as a tar with one top folder, members sorted, times and owners left out.
+
+    Raises:
+        UnsafeFile: the folder holds a link; it could lead anywhere.
+    """
+    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).as_posix()):
+        if path.is_symlink():
+            raise UnsafeFile(f"{folder.name}: expected plain files, got the link {path.name!r}. Copy the file itself.")
+        if not path.is_file():
+            continue
+        info = tarfile.TarInfo(f"{folder.name}/{path.relative_to(folder).as_posix()}")
+        info.size = path.stat().st_size
+        write(info.tobuf(tarfile.PAX_FORMAT))
+        with path.open("rb") as stream:
+            while chunk := stream.read(_CHUNK_BYTES):
+                write(chunk)
+        write(b"\0" * (-info.size % tarfile.BLOCKSIZE))
+    write(b"\0" * (2 * tarfile.BLOCKSIZE))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+import csv
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 import numpy as np
 
 from stethoscope.logs.runs.table import Curves, RunTable
+from stethoscope.logs.series import RunLog
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 Kind = Literal["csv", "parquet"]
 KINDS: tuple[Kind, ...] = ("csv", "parquet")
@@ -133,3 +138,31 @@ def _stretches(curves: Curves, kept: Any) -> Iterator[tuple[int, int]]:
         start, stop = int(curves.edges[first]), int(curves.edges[after])
         for begin in range(start, stop, _ROWS):
             yield begin, min(begin + _ROWS, stop)
+
+
+COLUMNS = ("run", "tag", "step", "wall_time", "value")
+
+
+def write_points(runs: Iterable[RunLog], stream: TextIO, tags: re.Pattern[str] | None = None) -> int:
+    """Writes all points in the order logged, also those a restart overwrote; returns how many.
+
+    Args:
+        runs: what to write.
+        stream: a text file opened with `newline=""`.
+        tags: only tags in which this is found.
+
+    Values are written so that they read back equal to the bit; "nan", "inf" and "-inf" are what they are called.
+    A time that was not logged is empty.
+    """
+    rows = csv.writer(stream)
+    rows.writerow(COLUMNS)
+    count = 0
+    for run in runs:
+        for tag, series in sorted(run.series.items()):
+            if tags is not None and not tags.search(tag):
+                continue
+            times = ("" if math.isnan(time) else repr(time) for time in series.wall_time.tolist())
+            points = zip(series.step.tolist(), times, map(repr, series.value.tolist()), strict=True)
+            rows.writerows((run.run, tag, step, time, value) for step, time, value in points)
+            count += len(series.step)
+    return count

@@ -12,9 +12,8 @@ from stethoscope.models.containers import hdf5
 from stethoscope.models.containers.damage import JSON
 from stethoscope.models.formats.keras_model.keras_config import parse_network
 from stethoscope.models.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
-from stethoscope.models.formats.keras_model.keras_legacy import is_legacy, modernised
+from stethoscope.models.formats.keras_model.keras_legacy import is_legacy, modernised, program
 from stethoscope.models.formats.keras_model.keras_parameters import Stored, by_name
-from stethoscope.models.formats.keras_model.keras_skeleton import program
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
@@ -48,7 +47,7 @@ class KerasH5(Format):
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
         """See `Format.skeleton`."""
-        from stethoscope.models.formats.keras_model.keras_skeleton import h5_skeleton
+        from stethoscope.models.formats.keras_model.keras_legacy import h5_skeleton
 
         with sensible(file.name):
             read(file)

@@ -19,8 +19,8 @@ from stethoscope.models.containers.archive import Archive, open_archive
 from stethoscope.models.containers.damage import ARCHIVE, JSON, listed
 from stethoscope.models.formats.keras_model.keras_config import parse_network
 from stethoscope.models.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
+from stethoscope.models.formats.keras_model.keras_legacy import program
 from stethoscope.models.formats.keras_model.keras_parameters import by_class
-from stethoscope.models.formats.keras_model.keras_skeleton import program
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
@@ -62,7 +62,7 @@ class KerasZip(Format):
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
         """See `Format.skeleton`."""
-        from stethoscope.models.formats.keras_model.keras_skeleton import zip_skeleton
+        from stethoscope.models.formats.keras_model.keras_legacy import zip_skeleton
 
         with open_archive(file) as archive:
             return "model.keras", zip_skeleton(file, archive)

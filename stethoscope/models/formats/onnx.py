@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stethoscope.models.containers import archive, wire
-from stethoscope.models.formats.onnx_model import onnx_hazards, onnx_layers, onnx_shapes
+from stethoscope.models.formats.onnx_model import onnx_layers, onnx_shapes
 from stethoscope.models.formats.onnx_model.onnx_reader import Reading, holds_model, read_model
 from stethoscope.models.model_format import Format, Program, RuntimeName, WeightsByLayer
 from stethoscope.types import Architecture, Layer, ModelFile, Runner, TensorSpec, WorkerKind
@@ -73,10 +73,10 @@ class Onnx(Format):
             outputs=tuple(types[""].get(value.name, onnx_shapes.spec(value)) for value in model.graph.output),
             layers=tuple(layers),
             warnings=tuple(_warnings(model, reading)),
-            hazards=tuple(onnx_hazards.hazards(model)),
+            hazards=tuple(onnx_shapes.hazards(model)),
             weight_bytes=reading.weight_bytes,
             display_format="ONNX",
-            runnable=onnx_hazards.why_not(model, reading.without_data),
+            runnable=onnx_shapes.why_not(model, reading.without_data),
         )
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:
@@ -208,7 +208,7 @@ def _warnings(model: onnx.ModelProto, reading: Reading) -> list[str]:
         found.append(
             f"{made} of its weights are made by ConstantOfShape when it runs: the trained values are not in this file."
         )
-    for name in onnx_hazards.endless_loops(model)[:3]:
+    for name in onnx_shapes.endless_loops(model)[:3]:
         found.append(f"Loop {name[:80]!r} goes on practically forever: a run ends at its time limit.")
     if model.training_info:
         found.append("It also holds training graphs (training_info), which are not shown.")

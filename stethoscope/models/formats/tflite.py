@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers import wire
 from stethoscope.models.containers.flatbuffer import Buffer, Malformed
-from stethoscope.models.formats.tflite_model import tflite_hazards, tflite_layers
+from stethoscope.models.formats.tflite_model import tflite_layers
 from stethoscope.models.formats.tflite_model.tflite_reader import IDENTIFIER, Model, read_model
 from stethoscope.models.formats.tflite_model.tflite_schema import schema
 from stethoscope.models.model_format import Ends, Format, Program, RuntimeName, WeightsByLayer
@@ -69,10 +69,10 @@ class TFLite(Format):
             outputs=outputs,
             layers=layers,
             warnings=tuple(_warnings(model)),
-            hazards=tuple(tflite_hazards.hazards(model)),
+            hazards=tuple(tflite_layers.hazards(model)),
             weight_bytes=tflite_layers.weight_bytes(model),
             display_format="TensorFlow Lite",
-            runnable=tflite_hazards.why_not(model),
+            runnable=tflite_layers.why_not(model),
         )
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:

@@ -7,10 +7,9 @@ from contextlib import ExitStack, contextmanager
 
 from stethoscope.models.containers import wire
 from stethoscope.models.formats.tf_graph import graph_layers, saved_model_files, saved_model_serving
-from stethoscope.models.formats.tf_graph.object_graph import SavedVariable
+from stethoscope.models.formats.tf_graph.object_graph import Bundle, Place, SavedVariable
 from stethoscope.models.formats.tf_graph.saved_model_files import Located
 from stethoscope.models.formats.tf_graph.saved_model_serving import Serving
-from stethoscope.models.formats.tf_graph.variables_index import Bundle, Place
 from stethoscope.models.model_format import StoredWeight, WeightsByLayer
 from stethoscope.models.weights import tensor_places
 from stethoscope.models.weights.frozen_weights import constant_weights

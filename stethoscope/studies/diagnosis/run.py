@@ -4,28 +4,70 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, Final
 
 from stethoscope.checks import all_checks
+from stethoscope.checks.findings import Finding, Proof, Severity
 from stethoscope.checks.fixes.combined import with_known_settings
-from stethoscope.checks.judging.causes import ranked
-from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Finding
+from stethoscope.checks.judging.examination import examine, ranked
 from stethoscope.codec import answer_of
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.models.formats import all_formats
-from stethoscope.studies.diagnosis.proofs import fixes_json, to_prove, with_proofs
-from stethoscope.studies.diagnosis.report import Report, StageReport
-from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.report import Report, Request, StageReport, report_from_json, report_to_json
 from stethoscope.studies.diagnosis.stages import STAGES, Stage, trainable
 from stethoscope.studies.lab.parts import Parts
+from stethoscope.studies.lab.studies import Cancelled, Kind, Publish, Studies
 from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
+
+MOST_PROOFS = 5
+
+
+def to_prove(findings: Sequence[Finding]) -> tuple[int, ...]:
+    """Indices of the findings whose fix is tried: the most severe with a fix that training can show, LOW and above."""
+    found = [
+        index
+        for index, finding in enumerate(findings)
+        if finding.fix is not None and finding.fix.provable and finding.severity >= Severity.LOW
+    ]
+    return tuple(found[:MOST_PROOFS])
+
+
+def fixes_json(findings: Sequence[Finding], chosen: Sequence[int]) -> list[list[dict[str, Any]]]:
+    """The fixes in the shape of the prove task's parameters."""
+    listed = []
+    for index in chosen:
+        fix = findings[index].fix
+        assert fix is not None
+        listed.append([fix.to_json()])
+    return listed
+
+
+def with_proofs(findings: Sequence[Finding], chosen: Sequence[int], proofs: Sequence[Proof]) -> tuple[Finding, ...]:
+    """The findings with their proofs. A fix that makes no difference lowers its finding by one step, one that harms by two."""
+    changed = list(findings)
+    for index, proof in zip(chosen, proofs, strict=False):
+        changed[index] = judged(changed[index], proof)
+    return tuple(sorted(changed, key=lambda finding: -finding.severity))
+
+
+def judged(finding: Finding, proof: Proof) -> Finding:
+    """One finding with its proof, demoted where the fix did not help; what crashes or is certain by definition keeps its place."""
+    steps = {"no_difference": 1, "worse": 2}.get(proof.verdict, 0)
+    if not steps or (finding.confidence >= 0.99 and finding.severity is Severity.CRITICAL):
+        return replace(finding, proof=proof)
+    return replace(
+        finding,
+        proof=proof,
+        severity=finding.severity.lowered(steps),
+        confidence=min(finding.confidence, 0.5 if steps == 1 else 0.3),
+    )
+
 
 _ONE_RUN = "A model is judged with one run of its logs; `stethoscope curves` compares all of them."
 _log = logging.getLogger(__name__)
@@ -242,3 +284,24 @@ class Diagnosis:
         wall_s = time.time() - self._started
         self._report = replace(self._report, stages=tuple(self._states.values()), wall_s=wall_s, **changes)
         self._on_change(self._report)
+
+
+def _answers(report: Report) -> Hashable:
+    return (report.status, *(stage.status for stage in report.stages))
+
+
+def _cut_off(report: Report, status: Status, reason: str) -> Report:
+    return replace(report, status=status, reason=reason)
+
+
+DIAGNOSIS: Final = Kind("diagnosis", report_to_json, report_from_json, _answers, _cut_off, "diagnoses", 50)
+
+
+def start(studies: Studies, engine: Engine, request: Request) -> str:
+    """Starts a diagnosis and returns its id at once; an equal one of this owner that is under way is joined."""
+
+    def work(publish: Publish[Report], cancelled: Cancelled) -> None:
+        Diagnosis(engine, request, publish, cancelled).run()
+
+    first = Report(request.summary(), created_s=time.time())
+    return studies.start(DIAGNOSIS, request.entry_id, request.owner, work, first, same=repr(request))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stethoscope.architecture.description import Description
 from stethoscope.codec import answer_of
 from stethoscope.data.profile.profiles import DataEvidence
 from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, with_network
@@ -14,7 +13,8 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence
 from stethoscope.logs.evidence.curves import CurveEvidence
 from stethoscope.models.formats import format_of
-from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.report import Request
+from stethoscope.tasks.describe import Description
 from stethoscope.tasks.examine import Examination
 from stethoscope.tasks.overfit import OverfitTest
 from stethoscope.types import Architecture, JobResult
@@ -169,8 +169,7 @@ def _with_examination(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
 
 
 def _with_behaviour(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    from stethoscope.compare.consistency.behaviour import behaviour_from
-    from stethoscope.compare.consistency.report import ConsistencyReport
+    from stethoscope.compare.consistency.report import ConsistencyReport, behaviour_from
 
     return replace(evidence, behaviour=behaviour_from(answer_of(result, ConsistencyReport)))
 

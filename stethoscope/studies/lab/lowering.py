@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from stethoscope.architecture.description import Description
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import StethoscopeError
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.alternatives import KINDS, Alternative, alternatives, together
 from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import all_formats
 from stethoscope.studies.lab.parts import Parts
 from stethoscope.studies.lab.studies import Kind
+from stethoscope.tasks.describe import Description
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE = Budget(4 << 30, 120)

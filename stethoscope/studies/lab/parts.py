@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Job
 
 _ASK_S = 0.2

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from stethoscope.architecture.description import Description
 from stethoscope.codec import answer_of, decode, partial_of, plain
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, split
 from stethoscope.memory.sharing_programs import SharingCode, sharing_codes
@@ -20,6 +19,7 @@ from stethoscope.memory.together_report import ModelRun, TogetherReport, at_once
 from stethoscope.models.formats import format_of
 from stethoscope.studies.lab.parts import Parts
 from stethoscope.studies.lab.studies import Kind
+from stethoscope.tasks.describe import Description
 from stethoscope.tasks.predict import Prediction
 from stethoscope.tasks.share import SharedRun
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind

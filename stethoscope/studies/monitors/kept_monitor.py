@@ -13,7 +13,7 @@ from typing import Any
 
 from stethoscope.codec import partial_of
 from stethoscope.drift.report import DriftReport
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.studies.monitors.monitor import Monitor, MonitorRun, history, history_path, remember
 from stethoscope.types import Status
 

@@ -12,9 +12,8 @@ from html import escape
 from importlib.resources import files
 
 from stethoscope import __version__
-from stethoscope.checks.judging.findings import Bars, Curves, EvidenceItem, Histogram, Mark, Number, Symptom, Table
-from stethoscope.studies.diagnosis.report import Report
-from stethoscope.studies.diagnosis.unseen import unseen
+from stethoscope.checks.findings import Bars, Curves, EvidenceItem, Histogram, Mark, Number, Symptom, Table
+from stethoscope.studies.diagnosis.report import Report, unseen
 
 
 def render(report: Report) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from stethoscope import __version__
 from stethoscope.checks import all_checks
-from stethoscope.checks.judging.findings import Finding, Severity
+from stethoscope.checks.findings import Finding, Severity
 from stethoscope.studies.diagnosis.report import Report
 
 _LEVELS = {Severity.CRITICAL: "error", Severity.HIGH: "error", Severity.MEDIUM: "warning"}

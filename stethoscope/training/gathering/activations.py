@@ -13,7 +13,7 @@ import numpy.typing as npt
 from stethoscope.architecture.endings import activation_behind
 from stethoscope.data.feeds.dummy import ModelInput, model_input
 from stethoscope.errors import BadInput, CannotRun
-from stethoscope.evidence.activations import ActivationEvidence
+from stethoscope.evidence.model import ActivationEvidence
 from stethoscope.models.capabilities import Observable
 from stethoscope.models.formats import format_of
 from stethoscope.task import TaskContext

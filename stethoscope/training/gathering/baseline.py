@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data.binding import Bound
+from stethoscope.data.rows import Bound
 from stethoscope.errors import BadInput, StethoscopeError
 from stethoscope.evidence.baseline import BaselineEvidence, Score
 from stethoscope.evidence.fit import FitSettings

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.evidence.activations import LayerActivation, OutputSummary
+from stethoscope.evidence.model import LayerActivation, OutputSummary
 
 Array = npt.NDArray[Any]
 MOST_UNITS = 100_000

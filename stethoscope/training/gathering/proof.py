@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from stethoscope.checks.findings import Proof
 from stethoscope.checks.fixes import Fix
 from stethoscope.checks.fixes.combined import Combined
-from stethoscope.checks.fixes.early_stopping import EarlyStopping
-from stethoscope.checks.judging.findings import Proof
+from stethoscope.checks.fixes.fit_settings import EarlyStopping
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.evidence.training import RunCurve
 from stethoscope.program.setup import Setup

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from stethoscope.checks.judging.findings import Curves, Line, Proof, Verdict
+from stethoscope.checks.findings import Curves, Line, Proof, Verdict
 from stethoscope.evidence.training import RunCurve
 from stethoscope.training.compare import MIN_EFFECT, compare, skill_of
 

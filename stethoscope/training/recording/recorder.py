@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +10,12 @@ from typing import Any
 
 from stethoscope.errors import BadInput
 from stethoscope.logs.evidence import tags
-from stethoscope.training.recording.layer_looks import LayerLooks, Schedule, TrainFunction
-from stethoscope.training.recording.live_model import (
+from stethoscope.logs.evidence.tags import MEMORY
+from stethoscope.training.recording.event_writer import TRAIN, VALIDATION, RunFiles
+from stethoscope.training.recording.layer_looks import (
+    LayerLooks,
+    Schedule,
+    TrainFunction,
     learning_rate,
     logs_are_means,
     numbers,
@@ -21,8 +26,42 @@ from stethoscope.training.recording.live_model import (
     weight_histograms,
     writes_summaries,
 )
-from stethoscope.training.recording.machine_use import memory_in_use
-from stethoscope.training.recording.run_files import TRAIN, VALIDATION, RunFiles
+
+
+def memory_in_use() -> dict[str, float]:
+    """Bytes by tag: resident memory of this process; of each card what is held and the most that was held so far."""
+    found = {f"{MEMORY}/resident_bytes": float(_process().memory_info().rss)}
+    for name in _cards():
+        held = _card_memory(name)
+        if held:
+            card = name.lower().replace(":", "_")
+            found[f"{MEMORY}/{card}_bytes"] = float(held["current"])
+            found[f"{MEMORY}/{card}_peak_bytes"] = float(held["peak"])
+    return found
+
+
+@functools.cache
+def _process() -> Any:
+    import psutil
+
+    return psutil.Process()
+
+
+@functools.cache
+def _cards() -> tuple[str, ...]:
+    import tensorflow as tf
+
+    return tuple(f"GPU:{index}" for index, _ in enumerate(tf.config.list_logical_devices("GPU")))
+
+
+def _card_memory(name: str) -> dict[str, int]:
+    import tensorflow as tf
+
+    try:
+        return dict(tf.config.experimental.get_memory_info(name))
+    except ValueError:  # an allocator that keeps no statistics
+        return {}
+
 
 DEFAULT_SHARE = 0.05
 HELD_OUT = "val_"

@@ -11,8 +11,8 @@ from onnx import TensorProto, helper, numpy_helper
 from stethoscope.activations.attributions.baselines import BASELINES, baseline
 from stethoscope.activations.attributions.method import Point, Slope
 from stethoscope.activations.attributions.occlusion import _starts
+from stethoscope.activations.attributions.subjects import WholeSubject, without_rows
 from stethoscope.activations.attributions.target import Target, choose
-from stethoscope.activations.attributions.whole_subject import WholeSubject, without_rows
 from stethoscope.errors import CannotRun
 from stethoscope.types import TensorSpec
 from tests.activations.attributions.explaining import explained, saved

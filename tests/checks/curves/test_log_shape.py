@@ -9,7 +9,7 @@ import pytest
 
 from stethoscope.checks.curves.jumps import jumps, saw
 from stethoscope.checks.curves.log_shape import falls_steadily, learns_nothing, shape_of
-from stethoscope.checks.curves.zigzag import swings
+from stethoscope.checks.curves.shapes import swings
 from tests.checks.training_evidence import FALLING, SETTLED, log
 from tests.tables import each
 

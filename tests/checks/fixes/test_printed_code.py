@@ -6,20 +6,15 @@ import numpy as np
 import pytest
 
 from stethoscope.checks.fixes.combined import Combined, with_known_settings
-from stethoscope.checks.fixes.drop_rows import DropRows
-from stethoscope.checks.fixes.encode_labels import EncodeLabels
+from stethoscope.checks.fixes.compile_settings import ReplaceLoss, SetLearningRate
 from stethoscope.checks.fixes.fill_missing import FillMissing
 from stethoscope.checks.fixes.layer_code import layer_line
-from stethoscope.checks.fixes.remove_bias import RemoveBias
+from stethoscope.checks.fixes.layer_settings import RemoveBias, SetVocabulary, Unfreeze
+from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead, SetOutputBias
 from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.fixes.replace_head import ReplaceHead
-from stethoscope.checks.fixes.replace_loss import ReplaceLoss
-from stethoscope.checks.fixes.scale_inputs import ScaleInputs
-from stethoscope.checks.fixes.set_learning_rate import SetLearningRate
-from stethoscope.checks.fixes.set_output_bias import SetOutputBias
-from stethoscope.checks.fixes.set_vocabulary import SetVocabulary
-from stethoscope.checks.fixes.unfreeze import Unfreeze
+from stethoscope.checks.fixes.rows import DropRows
+from stethoscope.checks.fixes.scaling import ScaleInputs
+from stethoscope.checks.fixes.targets import EncodeLabels
 from stethoscope.types import Architecture, Layer
 
 

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.judging.causes import ranked
-from stethoscope.checks.judging.findings import Fault, Finding, Severity, Symptom
+from stethoscope.checks.findings import Fault, Finding, Severity, Symptom
+from stethoscope.checks.judging.examination import ranked
 
 
 def check(check_id: str, explains: tuple[str, ...] = (), symptom: bool = False, setting: bool = False) -> Check:

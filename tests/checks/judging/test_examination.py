@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.checks.judging.findings import Fault, Finding, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.types import Architecture, Status
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stethoscope.compare.convert.converter import Converter, Made, Options, Source
-from stethoscope.compare.convert.correspondence import fed_as, paired
+from stethoscope.compare.convert.made_file import fed_as, paired
 from stethoscope.models.formats import detect
 from stethoscope.types import Feed, ModelFile
 

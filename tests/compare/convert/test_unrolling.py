@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
 from stethoscope.compare.convert.traced import trace
-from stethoscope.compare.convert.unrolling import loop_of, unrolled
 from tests.compare.convert.sources import opened
 
 FEED = {"steps": np.random.default_rng(6).normal(size=(3, 5, 2)).astype(np.float32)}

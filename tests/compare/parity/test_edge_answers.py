@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.compare.parity.edge_answers import TurnedInputs
+from stethoscope.compare.parity.edge_cases import TurnedInputs
 from stethoscope.types import TensorSpec
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from stethoscope.compare.parity.causes import guesses
 from stethoscope.compare.parity.causes.case import Case, WeightPair
+from stethoscope.compare.parity.causes.recomputed import suspicions
 from stethoscope.compare.parity.kernel_suspicions import Estimate
 from stethoscope.compare.parity.recompute import computed
-from stethoscope.compare.parity.suspicions import suspicions
 from stethoscope.types import Layer, Operand
 from tests.tables import each
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from stethoscope.compare.parity.causes.recomputed import suspicions
 from stethoscope.compare.parity.kernel_suspicions import Estimate
 from stethoscope.compare.parity.recompute import computed
-from stethoscope.compare.parity.suspicions import suspicions
 from stethoscope.models.formats.keras_model.keras_ends import readable_config
 from stethoscope.types import Layer
 from tests.frameworks import layers as L

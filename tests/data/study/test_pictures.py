@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stethoscope.data.dataset import Box, Points, Polygon, Region
-from stethoscope.data.study.categories import Counted
-from stethoscope.data.study.marks import MarkStudy, area_of, bounds_of
+from stethoscope.data.study.marks import Counted, MarkStudy, area_of, bounds_of
 from stethoscope.data.study.pictures import PictureSize, PictureStudy, difference_hash
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stethoscope.data.study.categories import CategoryStudy, Counted
+from stethoscope.data.study.marks import CategoryStudy, Counted
 from stethoscope.data.study.numbers import NumberStudy, Reservoir
 from stethoscope.data.study.repeats import RelationStudy, RepeatStudy, combined, numbers_of
 from stethoscope.data.study.texts import SequenceStudy, TextStudy, TokenStudy

@@ -15,7 +15,7 @@ from PIL import Image
 
 from stethoscope.codec import answer_of, decode, plain
 from stethoscope.data import open_data
-from stethoscope.data.study.categories import Counted
+from stethoscope.data.study.marks import Counted
 from stethoscope.data.study.study import StudiedData, Study
 from stethoscope.types import Budget, Job, ModelFile, Status
 

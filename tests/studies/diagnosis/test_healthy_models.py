@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from sample_models import BUILT
-from stethoscope.checks.judging.findings import Severity
+from stethoscope.checks.findings import Severity
 from stethoscope.evidence.fit import FitSettings
-from stethoscope.studies.diagnosis.report import Report
-from stethoscope.studies.diagnosis.request import Request
+from stethoscope.studies.diagnosis.report import Report, Request
 from stethoscope.studies.diagnosis.run import Diagnosis
 from stethoscope.types import ModelFile, Status
 

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import json
 
-from stethoscope.checks.fixes.replace_activation import ReplaceActivation
-from stethoscope.checks.judging.findings import (
+from stethoscope.checks.findings import (
     Bars,
     Curves,
     Fault,
@@ -18,8 +17,9 @@ from stethoscope.checks.judging.findings import (
     Symptom,
     Table,
 )
-from stethoscope.studies.diagnosis.proofs import judged
+from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.studies.diagnosis.report import Report, StageReport, report_from_json, report_to_json
+from stethoscope.studies.diagnosis.run import judged
 from stethoscope.studies.report import html_report, sarif_report
 from stethoscope.types import Status
 

@@ -7,15 +7,14 @@ import pytest
 from sample_models import BUILT
 from stethoscope.checks import all_checks
 from stethoscope.checks.check import Check
-from stethoscope.checks.judging.findings import Fault, Finding, Severity
+from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.errors import BadSetting
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.kinds import Evidence
+from stethoscope.studies.diagnosis import run
 from stethoscope.studies.diagnosis import run as running
-from stethoscope.studies.diagnosis import service
-from stethoscope.studies.diagnosis.request import Request
-from stethoscope.studies.diagnosis.run import Diagnosis
-from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.diagnosis.report import Request
+from stethoscope.studies.diagnosis.run import DIAGNOSIS, Diagnosis
 from stethoscope.studies.lab.studies import Studies
 from stethoscope.types import ModelFile, Status
 from tests.small_models import tiny_onnx
@@ -112,7 +111,7 @@ def test_it_is_cancelled_and_keeps_what_it_found(engine):
 def test_a_diagnosis_is_kept_and_survives_a_restart(engine, tmp_path):
     studies = Studies(tmp_path)
     asked = request("cancer_softmax_one_unit", data=False, entry_id="entry-one", owner="me")
-    first = service.start(studies, engine, asked)
+    first = run.start(studies, engine, asked)
     until(lambda: studies.find(DIAGNOSIS, first, "entry-one").done)
     (kept,) = Studies(tmp_path).kept(DIAGNOSIS, "entry-one")
     assert (kept.id, kept.owner, kept.report.status) == (first, "me", Status.OK)

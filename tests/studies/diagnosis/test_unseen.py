@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from stethoscope.checks.judging.findings import Outcome
-from stethoscope.studies.diagnosis.report import Report, StageReport
-from stethoscope.studies.diagnosis.unseen import LeftOut, unseen
+from stethoscope.checks.findings import Outcome
+from stethoscope.studies.diagnosis.report import LeftOut, Report, StageReport, unseen
 from stethoscope.studies.report import html_report
 from stethoscope.types import Status
 

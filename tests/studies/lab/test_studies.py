@@ -11,7 +11,7 @@ import pytest
 
 from stethoscope.errors import BadSetting
 from stethoscope.studies.diagnosis.report import Report, report_to_json
-from stethoscope.studies.diagnosis.service import DIAGNOSIS
+from stethoscope.studies.diagnosis.run import DIAGNOSIS
 from stethoscope.studies.lab.studies import Kind, Studies, Study
 from stethoscope.types import Status
 from tests.waiting import until

@@ -11,7 +11,7 @@ import pytest
 from stethoscope.codec import plain
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import BadSetting, NotFound, QuotaExceeded
-from stethoscope.jobs.state import JobState
+from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry, Store
 from stethoscope.settings import Settings
 from stethoscope.studies.monitors import kept_monitor, kept_monitors

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from stethoscope.data.binding import bind_all
+from stethoscope.data.rows import bind_all
 from stethoscope.errors import BadInput
 from stethoscope.evidence.baseline import BaselineEvidence
 from stethoscope.evidence.fit import FitSettings

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from stethoscope.data.profile.array_statistics import CHUNK_VALUES, conflicting, profile_array, repeated, row_hashes
 from stethoscope.data.profile.target_profile import profile_target
-from stethoscope.training.gathering.data import profile_data
+from stethoscope.tasks.profile import profile_data
 from stethoscope.types import TensorSpec
 from tests.data.test_binding import model
 from tests.exploring import examples

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.compare.consistency.behaviour import behaviour_from
-from stethoscope.compare.consistency.report import ConsistencyReport, ConsistencySettings, ConsistencyTest
+from stethoscope.compare.consistency.report import (
+    ConsistencyReport,
+    ConsistencySettings,
+    ConsistencyTest,
+    behaviour_from,
+)
 from stethoscope.training.gathering.layer_statistics import LayerStatistics, OutputStatistics
 
 

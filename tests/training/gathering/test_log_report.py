@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from stethoscope.checks.judging.findings import Finding, Severity
+from stethoscope.checks.findings import Finding, Severity
 from stethoscope.codec import decode, plain
 from stethoscope.evidence.kinds import Evidence
 from stethoscope.logs.series import RunLog, Series

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.evidence.weights import WeightProfile
-from stethoscope.training.gathering.trained_guess import guess_trained
-from stethoscope.training.gathering.weights import MOST_SAMPLED, fans, gather_weights, profile
+from stethoscope.evidence.model import WeightProfile
+from stethoscope.training.gathering.weights import MOST_SAMPLED, fans, gather_weights, guess_trained, profile
 from stethoscope.types import ModelFile
 from tests.checks.architectures import bias, layer, points, tensor
 from tests.small_models import tiny_onnx

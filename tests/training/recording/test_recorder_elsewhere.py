@@ -13,7 +13,7 @@ import pytest
 import stethoscope.keras as ours
 from stethoscope.logs.evidence.tags import layer_of
 from stethoscope.training.recording import recorder as recorder_module
-from stethoscope.training.recording.live_model import numbers
+from stethoscope.training.recording.layer_looks import numbers
 from tests.frameworks import keras, tf
 from tests.training.recording.reading import scalars
 

@@ -10,9 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.compare.parity.activation_forms import Array
 from stethoscope.types import Layer
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import FORMS, Form, leaky
-from stethoscope.compare.parity.causes.case import Array, Case, Guess
+from stethoscope.compare.parity.activation_forms import FORMS, Array, Form, leaky
+from stethoscope.compare.parity.causes.case import Case, Guess
 
 _BINS = 512
 

@@ -8,18 +8,41 @@ Source: beside each change, in the modules of `suspicions`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.activation_suspicions import activation_suspicions
 from stethoscope.compare.parity.attention import MANY_HEADED, SIMPLE, attention_weight, call_settings
-from stethoscope.compare.parity.causes.case import Array, Case, Guess
-from stethoscope.compare.parity.kernel_suspicions import Estimate, Settings, Suspicion
+from stethoscope.compare.parity.attention_suspicions import attention_suspicions
+from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.kernel_suspicions import Estimate, Settings, Suspicion, Weights, window_suspicions
 from stethoscope.compare.parity.least_squares import Fitted, fitted
+from stethoscope.compare.parity.moving import moving_suspicions
+from stethoscope.compare.parity.normalization_suspicions import normalization_suspicions
 from stethoscope.compare.parity.recompute import computed
-from stethoscope.compare.parity.recurrent import BACKWARD
-from stethoscope.compare.parity.suspicions import suspicions
+from stethoscope.compare.parity.recurrent import BACKWARD, recurrent_suspicions
 from stethoscope.types import Layer
+
+
+def suspicions(layer: Layer, weights: Weights, known: Settings | None = None) -> Iterator[Suspicion | Estimate]:
+    """Everything that is tried for a layer; of two that explain the same, the first is named.
+
+    Args:
+        layer: of the group.
+        weights: by short names.
+        known: what a call was found to be told beside the layer's settings.
+    """
+    if "recurrent_kernel" in weights:
+        yield from recurrent_suspicions(layer, weights)
+        return
+    yield from normalization_suspicions(layer, weights)
+    yield from window_suspicions(layer, weights)
+    yield from moving_suspicions(layer, weights)
+    yield from attention_suspicions(layer, weights, known or {})
+    yield from activation_suspicions(layer, weights)
+
 
 _TRUE = 1e-6
 """Share of squares up to which layers computed here are those of the model: else nothing can be concluded."""

@@ -10,7 +10,8 @@ import itertools
 
 import numpy as np
 
-from stethoscope.compare.parity.causes.case import Array, Case, Guess, WeightPair
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.causes.case import Case, Guess, WeightPair
 
 _SAME = 1e-5
 _QUANTISED = 0.03

@@ -13,8 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.models.containers import damage
-from stethoscope.models.formats.keras_model.keras_builtins import RUNS_CODE, is_builtin_class, is_builtin_function
-from stethoscope.models.formats.keras_model.keras_operations import is_arithmetic, is_arithmetic_node
+from stethoscope.models.formats.keras_model.keras_builtins import (
+    RUNS_CODE,
+    is_arithmetic,
+    is_arithmetic_node,
+    is_builtin_class,
+    is_builtin_function,
+)
 from stethoscope.types import Hazard
 
 _words = re.compile(r"\w+").findall

@@ -13,8 +13,13 @@ import numpy.typing as npt
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import Attentive, LayersTimed, LiveModel, Observable, Reduce, Reducible, Reduction
 from stethoscope.models.formats import feed as feeds
-from stethoscope.models.formats.keras_model.keras_activations import layer_outputs, layer_paths, visit_outputs
-from stethoscope.models.formats.keras_model.keras_attention import Scores, attention_scores
+from stethoscope.models.formats.keras_model.keras_activations import (
+    Scores,
+    attention_scores,
+    layer_outputs,
+    layer_paths,
+    visit_outputs,
+)
 from stethoscope.models.formats.keras_model.keras_ends import unique_names
 from stethoscope.models.formats.keras_model.keras_own_layers import saved_and_loaded
 from stethoscope.models.formats.keras_model.keras_reducing import ReducingCall, layer_times

@@ -17,7 +17,7 @@ from stethoscope.models.capabilities import MainGraphOnly
 from stethoscope.models.containers import archive, wire
 from stethoscope.models.formats import feed as feeds
 from stethoscope.models.formats.onnx import graph_inputs
-from stethoscope.models.formats.onnx_model import onnx_hazards, onnx_layers, onnx_shapes
+from stethoscope.models.formats.onnx_model import onnx_layers, onnx_shapes
 from stethoscope.models.formats.onnx_model.onnx_reader import only_model, read_model
 from stethoscope.types import Feed, ModelFile
 
@@ -35,7 +35,7 @@ class OnnxRunner(MainGraphOnly):
         """
         reading = read_model(file)
         model = reading.parsed(file.name)
-        reason = onnx_hazards.why_not(model, reading.without_data)
+        reason = onnx_shapes.why_not(model, reading.without_data)
         if reason:
             raise CannotRun(f"{file.name}: {reason}")
         self._file = file

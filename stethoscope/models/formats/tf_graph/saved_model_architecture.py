@@ -19,10 +19,10 @@ from stethoscope.models.formats.tf_graph import (
     graph_layers,
     graph_ops,
     graph_shapes,
+    object_graph,
     saved_model_serving,
     signatures,
     tf_proto,
-    variables_index,
 )
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph
 from stethoscope.models.formats.tf_graph.graph_hazards import Context
@@ -141,7 +141,7 @@ def _warnings(located: Located, saved: Any, known: Sequence[signatures.Signature
 
 def _runnable(
     located: Located,
-    bundle: variables_index.Bundle | None,
+    bundle: object_graph.Bundle | None,
     variables: Variables,
     functions: Mapping[str, Any],
     nodes: Sequence[Any],

@@ -13,7 +13,7 @@ from stethoscope import out_of_memory, runtime_threads
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.models.capabilities import MainGraphOnly
 from stethoscope.models.formats import feed as feeds
-from stethoscope.models.formats.tflite_model import tflite_hazards, tflite_layers
+from stethoscope.models.formats.tflite_model import tflite_layers
 from stethoscope.models.formats.tflite_model.tflite_reader import Model
 from stethoscope.types import Feed, ModelFile
 
@@ -34,7 +34,7 @@ class LiteRTRunner(MainGraphOnly):
         self.inputs, self.outputs = tflite_layers.interface(model)
         self._input_indices, self._output_indices = tflite_layers.argument_indices(model)
         self._subgraph, self._signature = tflite_layers.entry_point(model)
-        reason = tflite_hazards.why_not(model)
+        reason = tflite_layers.why_not(model)
         if reason:
             raise CannotRun(f"{file.name}: {reason}")
         self._plain = self._interpreter()
