@@ -1,4 +1,4 @@
-"""Dynamic dimensions made numbers: from the sequence length or image size at the inputs, through strides, to every layer."""
+"""Dynamic dimensions made numbers: from the inputs, through strides and operators that pass them on, to every layer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the options that say how a model is run to `RunSettings`, refused in our words before anything runs."""
+"""From the options that say how a model is run to `RunSettings`, and what would lower its peak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures, texts and sequences as a few numbers each: what a drift of them is looked for in.
+"""What a drift is looked for in: pictures, texts, sequences as a few numbers each; and how small a drift can show at all.
 
 Columns of moments: dates in words or seconds since 1970, as numbers in the order of time.
 """

@@ -1,4 +1,4 @@
-"""What becomes of an input before the first layer with weights: scaled, normalised, looked up, or taken as it is."""
+"""What becomes of an input before the first layer with weights, and how far it is from the scale that networks start well from."""
 
 from __future__ import annotations
 

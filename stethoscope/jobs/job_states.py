@@ -1,4 +1,4 @@
-"""Where every job stands: in memory while it is under way, on disk with what it left once it is done."""
+"""Where every job stands and what it left on disk; when its answer serves another job, and which jobs wait for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a parent and its workers say to each other: JSON in the job's folder, and nothing that can execute.
+"""What a parent and its workers say to each other, and where a job stands: JSON in its folder, nothing that can execute.
 
 job.json        parent → worker    the job
 result.json     worker → parent    {"status", "value", "reason", "error", "peak_rss_bytes", "log"}

@@ -1,4 +1,4 @@
-"""Files of a folder of logs: walked once for all trackers that look for theirs among them."""
+"""Where the files of logs lie, walked once for all trackers that look for theirs among them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts settings into TensorFlow before its first operation. Called once, at the start of a worker's job.
+"""Settings of a run put into TensorFlow before its first operation, then into the model as it is loaded.
 
 Source: tensorflow.org/guide/gpu (memory growth, logical devices); tf.config.threading.
 """

@@ -1,4 +1,4 @@
-"""From a job's files and parameters to a training: the model, its data, and how it is or would be compiled."""
+"""From a job's files and parameters to a training: model, data, how it is compiled, and whether it was trained before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a study of consistency answers."""
+"""What a study of consistency answers, and what of it is evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graphs in half or double precision written in float32, for runtimes that have no kernels for anything else."""
+"""Graphs for runtimes with fewer kernels: half and double precision in float32, recurrent layers step by step."""
 
 from __future__ import annotations
 

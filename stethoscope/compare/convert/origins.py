@@ -1,4 +1,4 @@
-"""Which layer of the source an operator of a traced graph came from.
+"""Which operator a converter or a runtime means, and which layer of the source it came from.
 
 Which operator of a TFLite file LiteRT means by "Node number 7 (CONCATENATION)", and which layer of the source it came from.
 """

@@ -1,4 +1,4 @@
-"""What the model that is right answers: outputs, layers and edge cases, as another is compared with them.
+"""What the model that is right answers, recorded once in a job of its own: outputs, layers and edge cases.
 
 Random rows that every model of a comparison can hold: integers cut off what lies beyond their range, which is no fault of the model.
 """

@@ -1,4 +1,4 @@
-"""What every reader of images does when it opens data: members, rows, problems and fields put together."""
+"""What every reader of images does when it opens data: images found, members, rows, problems and fields put together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes, outlines and regions as a whole: how many of each class, how large, where on the picture."""
+"""How often each class or value occurs; marks as a whole: how many, how large, where on the picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One file on its way into the store: streamed to disk, hashed while it passes, gone if it is not finished."""
+"""A file or folder on its way into the store: streamed to disk, hashed while it passes, gone if it is not finished."""
 
 from __future__ import annotations
 

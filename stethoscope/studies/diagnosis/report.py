@@ -1,4 +1,4 @@
-"""The answer of a diagnosis, and its JSON: what the command line prints, the pages show and the history keeps."""
+"""What a diagnosis is asked, what it answers and what it could not look at, as types and as their JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs a diagnosis: submits the stages' jobs as they become possible and re-examines the evidence after each."""
+"""Runs a diagnosis as a study: submits jobs as they become possible, tries fixes, re-examines the evidence after each."""
 
 from __future__ import annotations
 

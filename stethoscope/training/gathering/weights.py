@@ -1,4 +1,4 @@
-"""Weight statistics of an opened model, one tensor at a time.
+"""Weight statistics of an opened model, one tensor at a time, and whether they come out of training.
 
 Statistics of one weight tensor, in bounded time and without a copy of it.
 """

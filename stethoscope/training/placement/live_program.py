@@ -1,4 +1,4 @@
-"""A training program rebuilt as Keras itself runs it: models made, compiled and fitted on whatever device is in scope. Worker only."""
+"""A training program as Keras itself runs it, on whatever device is in scope; on random rows without data. Worker only."""
 
 from __future__ import annotations
 

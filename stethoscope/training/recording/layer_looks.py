@@ -1,4 +1,4 @@
-"""Looks into single training steps: the watched step where a model can have one, the plain one where it cannot.
+"""Looks into single training steps of a live Keras model: the watched step where it can have one, the plain one else.
 
 When to look into a training step, so that all looking together stays below a share of the training's time.
 """

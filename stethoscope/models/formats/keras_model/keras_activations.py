@@ -1,4 +1,4 @@
-"""Every layer's output of one eager call, by a hook around `Layer.__call__` that is always taken off again. Worker only.
+"""Every layer's output of one eager call, and attention scores inside, by hooks that are always taken off. Worker only.
 
 Works for functional, nested, shared and subclassed models alike, because it sees calls and not the graph.
 """

@@ -1,4 +1,4 @@
-"""Keras 1.x layer names and settings → Keras 2, as plain JSON.
+"""Keras files written anew as plain data: names and settings of 1.x as those of 2, weights left out for drawing.
 
 Source: keras/legacy/interfaces.py of Keras 2.0 to 2.3, which accepted the old arguments.
 """

@@ -1,4 +1,4 @@
-"""Types of ONNX values, as the file declares them.
+"""Types and shapes of ONNX values, and what stands between a file and the installed runtime, without loading it.
 
 Shape inference for ONNX graphs that do not say their shapes, kept away from what its native code cannot bear.
 """

@@ -1,4 +1,4 @@
-"""TFLite operators as layers: paths, parameters and shapes."""
+"""TFLite operators as layers: paths, parameters, shapes, and what stands between them and the installed runtime."""
 
 from __future__ import annotations
 
