@@ -185,7 +185,7 @@ def _tightest(groups: Sequence[tuple[Path, Path]]) -> tuple[int | None, int]:
 def _groups_with_limit(root: Path) -> tuple[tuple[Path, Path], ...]:
     """Of each control group with a limit: the files with the limit and with what is used."""
     found: list[tuple[Path, Path]] = []
-    for folder in _group_folders(root, "memory"):
+    for folder in group_folders(root, "memory"):
         for limit_name, used_name in (
             ("memory.max", "memory.current"),
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -209,7 +209,7 @@ def _droppable(statistics: Path) -> int:
 
 def _group_cores(root: Path) -> float | None:
     found: list[float] = []
-    for folder in _group_folders(root, "cpu"):
+    for folder in group_folders(root, "cpu"):
         with contextlib.suppress(OSError, ValueError):
             quota, _, period = (folder / "cpu.max").read_text().partition(" ")
             if quota != "max":
@@ -220,11 +220,11 @@ def _group_cores(root: Path) -> float | None:
     return min(found) if found else None
 
 
-def _group_folders(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of this process's control group and its parents, innermost first, for both versions."""
+def group_folders(root: Path, controller: str, pid: int | None = None) -> Iterator[Path]:
+    """The folders of a process's control group and its parents, innermost first, for both versions; None: of this process."""
     own: list[Path] = []
     with contextlib.suppress(OSError):
-        for line in Path("/proc/self/cgroup").read_text().splitlines():
+        for line in Path(f"/proc/{pid or 'self'}/cgroup").read_text().splitlines():
             _, names, path = line.split(":", 2)
             if not names:
                 own.append(root / path.lstrip("/"))

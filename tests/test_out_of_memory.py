@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import signal
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ import pytest
 
 from sample_models import BUILT
 from sample_models.canonical import save_keras
-from stethoscope.jobs.host_memory import HostMemory, oom_kills
+from stethoscope.jobs.host_memory import HostMemory
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.running import _anonymous_bytes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
@@ -52,14 +50,6 @@ def models(tmp_path_factory) -> dict[str, Path]:
         for phase, parts in made.items()
     }
     return found | {"predict": BUILT / "memory_hungry.keras"}
-
-
-@pytest.fixture
-def alone_with_the_kernel() -> Iterator[None]:
-    """The kernel counts its kills for the whole machine: of all tests that count them or cause one, one runs at a time."""
-    with Path(tempfile.gettempdir(), "stethoscope-kernel-kills.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 REQUESTS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -208,7 +198,6 @@ def test_what_is_advised_then_works(engine, models, phase):
 
 
 @by_workers
-@pytest.mark.usefixtures("alone_with_the_kernel")
 @pytest.mark.parametrize(
     ("phase", "number"),
     [
@@ -284,8 +273,6 @@ def _removed(folder: Path) -> bool:
 
 
 @by_workers
-@pytest.mark.usefixtures("alone_with_the_kernel")
-@pytest.mark.skipif(oom_kills() is None, reason="the kernel does not count its kills")
 def test_the_kernels_own_killer(engine, models, neighbour):
     neighbour.start()
     with control_group(300 * MIB) as group:

@@ -1,7 +1,7 @@
 """The machine's memory while jobs run: noticing that it runs out, before it swaps or its kernel chooses whom to kill.
 
-Source: proc_meminfo(5): MemAvailable; proc_vmstat(5): oom_kill, which counts every process the kernel has killed for memory,
-of the whole machine or of a control group.
+Source: proc_meminfo(5): MemAvailable; Linux cgroup v2: memory.events (v1: memory.oom_control): oom_kill, the processes of a
+control group that the kernel has killed for memory, whoever ran out of it; proc_vmstat(5): oom_kill, those of the whole machine.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from stethoscope.devices import available_bytes, usable_bytes
+from stethoscope.devices import CGROUP, available_bytes, group_folders, usable_bytes
 from stethoscope.out_of_memory import HostAccount
 
 LOOK_S = 0.05
@@ -87,16 +87,50 @@ class HostMemory:
         )
 
 
-def oom_kills() -> int | None:
-    """How many processes the kernel has killed for memory since it started; None where it does not say."""
+class KernelKills:
+    """Says whether the kernel has killed for memory where a process lives: in its control group, or else on this machine.
+
+    Others on the machine, in groups of their own, run out of memory too: their kills say nothing about ours.
+
+    Args:
+        cgroup: where control groups are mounted.
+    """
+
+    def __init__(self, cgroup: Path = CGROUP) -> None:
+        self._cgroup = cgroup
+        self._before: dict[Path, int] = {}
+        self.watch(None)
+
+    def watch(self, pid: int | None) -> None:
+        """Counts from now in the group of a process, None for this one's; to be called while it lives, as it may be moved."""
+        counter = _counter_of(self._cgroup, pid)
+        if counter is not None and counter not in self._before:
+            self._before[counter] = oom_kills(counter) or 0
+
+    @property
+    def counted(self) -> bool:
+        """Whether there has been one in a group since the process was first seen there."""
+        return any((oom_kills(counter) or 0) > before for counter, before in self._before.items())
+
+
+def oom_kills(counter: Path) -> int | None:
+    """How many processes the kernel has killed for memory by one of its files; None where that does not say."""
     try:
-        text = _VMSTAT.read_text()
+        text = counter.read_text()
     except OSError:
         return None
     for line in text.splitlines():
         if line.startswith("oom_kill "):
             return int(line.split()[1])
     return None
+
+
+def _counter_of(cgroup: Path, pid: int | None) -> Path | None:
+    for folder in group_folders(cgroup, "memory", pid):
+        for name in ("memory.events.local", "memory.events", "memory.oom_control"):
+            if oom_kills(folder / name) is not None:
+                return folder / name
+    return _VMSTAT if oom_kills(_VMSTAT) is not None else None
 
 
 def _resident_bytes(pid: int) -> int:

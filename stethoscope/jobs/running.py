@@ -16,7 +16,7 @@ import psutil
 from stethoscope.distrusted_json import read_json
 from stethoscope.jobs import protocol
 from stethoscope.jobs.endings import Ending, Verdict
-from stethoscope.jobs.host_memory import oom_kills
+from stethoscope.jobs.host_memory import KernelKills
 from stethoscope.jobs.workers import WorkerServer
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Job, Progress, Status
@@ -40,7 +40,7 @@ class RunningJob:
         self.started_s = time.monotonic()
         self.killed: Verdict | None = None
         self.peak_bytes = self.held_bytes = 0
-        self._kernel_kills = oom_kills()
+        self._kernel_kills = KernelKills()
         self._base_bytes: int | None = None
         self._log = bytearray()
         self._progress_rest = b""
@@ -66,6 +66,7 @@ class RunningJob:
         self._drain()
         if self.pid is None or self.killed is not None:
             return
+        self._kernel_kills.watch(self.pid)
         self._watch_memory()
         now = time.monotonic()
         if now - self.started_s > self.job.budget.timeout_s:
@@ -87,7 +88,6 @@ class RunningJob:
     def ended(self, exit_code: int, signal_number: int, *, host_short: bool = False) -> Ending:
         """What is known once the process has ended; `host_short` says that the machine had next to no memory left."""
         self._drain(until_empty=True)
-        kills = oom_kills() if signal_number == signal.SIGKILL and self.killed is None else None
         return Ending(
             job=self.job,
             exit_code=exit_code,
@@ -99,7 +99,7 @@ class RunningJob:
             answer=read_json(self.folder / "result.json"),
             partial=read_json(self.folder / "partial.json"),
             foretold=read_json(self.folder / "foretold.json", _MOST_FORETOLD_BYTES) or {},
-            kernel_killed=kills is not None and self._kernel_kills is not None and kills > self._kernel_kills,
+            kernel_killed=signal_number == signal.SIGKILL and self.killed is None and self._kernel_kills.counted,
             host_short=host_short,
         )
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
 from stethoscope.jobs import host_memory
-from stethoscope.jobs.host_memory import HostMemory, oom_kills
+from stethoscope.jobs.host_memory import HostMemory, KernelKills
 
 MIB = 1 << 20
 
@@ -44,10 +45,34 @@ def test_the_account_adds_up():
     assert sum(parts) == had.usable_bytes
 
 
+def _killed(counter: Path, times: int) -> None:
+    counter.parent.mkdir(exist_ok=True)
+    counter.write_text(f"oom 7\noom_kill {times}\nmax 9\n")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_the_kernels_count_of_its_kills_is_read(tmp_path, monkeypatch):
-    (tmp_path / "vmstat").write_text("nr_free_pages 5\noom_kill 3\ndrop_pagecache 0\n")
+@pytest.mark.parametrize("name", ["memory.events.local", "memory.events", "memory.oom_control"])
+def test_the_kernels_kills_are_those_of_the_group_that_a_process_is_in(tmp_path, monkeypatch, name):
+    machine, other, ours = tmp_path / "vmstat", tmp_path / "other" / name, tmp_path / "memory" / name
+    for counter in (machine, other, ours):
+        _killed(counter, 3)
+    monkeypatch.setattr(host_memory, "_VMSTAT", machine)
+    kills = KernelKills(tmp_path)
+    kills.watch(os.getpid())
+    _killed(machine, 4)
+    _killed(other, 4)
+    assert not kills.counted
+    _killed(ours, 4)
+    kills.watch(1 << 30)  # gone, and in no group any more: what was counted before stays
+    assert kills.counted
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_machines_count_is_asked_where_no_group_has_one(tmp_path, monkeypatch):
     monkeypatch.setattr(host_memory, "_VMSTAT", tmp_path / "vmstat")
-    assert oom_kills() == 3
-    monkeypatch.setattr(host_memory, "_VMSTAT", tmp_path / "absent")
-    assert oom_kills() is None
+    assert not KernelKills(tmp_path).counted
+    _killed(tmp_path / "vmstat", 3)
+    kills = KernelKills(tmp_path)
+    assert not kills.counted
+    _killed(tmp_path / "vmstat", 4)
+    assert kills.counted
