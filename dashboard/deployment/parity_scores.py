@@ -21,8 +21,9 @@ def show(compared: Comparison, a: str, b: str) -> None:
     if scores is not None:
         accuracy = scores.metric == "accuracy"
         metric = scores.metric.capitalize()
+        scored = f"of output {escape.markdown(scores.output, 40)}" if scores.output else ""
         facts += [
-            (f"{metric}, {escape.markdown(name, 40)}", _score(score, accuracy), "")
+            (f"{metric}, {escape.markdown(name, 40)}", _score(score, accuracy), scored)
             for score, name in ((scores.a, a), (scores.b, b))
         ]
         rows = words.plural(scores.rows, "row")

@@ -81,14 +81,15 @@ def _after_training(evidence: EvidenceSet) -> Iterator[Finding]:
     training = evidence.training
     if training is None or not training.base or any(run.final.distinct_predictions != 1 for run in training.base):
         return
-    if training.skill > 0.05 or not training.complete:
+    skill = training.skill_of_score
+    if skill > 0.05 or not training.complete:
         return
     learnable = _learnable(evidence)
     yield Finding(
         fault=_fault(evidence),
         severity=Severity.MEDIUM if learnable else Severity.LOW,
         confidence=0.6,
-        where=evidence.heads[0].layer if evidence.heads else "fit",
+        where=next((head.layer for head in evidence.heads if training.score_output in ("", head.output)), "fit"),
         message=(
             "After the short training run every row gets the same prediction"
             + (
@@ -97,7 +98,7 @@ def _after_training(evidence: EvidenceSet) -> Iterator[Finding]:
                 else ". Simple models do no better, or were not tried."
             )
         ),
-        evidence=(Number("different predictions", 1, threshold=2), Number("skill", training.skill, threshold=0.05)),
+        evidence=(Number("different predictions", 1, threshold=2), Number("skill", skill, threshold=0.05)),
     )
 
 

@@ -17,11 +17,12 @@ from stethoscope.checks.curves.layer_signals import blocked_fault
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import falls_steadily, learned_share, learns_nothing, shape_of
 from stethoscope.checks.curves.pictures import curve
-from stethoscope.checks.curves.remedies import NOTHING_LEARNED, base_skill
+from stethoscope.checks.curves.remedies import NOTHING_LEARNED
 from stethoscope.checks.curves.shapes import end_level, finite, is_flat, start_level
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.training import skill_over
 from stethoscope.logs.evidence.curves import CurveEvidence
 
 _LEAST_POINTS = 10
@@ -105,8 +106,7 @@ def _cause(evidence: EvidenceSet, learned: float | None) -> tuple[Severity, Faul
             where = f": {layer.path} ({layer.reason})"
         return Severity.HIGH, blocked_fault(overfit), f"It cannot learn even {overfit.samples} rows by heart{where}."
     if overfit is not None and overfit.verdict == "fits":
-        beaten = evidence.baseline is not None and evidence.baseline.best is not None and _beaten(evidence)
-        severity = Severity.MEDIUM if beaten else Severity.LOW
+        severity = Severity.MEDIUM if _beaten(evidence) else Severity.LOW
         return (
             severity,
             Fault.DATA,
@@ -129,8 +129,9 @@ def _beaten(evidence: EvidenceSet) -> bool:
     training, baseline = evidence.training, evidence.baseline
     if training is None or baseline is None or baseline.best is None:
         return False
-    skill = (baseline.best.low - training.chance) / max(1e-9, 1 - training.chance)
-    return skill > base_skill(training) + 0.2
+    if not baseline.scored_as(training.score_name, training.score_output):
+        return False
+    return skill_over(baseline.best.low, training.chance) > training.skill_of_score + 0.2
 
 
 CHECK = Check(

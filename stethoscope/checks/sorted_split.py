@@ -132,9 +132,9 @@ def _scores(training: TrainingEvidence | None) -> tuple[Number, ...]:
     if training is None or not training.base:
         return ()
     final = training.base[0].final
-    found = [Number(f"{training.score_name} on training rows", final.score)]
+    found = [Number(f"{training.score_title} on training rows", final.score)]
     if final.val_score is not None:
-        found.append(Number(f"{training.score_name} on validation rows", final.val_score))
+        found.append(Number(f"{training.score_title} on validation rows", final.val_score))
     return tuple(found)
 
 

@@ -35,8 +35,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     network = baseline.score(NETWORK) if baseline is not None else None
     if baseline is None or network is None or baseline.test_rows < _ROWS or network.value != network.value:
         return
-    rivals = [score for score in baseline.scores if score.model in (*_CODE, "majority class", "mean")]
-    best = max(rivals, key=lambda score: score.low, default=None)
+    best = max(baseline.simple, key=lambda score: score.low, default=None)
     apart = 0.0 if best is None else best.low - network.high
     if best is None or apart < _NOTED:
         return
@@ -80,9 +79,11 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 def _trained_anew(evidence: EvidenceSet, baseline: BaselineEvidence) -> float | None:
-    """The score of the short training, on its validation rows where it has some; None when it is in another metric."""
+    """The score of the short training, on its validation rows where it has some; None when it is another score."""
     training = evidence.training
-    if training is None or not training.base or training.score_name != baseline.metric:
+    if training is None or not training.base:
+        return None
+    if not baseline.scored_as(training.score_name, training.score_output):
         return None
     ends = [run.final.score if run.final.val_score is None else run.final.val_score for run in training.base]
     return sum(ends) / len(ends)

@@ -9,13 +9,15 @@ from dataclasses import dataclass, replace
 
 from stethoscope.evidence.blocking import BlockedLayer, blocking_layer
 
+SIMPLE_MODELS = ("majority class", "mean", "logistic regression", "linear regression", "gradient boosting")
+
 
 @dataclass(frozen=True)
 class Score:
     """One model's score on the held-out rows with a 95 % interval (bootstrap over rows)."""
 
     model: str
-    """"majority class", "mean", "logistic regression", "gradient boosting", "this network", or the second model's name."""
+    """One of `SIMPLE_MODELS`, "this network", or the second model's name."""
     value: float
     low: float
     high: float
@@ -40,9 +42,18 @@ class BaselineEvidence:
         return next((score for score in self.scores if score.model == model), None)
 
     @property
+    def simple(self) -> tuple[Score, ...]:
+        """The baselines, without the networks beside them."""
+        return tuple(score for score in self.scores if score.model in SIMPLE_MODELS)
+
+    def scored_as(self, metric: str, output: str) -> bool:
+        """Whether scores in this metric, of this output ("" where there is one only), can be compared with these."""
+        return metric == self.metric and output in ("", self.output)
+
+    @property
     def best(self) -> Score | None:
         """The best baseline."""
-        return max(self.scores, key=lambda score: score.value, default=None)
+        return max(self.simple, key=lambda score: score.value, default=None)
 
 
 @dataclass(frozen=True)

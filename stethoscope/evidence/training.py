@@ -13,7 +13,8 @@ class Scores:
     """How good a run ended, in terms that do not depend on the loss.
 
     `skill` is (score − chance) / (1 − chance): 1 is perfect, 0 no better than the majority class or the mean (for
-    regression it is R²). Kept between −1 and 1. NaN when predictions are not finite.
+    regression it is R²). Kept between −1 and 1. NaN when predictions are not finite. Scores of several outputs are in
+    metrics of their own and are never averaged; skills are, those below 0 as 0.
     """
 
     loss: float
@@ -25,6 +26,25 @@ class Scores:
     val_skill: float | None = None
     distinct_predictions: int | None = None
     """Different classes predicted; for regression whether the output varies at all (1 or 2)."""
+    heads: tuple[HeadScore, ...] = ()
+    """Of several outputs, each one's; `score` is that of the one that stands for the network, `skill` the mean over those scored."""
+
+
+@dataclass(frozen=True)
+class HeadScore:
+    """One output of several, in its own metric. NaN where it is not trained or cannot be scored."""
+
+    score: float
+    skill: float
+    val_score: float | None = None
+    val_skill: float | None = None
+
+
+def skill_over(score: float, chance: float) -> float:
+    """How far a score is from that of guessing (0) to perfect (1), kept between −1 and 1; where guessing is perfect, 0 below it."""
+    if chance >= 1.0:
+        return 1.0 if score >= 1.0 else 0.0
+    return max(-1.0, min(1.0, (score - chance) / (1.0 - chance)))
 
 
 @dataclass(frozen=True)
@@ -131,6 +151,8 @@ class TrainingEvidence:
     """"accuracy", "mean label accuracy" or "r2"."""
     chance: float
     """The score of the majority class or the mean."""
+    score_output: str = ""
+    """Of several outputs, the one that scores and `chance` are of."""
     base: tuple[RunCurve, ...] = ()
     sampled_steps: tuple[int, ...] = ()
     layers: tuple[LayerTraining, ...] = ()
@@ -165,6 +187,17 @@ class TrainingEvidence:
         """Mean final skill of the base runs on training rows (NaN counts as 0)."""
         found = [0.0 if run.final.skill != run.final.skill else run.final.skill for run in self.base]
         return sum(found) / len(found) if found else 0.0
+
+    @property
+    def score_title(self) -> str:
+        """The metric, with its output where there are several."""
+        return f"{self.score_name} of {self.score_output}" if self.score_output else self.score_name
+
+    @property
+    def skill_of_score(self) -> float:
+        """Mean final skill of the output that scores are of, on training rows (NaN counts as 0)."""
+        found = [skill_over(run.final.score, self.chance) for run in self.base if run.final.score == run.final.score]
+        return sum(found) / len(self.base) if found else 0.0
 
     @cached_property
     def curves(self) -> tuple[CurveEvidence, ...]:

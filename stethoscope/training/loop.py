@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.evidence.training import Scores
+from stethoscope.evidence.training import HeadScore, Scores
 from stethoscope.program.setup import Setup
 from stethoscope.training.instruments import StepStatistics
 from stethoscope.training.model import call
@@ -217,6 +217,16 @@ _CALL_VALUES = 4_000_000
 _MAX_CALL_ROWS = 512
 
 
+def _heads(trained: Sequence[Score | None], held_out: Sequence[Score | None] | None) -> tuple[HeadScore, ...]:
+    """Each of several outputs on training rows and, where there are some, on validation rows."""
+    nothing = Score(math.nan, math.nan)
+    known = [score or nothing for score in trained]
+    if held_out is None:
+        return tuple(HeadScore(score.score, score.skill) for score in known)
+    pairs = zip(known, [score or nothing for score in held_out], strict=True)
+    return tuple(HeadScore(score.score, score.skill, val.score, val.skill) for score, val in pairs)
+
+
 class Evaluation:
     """Predicts in inference mode through a traced function."""
 
@@ -233,11 +243,15 @@ class Evaluation:
         x, y = _sample(list(setup.x.values()), list(setup.y))
         loss, score = self._measured(scorer, x, y)
         self.last = score
+        distinct = score.distinct_predictions
         if not setup.y_val or not setup.x_val:
-            return Scores(loss, score.score, score.skill, distinct_predictions=score.distinct_predictions)
+            return Scores(
+                loss, score.score, score.skill, distinct_predictions=distinct, heads=_heads(score.heads, None)
+            )
         x, y = _sample(list(setup.x_val.values()), list(setup.y_val))
         val_loss, val = self._measured(scorer, x, y)
-        return Scores(loss, score.score, score.skill, val_loss, val.score, val.skill, score.distinct_predictions)
+        heads = _heads(score.heads, val.heads)
+        return Scores(loss, score.score, score.skill, val_loss, val.score, val.skill, distinct, heads)
 
     def scorer(self, setup: Setup) -> Scorer:
         """The scorer of these targets; made once."""

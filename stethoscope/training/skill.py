@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.losses import CLASSIFICATION_LOSSES, canonical_loss
+from stethoscope.evidence.training import skill_over
 from stethoscope.program.setup import Setup
 
 Array = npt.NDArray[Any]
@@ -27,13 +28,22 @@ _HINGES = ("hinge", "squared_hinge")
 
 @dataclass(frozen=True)
 class Score:
-    """Predictions against targets. NaN where predictions are not finite or fit no target."""
+    """Predictions against targets. NaN where predictions are not finite or fit no target.
+
+    Of several outputs: the score of the one that stands for the network, and the mean skill of those that can be scored,
+    where one below that of guessing counts as 0.
+    """
 
     score: float
     skill: float
     distinct_predictions: int | None = None
     per_class_recall: tuple[float, ...] = ()
     per_class_count: tuple[int, ...] = ()
+    heads: tuple[Score | None, ...] = ()
+    """Of several outputs, each one's; None where it is not trained, or its predictions fit no target."""
+
+
+_NOT_SCORED = Score(float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
@@ -50,46 +60,63 @@ class TargetScale:
     deviation: float = 0.0
     """Standard deviation of number targets."""
 
+    @property
+    def metric(self) -> str:
+        """What predictions are scored by: "accuracy", "mean label accuracy" or "r2"."""
+        return {"multi-hot": "mean label accuracy", "numbers": "r2"}.get(self.kind, "accuracy")
+
 
 @dataclass(frozen=True)
 class Scorer:
     """Scores a model's outputs. Chance is that of the training targets."""
 
     scales: tuple[TargetScale, ...]
+    """One per output; of kind "none" where it is not trained."""
 
     @classmethod
     def of(cls, setup: Setup) -> Scorer:
         """The scorer of a training; it depends on targets and losses, not on the model's state."""
         losses = setup.losses or (None,) * len(setup.y)
-        return cls(tuple(_scale(y, loss) for y, loss in zip(setup.y, losses, strict=False)))
+        untold = all(loss is None for loss in losses)
+        return cls(
+            tuple(
+                _scale(y, loss) if untold or loss is not None else TargetScale("none")
+                for y, loss in zip(setup.y, losses, strict=False)
+            )
+        )
+
+    @property
+    def head(self) -> int:
+        """The output whose score stands for the network: the first that is trained on targets that can be scored."""
+        return next((place for place, scale in enumerate(self.scales) if scale.kind != "none"), 0)
+
+    @property
+    def scale(self) -> TargetScale:
+        """What that output's targets are."""
+        return self.scales[self.head] if self.scales else TargetScale("none")
 
     @property
     def name(self) -> str:
-        """ "accuracy", "mean label accuracy" or "r2"; that of the first output."""
-        kind = next((scale.kind for scale in self.scales), "none")
-        return {"multi-hot": "mean label accuracy", "numbers": "r2"}.get(kind, "accuracy")
+        """ "accuracy", "mean label accuracy" or "r2"; that of the output that stands for the network."""
+        return self.scale.metric
 
     @property
     def chance(self) -> float:
-        """Mean chance over the outputs."""
-        return float(np.mean([scale.chance for scale in self.scales])) if self.scales else 0.0
+        """What guessing scores on that output."""
+        return self.scale.chance
 
     def scores(self, targets: Sequence[Array], outputs: Sequence[Array]) -> Score:
-        """Scores rows of `targets` against `outputs`, one array per output with rows on the first axis; mean over outputs."""
-        found = [
+        """Scores rows of `targets` against `outputs`, one array per output with rows on the first axis."""
+        heads = tuple(
             _score(scale, np.asarray(y), np.asarray(p))
             for scale, y, p in zip(self.scales, targets, outputs, strict=False)
-        ]
-        if not found:
-            return Score(float("nan"), float("nan"))
-        first = found[0]
-        return Score(
-            score=float(np.mean([item.score for item in found])),
-            skill=float(np.mean([item.skill for item in found])),
-            distinct_predictions=first.distinct_predictions,
-            per_class_recall=first.per_class_recall,
-            per_class_count=first.per_class_count,
         )
+        first = heads[self.head] if heads else None
+        if len(heads) < 2:
+            return first or _NOT_SCORED
+        # Worse than guessing is nothing learned: it takes nothing from what another output has learned.
+        skills = [np.maximum(score.skill, 0.0) for score in heads if score is not None]
+        return replace(first or _NOT_SCORED, skill=float(np.mean(skills)) if skills else float("nan"), heads=heads)
 
 
 def _scale(y: Array, loss: Any) -> TargetScale:
@@ -128,13 +155,13 @@ def _scale(y: Array, loss: Any) -> TargetScale:
     return TargetScale("numbers", deviation=float(y.std()))
 
 
-def _score(scale: TargetScale, y: Array, p: Array) -> Score:
-    nothing = Score(float("nan"), float("nan"))
-    if p.dtype.kind not in "biuf" or y.dtype.kind not in "biuf" or p.size == 0:
-        return nothing
+def _score(scale: TargetScale, y: Array, p: Array) -> Score | None:
+    """None where there is nothing to score; NaN where predictions are not finite."""
+    if scale.kind == "none" or p.dtype.kind not in "biuf" or y.dtype.kind not in "biuf" or p.size == 0:
+        return None
     p, y = p.astype(np.float64), y.astype(np.float64)
     if not np.isfinite(p).all():
-        return nothing
+        return _NOT_SCORED
     width = p.shape[-1] if p.ndim > 1 else 1
     if scale.kind in ("two-values", "class-numbers"):
         labels = y.reshape(-1)
@@ -148,7 +175,7 @@ def _score(scale: TargetScale, y: Array, p: Array) -> Score:
         elif width > 1 and p.size == labels.size * width:
             said = p.reshape(-1, width).argmax(axis=1).astype(np.float64)
         else:
-            return nothing
+            return None
         return _accuracy(scale, labels, said, scale.values)
     if scale.kind == "one-hot" and p.shape[-1] == y.shape[-1] and p.size == y.size:
         labels, said = (item.reshape(-1, width).argmax(axis=1).astype(np.float64) for item in (y, p))
@@ -158,9 +185,7 @@ def _score(scale: TargetScale, y: Array, p: Array) -> Score:
         score = float(np.mean(truth == guess))
         recall = tuple(float(guess[truth[:, k], k].mean()) if truth[:, k].any() else float("nan") for k in range(width))
         patterns = len(np.unique(guess, axis=0))
-        return Score(score, _skill(score, scale.chance), patterns, recall, tuple(int(k) for k in truth.sum(axis=0)))
-    if scale.kind == "none":
-        return nothing
+        return Score(score, skill_over(score, scale.chance), patterns, recall, tuple(int(k) for k in truth.sum(axis=0)))
     return _r2(scale, y, p)
 
 
@@ -172,16 +197,10 @@ def _accuracy(scale: TargetScale, labels: Array, said: Array, classes: tuple[flo
         rows = labels == value
         counts.append(int(rows.sum()))
         recall.append(float(np.mean(said[rows] == value)) if rows.any() else float("nan"))
-    return Score(score, _skill(score, scale.chance), len(np.unique(said)), tuple(recall), tuple(counts))
+    return Score(score, skill_over(score, scale.chance), len(np.unique(said)), tuple(recall), tuple(counts))
 
 
-def _skill(score: float, chance: float) -> float:
-    if chance >= 1.0:
-        return 1.0 if score >= 1.0 else 0.0
-    return float(np.clip((score - chance) / (1.0 - chance), -1.0, 1.0))
-
-
-def _r2(scale: TargetScale, y: Array, p: Array) -> Score:
+def _r2(scale: TargetScale, y: Array, p: Array) -> Score | None:
     """R² = 1 − Σ(y−p)²/Σ(y−mean)², mean over the last axis' columns that vary."""
     if p.size != y.size:
         # One prediction for several positions, or the other way round: spread over them, as a loss does.
@@ -190,13 +209,13 @@ def _r2(scale: TargetScale, y: Array, p: Array) -> Score:
         try:
             y, p = (item.reshape(len(item), -1) for item in np.broadcast_arrays(y, p))
         except ValueError:
-            return Score(float("nan"), float("nan"))
+            return None
     width = p.shape[-1] if p.ndim > 1 else 1
     y, p = y.reshape(-1, width), p.reshape(-1, width)
     total = np.sum((y - y.mean(axis=0)) ** 2, axis=0)
     varies = total > 1e-12
     if not varies.any():
-        return Score(float("nan"), float("nan"))
+        return None
     left = np.sum((y - p) ** 2, axis=0)
     score = float(np.mean(np.clip(1.0 - left[varies] / total[varies], -1.0, 1.0)))
     moves = bool(np.any(p.std(axis=0) > 1e-6 * max(scale.deviation, 1e-12)))

@@ -73,10 +73,50 @@ def test_predictions_that_are_no_numbers_have_no_skill():
     assert math.isnan(score(LABELS, HOT * np.nan, "sparse_categorical_crossentropy")[1].skill)
 
 
-def test_several_outputs_are_averaged():
-    y = [LABELS.astype(float), np.arange(6.0)]
-    scorer = Scorer.of(Setup(None, True, None, losses=("sparse_categorical_crossentropy", "mse"), y=tuple(y)))
-    assert scorer.scores(y, [HOT, np.full((6, 1), 2.5)]).skill == pytest.approx(0.5)
+def several(*heads):
+    """(scorer, its score) of outputs given as (targets, predictions, loss)."""
+    y, p, losses = zip(*heads, strict=True)
+    y = tuple(np.asarray(item, float) for item in y)
+    scorer = Scorer.of(Setup(None, True, None, losses=losses, y=y))
+    return scorer, scorer.scores(y, [np.asarray(item, float) for item in p])
+
+
+CLASSES = (LABELS, HOT, "sparse_categorical_crossentropy")
+MEAN = (np.arange(6.0), np.full((6, 1), 2.5), "mse")
+
+
+def test_skills_of_several_outputs_are_averaged_and_scores_are_not():
+    scorer, found = several(CLASSES, MEAN)
+    assert (scorer.name, scorer.chance, found.score) == ("accuracy", 0.5, 1.0)
+    assert found.skill == pytest.approx(0.5)
+    scorer, found = several(MEAN, CLASSES)
+    assert (scorer.name, scorer.chance) == ("r2", 0)
+    assert found.score == pytest.approx(0) and found.skill == pytest.approx(0.5)
+    assert [head.score for head in found.heads] == pytest.approx([0, 1])
+
+
+@each(
+    "left_out",
+    [
+        (np.arange(6.0), np.zeros((6, 1)), None),  # not trained
+        (np.full(6, 2.5), np.zeros((6, 1)), "mse"),  # always the same number
+        (np.arange(12.0).reshape(6, 2), np.zeros((6, 5)), "mse"),  # another size
+    ],
+)
+def test_an_output_that_cannot_be_scored_leaves_the_others_scores_alone(left_out):
+    _, found = several(CLASSES, left_out)
+    assert (found.score, found.skill, found.heads[1]) == (1.0, 1.0, None)
+
+
+def test_an_output_that_is_not_trained_does_not_stand_for_the_network():
+    scorer, found = several((np.arange(6.0), np.zeros((6, 1)), None), CLASSES)
+    assert (scorer.head, scorer.name, found.score, found.skill) == (1, "accuracy", 1.0, 1.0)
+    scorer, _ = several((np.arange(6.0), np.zeros((6, 1)), None))
+    assert scorer.name == "r2"  # no loss is named at all: it is scored all the same
+
+
+def test_an_output_that_is_nan_leaves_the_network_without_skill():
+    assert math.isnan(several(CLASSES, (np.arange(6.0), np.full((6, 1), np.nan), "mse"))[1].skill)
 
 
 def test_rows_of_shares_are_scored_by_their_largest():

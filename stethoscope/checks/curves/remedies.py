@@ -235,7 +235,7 @@ def judge(training: TrainingEvidence | None, alone: str, other: str, bad: bool, 
     if training.skill >= WELL or (tried and training.skill >= FAIR):
         sentence = "Here the model learns all the same."
         return Judgement(
-            Severity.LOW, 0.5, sentence, (Number(f"{training.score_name} at the end", _score(training)),), ""
+            Severity.LOW, 0.5, sentence, (Number(f"{training.score_title} at the end", _score(training)),), ""
         )
     return Judgement(Severity.MEDIUM, 0.5, "", (), "")
 
@@ -259,7 +259,9 @@ def _shown(training: TrainingEvidence, trial: Trial, bad: bool) -> Judgement:
     wrong = trial.effect >= MUCH or (before <= NOTHING and trial.effect > NOTHING)
     severity = Severity.HIGH if wrong else Severity.MEDIUM
     after = sum(run.final.score for run in trial.runs) / len(trial.runs) if trial.runs else float("nan")
-    sentence = f"Scaled, the same training ends at {training.score_name} {after:.3g} instead of {_score(training):.3g}."
+    sentence = (
+        f"Scaled, the same training ends at {training.score_title} {after:.3g} instead of {_score(training):.3g}."
+    )
     return Judgement(severity, 0.9 if bad else 0.75, sentence, _pictures(training, trial), trial.id)
 
 

@@ -189,6 +189,8 @@ class Scores:
     only_a_right: int | None = None
     """Rows; None where there are no classes."""
     only_b_right: int | None = None
+    output: str = ""
+    """The first model's output that is scored, where there are several."""
 
 
 @dataclass(frozen=True)

@@ -26,14 +26,20 @@ _Z = 1.959964
 def scored(
     left: Feed, right: Feed, outputs: Sequence[OutputPair], labels: Sequence[str | float] | None
 ) -> Scores | None:
-    """How often each is right; None without labels that fit.
+    """How often each is right, by the first output that the labels fit; None where they fit none.
 
     The interval is that of a difference of paired shares (Newcombe, Interval estimation for the difference between independent
     proportions, 1998, simplest paired form): 95 %. For numbers, the metric is the mean absolute error.
     """
-    if labels is None or not outputs:
+    if labels is None:
         return None
-    a, b = left[outputs[0].a], right[outputs[0].b]
+    found = ((pair.a, _scored(left[pair.a], right[pair.b], labels)) for pair in outputs)
+    return next(
+        (replace(scores, output=name if len(outputs) > 1 else "") for name, scores in found if scores is not None), None
+    )
+
+
+def _scored(a: npt.NDArray[Any], b: npt.NDArray[Any], labels: Sequence[str | float]) -> Scores | None:
     if a.shape != b.shape or a.dtype.kind != "f" or a.ndim != 2 or len(a) != len(labels):
         return None
     truth = _numbers(labels)

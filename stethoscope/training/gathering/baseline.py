@@ -149,35 +149,48 @@ class HeldOut:
     @property
     def scale(self) -> TargetScale:
         """What the targets are."""
-        return self.scorer.scales[0]
+        return self.scorer.scale
 
 
 def held_out(bound: Bound, architecture: Architecture, fit: FitSettings) -> HeldOut:
-    """Splits the rows of the first output that has targets: the tail if `fit` says validation_split, else a stratified draw.
+    """Splits the rows of the output that a network is scored by: the tail if `fit` says validation_split, else a stratified draw.
 
     Raises:
         BadInput: there are no inputs or targets, or too few rows.
     """
     names = [spec.name for spec in architecture.outputs]
-    index, output = next(
-        ((place, name) for place, name in enumerate(names) if name in bound.targets), (0, names[0] if names else "")
-    )
     if bound.problem or not bound.inputs:
         raise BadInput(bound.problem or "The data: expected inputs, got none. Add them as x.")
-    if output not in bound.targets:
+    known = [name for name in names if name in bound.targets]
+    if not known:
         raise BadInput(f"The data: expected targets for {names}, got none. Add them as y.")
+    output, scorer = _scored_output(bound, architecture, fit, names, known)
     targets = bound.targets[output]
     rows = {len(array) for array in (*bound.inputs.values(), targets) if array.ndim}
     if len(rows) != 1 or min(rows) < MIN_ROWS:
         raise BadInput(
             f"The baselines: expected at least {MIN_ROWS} rows, the same number in each array, got {sorted(rows)}."
         )
-    loss = named_loss(architecture, fit, names, modern=True)[index]
-    if loss is None:
-        loss, _ = assumed_loss(architecture, index, targets)
-    scorer = Scorer.of(Setup(config=None, modern=True, weights=None, losses=(loss,), y=(targets,)))
-    train, test = _split(scorer.scales[0], targets, fit.validation_split or 0.0)
+    train, test = _split(scorer.scale, targets, fit.validation_split or 0.0)
     return HeldOut(output, targets, scorer, train, test)
+
+
+def _scored_output(
+    bound: Bound, architecture: Architecture, fit: FitSettings, names: list[str], known: list[str]
+) -> tuple[str, Scorer]:
+    """The output that stands for the network (the rule is the training's), with its scorer."""
+    losses = dict(zip(names, named_loss(architecture, fit, names, modern=True), strict=True))
+    if all(losses[name] is None for name in known):
+        losses = {name: assumed_loss(architecture, names.index(name), bound.targets[name])[0] for name in known}
+    setup = Setup(
+        config=None,
+        modern=True,
+        weights=None,
+        losses=tuple(losses[name] for name in known),
+        y=tuple(bound.targets[name] for name in known),
+    )
+    scorer = Scorer.of(setup)
+    return known[scorer.head], Scorer((scorer.scale,))
 
 
 def compare_baselines(

@@ -127,14 +127,16 @@ def lowest_loss(setup: Setup) -> float:
 def fitted_fraction(setup: Setup, outputs: Sequence[Array]) -> float:
     """Share of the targets that predictions get right: the class, or the number within `TOLERANCE` of the spread (all, from R² `EXPLAINED`); 0 … 1."""
     scales = Scorer.of(setup).scales
-    found = [_fitted(scale, y, p) for scale, y, p in zip(scales, setup.y, outputs, strict=False)]
+    found = [
+        _fitted(scale, y, p) for scale, y, p in zip(scales, setup.y, outputs, strict=False) if scale.kind != "none"
+    ]
     return float(np.mean(found)) if found else 0.0
 
 
 def guessing_fraction(setup: Setup) -> float:
     """What always the same answer gets right."""
-    scales = Scorer.of(setup).scales
-    return float(np.mean([scale.chance for scale in scales])) if scales else 0.0
+    chances = [scale.chance for scale in Scorer.of(setup).scales if scale.kind != "none"]
+    return float(np.mean(chances)) if chances else 0.0
 
 
 def _fitted(scale: TargetScale, y: Array, p: Array) -> float:
@@ -176,12 +178,13 @@ def _switched_off(path: str, entry: Entry) -> list[str]:
 
 
 def _classes(setup: Setup) -> Array:
-    """A class for each row where the first output's targets are classes; one class for all otherwise."""
-    scale = next(iter(Scorer.of(setup).scales), TargetScale("none"))
-    if scale.kind not in ("two-values", "class-numbers", "one-hot") or not setup.y:
+    """A class for each row where the targets that stand for the network are classes; one class for all otherwise."""
+    scorer = Scorer.of(setup)
+    if scorer.scale.kind not in ("two-values", "class-numbers", "one-hot"):
         return np.zeros(setup.rows, np.int64)
-    flat = setup.y[0].reshape(len(setup.y[0]), -1)
-    if scale.kind == "one-hot" and setup.y[0].ndim == 2:
+    targets = setup.y[scorer.head]
+    flat = targets.reshape(len(targets), -1)
+    if scorer.scale.kind == "one-hot" and targets.ndim == 2:
         return np.asarray(flat.argmax(axis=1))
     return np.unique(flat[:, 0], return_inverse=True)[1].reshape(-1)
 

@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from stethoscope.checks.findings import Proof
 from stethoscope.checks.fixes import Fix
@@ -14,6 +15,7 @@ from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fit_settings import EarlyStopping
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.evidence.training import RunCurve
+from stethoscope.program.model_config import is_model, walk
 from stethoscope.program.setup import Setup
 from stethoscope.training.compare import Trainers
 from stethoscope.training.crash import FitCrash
@@ -83,6 +85,8 @@ class Prover:
         if before.too_slow:
             return Proof("skipped", before.too_slow)
         after = self._fixed_runs(after_setup, before, share)
+        if len(self.base.y) > 1:
+            before, after = _by_output(before, after, changed_outputs(self.base, fixed), self.base.outputs)
         same_loss = self.base.losses == fixed.losses and not kinds & _NEW_SCALE
         return judged(before, after, same_loss=same_loss, honest=bool(kinds & _HONEST))
 
@@ -149,7 +153,12 @@ class Prover:
 
     def _seeds(self, trainer: Trainer, setup: Setup, per_run: float, seeds: int, final_against: Setup | None) -> Runs:
         scorer = Scorer.of(final_against or setup)
-        runs = Runs(metric=scorer.name, held_out=bool(setup.y_val), rows=_scored_rows(setup))
+        runs = Runs(
+            metric=scorer.name,
+            held_out=bool(setup.y_val),
+            rows=_scored_rows(setup),
+            metrics=tuple(scale.metric for scale in scorer.scales),
+        )
         epochs = setup.epochs
         for seed in range(seeds):
             part = (time.perf_counter() - self._begin) / self.time_s
@@ -189,6 +198,30 @@ def _kinds(fixes: Sequence[Fix]) -> frozenset[str]:
         if isinstance(fix, Combined):
             found |= _kinds(fix.fixes)
     return frozenset(found)
+
+
+def changed_outputs(base: Setup, fixed: Setup) -> list[int]:
+    """The outputs whose loss, targets or own layer a fix changes."""
+    before, after = _layers(base), _layers(fixed)
+    return [
+        place
+        for place, (name, old, new) in enumerate(zip(base.outputs, base.y, fixed.y, strict=False))
+        if new is not old or fixed.losses[place] != base.losses[place] or before.get(name) != after.get(name)
+    ]
+
+
+def _layers(setup: Setup) -> dict[str, Any]:
+    if setup.config is None or not is_model(setup.config):
+        return {}
+    return {path: entry["config"] for path, entry in walk(setup.config)}
+
+
+def _by_output(before: Runs, after: Runs, changed: Sequence[int], names: Sequence[str]) -> tuple[Runs, Runs]:
+    """A change of one output is judged by that one's score; any other by the mean skill of all."""
+    if len(changed) != 1:
+        return before.of_all_outputs(), after.of_all_outputs()
+    place = changed[0]
+    return before.of_output(place, names[place]), after.of_output(place, names[place])
 
 
 def _scored_rows(setup: Setup) -> int:

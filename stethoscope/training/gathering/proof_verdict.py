@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from stethoscope.checks.findings import Curves, Line, Proof, Verdict
-from stethoscope.evidence.training import RunCurve
+from stethoscope.evidence.training import HeadScore, RunCurve, Scores
 from stethoscope.training.compare import MIN_EFFECT, compare, skill_of
 
 LOWER_LOSS = 0.8
@@ -30,6 +30,8 @@ class Runs:
     """Whether scores are of validation rows."""
     rows: int = 0
     """Rows the scores are of."""
+    metrics: tuple[str, ...] = ()
+    """Of several outputs, what each is scored by."""
     epochs: float = 0.0
     epochs_share: float = 1.0
     """Part of the epochs asked for that there was time for."""
@@ -41,6 +43,15 @@ class Runs:
     def scores(self) -> tuple[float, ...]:
         """The final score of each seed."""
         return tuple(_score(curve) for curve in self.curves)
+
+    def of_output(self, place: int, name: str) -> Runs:
+        """The same runs by the score and skill of one of several outputs."""
+        curves = [_rescored(curve, lambda scores: scores.heads[place]) for curve in self.curves]
+        return replace(self, curves=curves, metric=f"{self.metrics[place]} of {name}", metrics=(self.metrics[place],))
+
+    def of_all_outputs(self) -> Runs:
+        """The same runs by the mean skill of several outputs: their scores are in metrics of their own."""
+        return replace(self, curves=[_rescored(curve, _mean_skill) for curve in self.curves], metric="mean skill")
 
 
 def judged(before: Runs, after: Runs, *, same_loss: bool, honest: bool = False) -> Proof:
@@ -76,7 +87,7 @@ def judged(before: Runs, after: Runs, *, same_loss: bool, honest: bool = False) 
         return replace(
             found, verdict="helps" if finite else "no_difference", message=f"{before.crash} With the fix {reached}."
         )
-    if after.metric != before.metric or after.held_out != before.held_out:
+    if (after.metric, after.metrics) != (before.metric, before.metrics) or after.held_out != before.held_out:
         return replace(found, verdict="skipped", message="Not judged: scores before and after are of different kinds.")
     result = compare(before.curves, after.curves, rows=after.rows, same_loss=same_loss)
     least = max(MIN_EFFECT, 3.0 / max(1, after.rows)) * (1.0 if len(seeds) > 1 else 2.0)
@@ -178,6 +189,24 @@ def _by_epoch(curve: RunCurve) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 def _by_step(curve: RunCurve) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return tuple(float(step) for step in curve.steps), curve.loss
+
+
+def _rescored(curve: RunCurve, head: Callable[[Scores], HeadScore]) -> RunCurve:
+    """The run with its first and last scores by other means; between them there are none."""
+
+    def seen(scores: Scores) -> Scores:
+        if not scores.heads:
+            return scores
+        by = head(scores)
+        return replace(scores, score=by.score, skill=by.skill, val_score=by.val_score, val_skill=by.val_skill)
+
+    return replace(
+        curve, start=seen(curve.start), final=seen(curve.final), epoch_score=(), val_score=(), score_epochs=()
+    )
+
+
+def _mean_skill(scores: Scores) -> HeadScore:
+    return HeadScore(scores.skill, scores.skill, scores.val_skill, scores.val_skill)
 
 
 def _score(curve: RunCurve) -> float:

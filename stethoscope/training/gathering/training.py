@@ -132,7 +132,11 @@ class Gatherer:
         setup = self.setup
         scorer = trainer.evaluation.scorer(setup)
         evidence = replace(
-            evidence, score_name=scorer.name, chance=scorer.chance, expected_initial_loss=expected_loss(setup)
+            evidence,
+            score_name=scorer.name,
+            chance=scorer.chance,
+            score_output=setup.outputs[scorer.head] if len(scorer.scales) > 1 and setup.outputs else "",
+            expected_initial_loss=expected_loss(setup),
         )
         slow = trainer.step_s * math.ceil(setup.epochs * evidence.steps_per_epoch) > BASE_SHARE * self.time_s
         share = SLOW_BASE_SHARE if slow else BASE_SHARE

@@ -63,6 +63,15 @@ def test_labels_that_do_not_fit_score_nothing(a, labels):
     assert scores(a, a, labels) is None
 
 
+def test_of_several_outputs_the_first_that_labels_fit_is_scored_and_named():
+    maps, classes = np.zeros((3, 2, 2), np.float32), np.eye(3, dtype=np.float32)
+    left, right = {"map": maps, "kind": classes}, {"map": maps, "kind": classes[[0, 1, 1]]}
+    pairs = [compared(name, name, left[name], right[name], LIMITS) for name in left]
+    found = scored(left, right, pairs, [0, 1, 2])
+    assert (found.output, found.a, found.b) == ("kind", 1.0, pytest.approx(2 / 3))
+    assert scores(classes, classes, [0, 1, 2]).output == ""
+
+
 @each(
     ("left", "right", "within"),
     [

@@ -9,10 +9,10 @@ import pytest
 
 from stethoscope.data.rows import bind_all
 from stethoscope.errors import BadInput
-from stethoscope.evidence.baseline import BaselineEvidence
+from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, Score, with_network
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.training.gathering.baseline import compare_baselines
-from stethoscope.types import Architecture, CompileSettings
+from stethoscope.types import Architecture, CompileSettings, TensorSpec
 from tests.data.test_binding import model
 
 RANDOM = np.random.default_rng(0)
@@ -94,3 +94,24 @@ def test_data_without_targets_is_refused():
     architecture = compiled("mse")
     with pytest.raises(BadInput, match="Add them"):
         compare_baselines(bind_all({"x": X}, architecture), architecture, FitSettings(), 1.0)
+
+
+def test_the_output_is_the_one_that_a_training_is_scored_by():
+    two = dataclasses.replace(
+        model(), outputs=(TensorSpec("spare", None, "float32"), TensorSpec("kind", None, "float32"))
+    )
+    y = {"spare": X[:, 1], "kind": (X[:, 0] > 0).astype(int)}
+    for loss, output in (({"kind": "sparse_categorical_crossentropy"}, "kind"), ({"spare": "mse"}, "spare")):
+        settings = CompileSettings(None, "adam", 1e-3, (), {"loss": loss})
+        architecture = dataclasses.replace(two, compile=settings)
+        found = compare_baselines(bind_all({"x": X, **y}, architecture), architecture, FitSettings(), 3.0)
+        assert found.output == output
+        assert found.best.model != "this network"
+
+
+def test_the_best_baseline_is_no_network():
+    plain = baselines((X[:, 0] > 0).astype(int), "sparse_categorical_crossentropy")
+    network = NetworkScore(Score("this network", 1.0, 1.0, 1.0), True, True)
+    assert with_network(plain, network).best == plain.best
+    assert plain.scored_as("accuracy", "") and plain.scored_as("accuracy", plain.output)
+    assert not plain.scored_as("r2", "") and not plain.scored_as("accuracy", "another")
