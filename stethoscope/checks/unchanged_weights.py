@@ -17,7 +17,15 @@ from stethoscope.checks.curves.pictures import by_layer
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.advice import Advice
-from stethoscope.evidence.blocking import median_norm
+from stethoscope.evidence.blocking import (
+    DEAD,
+    FROZEN,
+    GRADIENT_ZERO,
+    SATURATED,
+    BlockedLayer,
+    gravest_first,
+    median_norm,
+)
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import LayerTraining
 
@@ -39,12 +47,13 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         return
     skill = base_skill(training)
     names = ", ".join(layer.path for layer in still[:4]) + (" …" if len(still) > 4 else "")
-    fault, reason = _reason(still)
+    fault, kind, reason = _reason(still)
+    first = gravest_first([BlockedLayer(layer.path, kind) for layer in still])[0].path
     yield Finding(
         fault=fault,
         severity=Severity.LOW if skill >= GOOD_SKILL else Severity.MEDIUM,
         confidence=0.6,
-        where=still[0].path,
+        where=first,
         message=(
             f"{names} {'is' if len(still) == 1 else 'are'} trainable but did not change in "
             f"{training.base[0].steps_done:,} updates: {reason}."
@@ -57,25 +66,26 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
                 [layer.relative_change or 0.0 for layer in trained],
                 Mark(_TOLERANCE, "unchanged"),
             ),
-            Number("relative change", still[0].relative_change or 0.0, threshold=_TOLERANCE),
+            Number("relative change", max(layer.relative_change or 0.0 for layer in still), threshold=_TOLERANCE),
         ),
         fix=Advice(
             text=(
-                f"Find what keeps the gradient from {still[0].path}: a later layer that does not use its output, units "
+                f"Find what keeps the gradient from {first}: a later layer that does not use its output, units "
                 "that never fire, or an operation without a gradient. Remove the layer if it serves nothing."
             )
         ),
     )
 
 
-def _reason(still: list[LayerTraining]) -> tuple[Fault, str]:
+def _reason(still: list[LayerTraining]) -> tuple[Fault, str, str]:
+    """(the fault, what blocks in the words of `blocking`, a clause)."""
     if all(layer.dead_fraction and layer.dead_fraction[-1] >= _DEAD for layer in still):
-        return Fault.INITIALISATION, "none of its units ever fires"
+        return Fault.INITIALISATION, DEAD, "none of its units ever fires"
     if all(layer.saturated_fraction and layer.saturated_fraction[-1] >= _SATURATED for layer in still):
-        return Fault.ACTIVATION, "its activation is saturated"
+        return Fault.ACTIVATION, SATURATED, "its activation is saturated"
     if all(median_norm(layer) == 0 or not layer.gradient_norm for layer in still):
-        return Fault.ARCHITECTURE, "no gradient reaches it"
-    return Fault.LEARNING_RATE, "its updates are too small to change it"
+        return Fault.ARCHITECTURE, GRADIENT_ZERO, "no gradient reaches it"
+    return Fault.LEARNING_RATE, FROZEN, "its updates are too small to change it"
 
 
 CHECK = Check(

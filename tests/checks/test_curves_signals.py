@@ -95,6 +95,13 @@ def test_a_trainable_layer_that_does_not_move():
     side = layer("side", 0.0, relative_change=0.0)
     (finding,) = found("unchanged-weights", training=training(layers=(side, layer("last", 0.1))))
     assert (finding.where, finding.fault) == ("side", Fault.ARCHITECTURE)
+    # What keeps the gradient away lies right behind the last of several; what is dead stands before what follows from it.
+    before = layer("before", 0.0, relative_change=0.0)
+    (finding,) = found("unchanged-weights", training=training(layers=(before, side, layer("last", 0.1))))
+    assert finding.where == "side"
+    dead = [layer(name, 0.0, relative_change=0.0, dead_fraction=(1.0,)) for name in ("one", "two")]
+    (finding,) = found("unchanged-weights", training=training(layers=(*dead, layer("last", 0.1))))
+    assert (finding.where, finding.fault) == ("one", Fault.INITIALISATION)
     frozen = layer("side", 0.0, relative_change=0.0, trainable=False)
     assert not found("unchanged-weights", training=training(layers=(frozen, layer("last", 0.1))))
 
