@@ -32,6 +32,11 @@ class Status(enum.StrEnum):
     CANCELLED = "cancelled"
     REFUSED = "refused"
 
+    @property
+    def words(self) -> str:
+        """For people: "out of memory"."""
+        return self.value.replace("_", " ")
+
 
 class UploadKind(enum.StrEnum):
     """What a file that somebody sent is."""

@@ -42,7 +42,7 @@ class Shown:
 
 def choose(entry: Entry, architecture: Architecture) -> Shown:
     """Draws the settings in one row."""
-    sequence, image = open_sizes(architecture)
+    sequence, image = _open_kinds(architecture)
     row = st.grid(4 + sequence + image, min_column_width=140, vertical_alignment="bottom")
     colour_cell, batch_cell, *size_cells, column_cell, csv_cell = (row.cell() for _ in range(4 + sequence + image))
     with batch_cell:
@@ -85,7 +85,7 @@ def choose(entry: Entry, architecture: Architecture) -> Shown:
     return Shown(batch, sizes, measures, columns, colours, legend)
 
 
-def open_sizes(architecture: Architecture) -> tuple[bool, bool]:
+def _open_kinds(architecture: Architecture) -> tuple[bool, bool]:
     """Whether inputs leave a sequence length open, and whether they leave an image size open."""
     images = [is_image(spec) for spec, _ in open_axes(architecture.inputs)]
     return not all(images), any(images)

@@ -72,7 +72,7 @@ def result(state: JobState) -> str:
     if state.result is None:
         return "running" if state.status == "running" else "waiting"
     compared = _comparison(state)
-    return state.result.status.value.replace("_", " ") if compared is None else compared.verdict.replace("_", " ")
+    return state.result.status.words if compared is None else compared.verdict.replace("_", " ")
 
 
 def _comparison(state: JobState) -> Comparison | None:

@@ -22,7 +22,7 @@ def endurance(results: Mapping[str, JobResult], reports: Mapping[str, EnduranceR
     for call, result in results.items():
         console.print(f"[bold]{escape(call)}[/]")
         if result.status is not Status.OK:
-            status = result.status.value.replace("_", " ")
+            status = result.status.words
             console.print(f"  [red]{status}[/]  {escape(result.reason)}", soft_wrap=True)
         report = reports[call]
         if report is None:
@@ -48,7 +48,7 @@ def lowering(report: Lowered) -> None:
     table = Table("change", "peak", "saved", "ms a sample", "outputs differ by", "")
     for trial in (report.present, *report.ranked):
         saved, time_s, gap = report.saved_fraction(trial), trial.time_per_sample_s, trial.max_abs_diff
-        ended = trial.status.value.replace("_", " ") if trial.status else "not run"
+        ended = trial.status.words if trial.status else "not run"
         table.add_row(
             escape(trial.alternative.title),
             "" if trial.peak_bytes is None else human_bytes(trial.peak_bytes),

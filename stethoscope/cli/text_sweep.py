@@ -34,7 +34,7 @@ def sweep(results: Mapping[str, JobResult], advice: Lowered | None = None) -> No
     for call, result in results.items():
         name, swept = escape(call), sweeps[call]
         if result.status is not Status.OK:
-            status = result.status.value.replace("_", " ")
+            status = result.status.words
             console.print(f"{name}: [red]{status}[/]  {escape(result.reason)}", soft_wrap=True)
         if swept is None:
             continue

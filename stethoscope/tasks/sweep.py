@@ -224,15 +224,7 @@ class _State:
         otherwise = Otherwise(before.largest_batch, before.largest_batches)
         self.running = RunningBatch(batch_size, size, above, last, otherwise)
         self.checks.append(
-            Point(
-                batch_size,
-                self.style,
-                fit.predict(batch_size),
-                status=Status.OUT_OF_MEMORY,
-                reason=ending,
-                size=size,
-                size_from=self.size_from,
-            )
+            self._planned(size, batch_size, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending)
         )
         self.context.report("check", _SHARE, named(batch_size, size))
         self.keep()
@@ -304,15 +296,17 @@ class _State:
             needed = max(fit.predict(batch_size), fit.loading_peak_bytes)
             reason = f"Not started: {human_bytes(needed)} expected, {human_bytes(limit)} allowed."
         if fit is None or reason:
-            refused = Point(batch_size, self.style, expected, status=Status.REFUSED, reason=reason)
-            return replace(refused, size=size, size_from=self.size_from), None
+            return self._planned(size, batch_size, expected, status=Status.REFUSED, reason=reason), None
         return self._run(size, feed, batch_size, fit)
+
+    def _planned(self, size: int | None, batch_size: int, expected_bytes: int | None, **more: Any) -> Point:
+        """A batch before it is run."""
+        return Point(batch_size, self.style, expected_bytes, size=size, size_from=self.size_from, **more)
 
     def _run(self, size: int | None, feed: Feed, batch_size: int, fit: PeakFit) -> tuple[Point, int | None]:
         """The batch, with the highest peak of its calls; and the mean, for the line."""
         calibration = batch_size in fit.probes
-        point = Point(batch_size, self.style, fit.predict(batch_size), calibration=calibration)
-        point = replace(point, size=size, size_from=self.size_from)
+        point = self._planned(size, batch_size, fit.predict(batch_size), calibration=calibration)
         try:
             rows = self.given.batching.take(feed, batch_size)
             found = probe(self.context, self.call, rows, batch_size)
