@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.activations.reduced import Layout
-from stethoscope.architecture.endings import CAN_DIE, FLAT_ENDS
+from stethoscope.architecture.activations import CAN_DIE, FLAT_ENDS
 
 Array = npt.NDArray[Any]
 TOP_SAMPLES = 8

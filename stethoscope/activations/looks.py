@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import SOFTMAX
 from stethoscope.types import Architecture, Layer
 
 Array = npt.NDArray[Any]
@@ -158,7 +159,7 @@ def attention_layers(architecture: Architecture) -> tuple[str, ...]:
 def holds_scores(layer: Layer, by_path: dict[str, Layer]) -> bool:
     """Whether a layer computes attention (Keras) or its output is attention scores (a graph's softmax)."""
     kind = layer.type.lower().replace("_", "")
-    if kind != "softmax":
+    if kind != SOFTMAX.name:
         return "attention" in kind
     shape = layer.output_shape
     if shape is not None and (len(shape) < 3 or shape[-1] == 1):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from stethoscope.architecture import dynamic_sizes
-from stethoscope.architecture.layer_kinds import plain_type
+from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.model_shape import in_order
 from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, usual
 from stethoscope.errors import BadSetting

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stethoscope.architecture import windows
-from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
+from stethoscope.architecture.activations import plain_type
+from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, positions, usual
 from stethoscope.types import Architecture, Layer, Shape
 

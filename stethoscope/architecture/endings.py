@@ -1,45 +1,15 @@
-"""The last layers before an output: which activations apply to its values, and which layer made its units.
-
-Where a layer's activation is flat: which outputs count as saturated, and which layers can have dead units.
-"""
+"""The last layers before an output: which activations apply to its values, and which layer made its units."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from stethoscope.architecture.activations import LEAKY_RELU, LINEAR, OPERATORS, RELU, known
 from stethoscope.architecture.losses import settings_of, snake
 from stethoscope.types import Architecture, Layer, TensorSpec
 
-_ACTIVATION_TYPES = {
-    "softmax": "softmax",
-    "logsoftmax": "log_softmax",
-    "sigmoid": "sigmoid",
-    "logistic": "sigmoid",
-    "hardsigmoid": "hard_sigmoid",
-    "logsigmoid": "log_sigmoid",
-    "tanh": "tanh",
-    "hardtanh": "hard_tanh",
-    "softsign": "softsign",
-    "relu": "relu",
-    "relu6": "relu6",
-    "thresholdedrelu": "relu",
-    "leakyrelu": "leaky_relu",
-    "elu": "elu",
-    "selu": "selu",
-    "celu": "celu",
-    "gelu": "gelu",
-    "prelu": "prelu",
-    "softplus": "softplus",
-    "silu": "silu",
-    "swish": "silu",
-    "mish": "mish",
-    "exp": "exponential",
-    "exponential": "exponential",
-}
-"""Layers and operators that are an activation, by their type in lower case without underscores."""
 _KEEP_VALUES = frozenset(
     [
         "dropout",
@@ -98,28 +68,6 @@ _NO_ACTIVATION = frozenset(
     ]
 )
 """Known not to bound their output when their configuration names no activation."""
-_ALIASES = {"swish": "silu", "exp": "exponential", "re_lu": "relu"}
-RANGES: Mapping[str, tuple[float, float]] = {
-    "sigmoid": (0.0, 1.0),
-    "hard_sigmoid": (0.0, 1.0),
-    "softmax": (0.0, 1.0),
-    "tanh": (-1.0, 1.0),
-    "hard_tanh": (-1.0, 1.0),
-    "softsign": (-1.0, 1.0),
-    "relu": (0.0, math.inf),
-    "relu6": (0.0, 6.0),
-    "softplus": (0.0, math.inf),
-    "exponential": (0.0, math.inf),
-    "elu": (-1.0, math.inf),
-    "selu": (-1.7581, math.inf),
-    "celu": (-1.0, math.inf),
-    "silu": (-0.2785, math.inf),
-    "gelu": (-0.17, math.inf),
-    "mish": (-0.3088, math.inf),
-    "log_softmax": (-math.inf, 0.0),
-    "log_sigmoid": (-math.inf, 0.0),
-}
-"""Smallest and largest value an activation can put out, with Keras' default settings. Source: keras.io/api/layers/activations."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +88,8 @@ class Ending:
 
 def activation_of(layer: Layer) -> str:
     """The activation a layer applies, by Keras' lower-case name; "linear" when none."""
-    if _kind(layer) in _ACTIVATION_TYPES:
-        return _ACTIVATION_TYPES[_kind(layer)]
+    if _kind(layer) in OPERATORS:
+        return OPERATORS[_kind(layer)].name
     config: Mapping[str, Any] = layer.config
     inner = config.get("layer") or config.get("forward_layer")
     if layer.type in ("TimeDistributed", "Bidirectional") and isinstance(inner, Mapping):
@@ -152,8 +100,13 @@ def activation_of(layer: Layer) -> str:
         named = value.get("config")
         name = named.get("name") if isinstance(named, Mapping) and value.get("class_name") == "function" else None
         value = name or value.get("class_name")
-    found = snake(str(value)) if value else "linear"
-    return "linear" if found in ("none", "identity") else _ALIASES.get(found, found)
+    return activation_name(str(value)) if value else LINEAR.name
+
+
+def activation_name(value: str) -> str:
+    """An activation by Keras' lower-case name, whatever it was called; one that is not known keeps its own."""
+    activation = known(value)
+    return snake(value) if activation is None else activation.name
 
 
 def ending_of(architecture: Architecture, index: int, spec: TensorSpec) -> Ending:
@@ -167,7 +120,7 @@ def ending_of(architecture: Architecture, index: int, spec: TensorSpec) -> Endin
     moved = False
     for layer in chain:
         name = activation_of(layer)
-        if name != "linear":
+        if name != LINEAR.name:
             applied.append((name, _axis_size(layer)))
         elif not applied and layer is not chain[-1] and layer.type != "Activation":
             moved = True
@@ -183,9 +136,9 @@ def _chain(end: Layer, by_path: Mapping[str, Layer]) -> list[Layer]:
     activated = pooled = False
     while len(chain) < 16:
         kind = _kind(chain[-1])
-        activated = activated or activation_of(chain[-1]) != "linear"
+        activated = activated or activation_of(chain[-1]) != LINEAR.name
         pooled = pooled or kind in _KEEP_RANGE
-        if kind not in _KEEP_RANGE and kind not in _KEEP_VALUES and kind not in _ACTIVATION_TYPES:
+        if kind not in _KEEP_RANGE and kind not in _KEEP_VALUES and kind not in OPERATORS:
             break
         before = _only_source(chain[-1], by_path)
         if (
@@ -206,7 +159,7 @@ def _only_source(layer: Layer, by_path: Mapping[str, Layer]) -> Layer | None:
 
 def _understood(layer: Layer) -> bool:
     kind = _kind(layer)
-    known = kind in _ACTIVATION_TYPES or kind in _KEEP_VALUES or kind in _KEEP_RANGE or kind in _NO_ACTIVATION
+    known = kind in OPERATORS or kind in _KEEP_VALUES or kind in _KEEP_RANGE or kind in _NO_ACTIVATION
     return known or "activation" in layer.config or layer.type in ("TimeDistributed", "Bidirectional")
 
 
@@ -243,22 +196,7 @@ def _end_path(architecture: Architecture, index: int, spec: TensorSpec, by_path:
     return named[0].path if len(named) == 1 else ""
 
 
-FLAT_ENDS: Mapping[str, tuple[float | None, float | None]] = {
-    "sigmoid": (0.0067, 0.9933),
-    "softmax": (None, 0.9933),
-    "tanh": (-0.9999, 0.9999),
-    "hard_sigmoid": (0.0, 1.0),
-    "hard_tanh": (-1.0, 1.0),
-    "relu6": (None, 6.0),
-}
-"""(at or below, at or above): outputs there lie where the slope is below 0.007 (sigmoid and softmax at 0.9933, tanh beyond
-±5) or exactly 0. A ReLU has no upper end, and its lower one is what `CAN_DIE` is about; a softmax is flat where one unit
-takes all. Source: Glorot & Bengio, AISTATS 2010 (saturation of sigmoid and tanh); sigmoid(5) = 0.9933; Krizhevsky,
-Convolutional Deep Belief Networks on CIFAR-10, 2010 (ReLU6)."""
-CAN_DIE = frozenset({"relu", "relu6", "thresholded_relu"})
-"""Exactly 0, with slope 0, for a whole range of inputs. Source: Lu et al., Dying ReLU and Initialization, 2019."""
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "ConvLSTM", "Bidirectional", "RNN", "TimeDistributed")
-_OPERATORS = {"LOGISTIC": "sigmoid", "TANH": "tanh", "RELU": "relu", "RELU6": "relu6", "RELU_N1_TO_1": "hard_tanh"}
 _FUSED = ("fusedActivationFunction", "fused_activation_function", "fused_activation")
 
 
@@ -271,20 +209,18 @@ def activation_behind(layer: Layer | None, *, first: bool = True) -> str:
     """
     if layer is None or not first:
         return ""
-    if layer.type in _OPERATORS:
-        return _OPERATORS[layer.type]
     config: Mapping[str, Any] = layer.config
     if layer.type.startswith(_RECURRENT):
         inner = config.get("layer")
         if layer.type == "TimeDistributed" and isinstance(inner, dict):
             return activation_of(replace(layer, type=str(inner.get("class_name")), config=settings_of(config)))
         return ""
-    fused = next((str(config[key]).upper() for key in _FUSED if config.get(key)), "NONE")
-    if fused != "NONE":
-        return _OPERATORS.get(fused, snake(fused))
+    fused = activation_name(next((str(config[key]) for key in _FUSED if config.get(key)), LINEAR.name))
+    if fused != LINEAR.name:
+        return fused
     found = activation_of(layer)
-    if layer.type in ("ReLU", "Relu") and found == "relu":
+    if layer.type in ("ReLU", "Relu"):
         if config.get("negative_slope"):
-            return "leaky_relu"
-        return "relu6" if config.get("max_value") == 6 else "relu"
+            return LEAKY_RELU.name
+        return "relu6" if config.get("max_value") == 6 else RELU.name
     return found

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from stethoscope.architecture import keras_work, operator_work
+from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.concrete_shapes import Call, concrete_shapes
-from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.architecture.work import Given, Rule, Size, Unknown, Work, elements
 from stethoscope.models.formats import format_of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Mapping
 from typing import Any
+
+from stethoscope.architecture.activations import LINEAR, OPERATORS, Trait, known, named, plain_type
 
 
 class Kind(enum.StrEnum):
@@ -45,8 +46,7 @@ _NAMES: dict[Kind, str] = {
     "l2normalization localresponsenormalization lrn simplifiedlayernormalization skiplayernormalization "
     "batchnormalizationv1 batchnormalizationv2 syncbatchnormalization",
     Kind.DROPOUT: "dropout spatialdropout1d spatialdropout2d spatialdropout3d gaussiandropout gaussiannoise alphadropout",
-    Kind.ACTIVATION: "activation qactivation relu relu6 relun1to1 leakyrelu prelu elu selu gelu silu swish hardswish hardsigmoid "
-    "sigmoid logistic tanh softmax logsoftmax softplus softsign thresholdedrelu mish erf clip clipbyvalue",
+    Kind.ACTIVATION: " ".join(("activation qactivation erf clip clipbyvalue", *OPERATORS)),
     Kind.MERGE: "add addv2 addn sub subtract average biasadd residualadd",
     Kind.PRODUCT: "multiply mul dot matmul batchmatmul batchmatmulv2 batchmatmulv3 einsum div divide realdiv pow "
     "square sqrt rsqrt exp log maximum minimum",
@@ -60,10 +60,7 @@ _NAMES: dict[Kind, str] = {
 }
 _KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
-_OUTPUT_ONLY = frozenset(
-    {"relu", "relu6", "tanh", "sigmoid", "logistic", "softmax", "logsoftmax", "elu", "selu", "hardsigmoid"}
-)
-"""Activations whose derivative is a function of their output, so that the input need not be kept."""
+_SLOPE_FROM_OUTPUT = frozenset(map(plain_type, named(Trait.SLOPE_FROM_OUTPUT)))
 _COUNTED_AT_ONE_INPUT = {
     Kind.DENSE,
     Kind.CONVOLUTION,
@@ -73,11 +70,6 @@ _COUNTED_AT_ONE_INPUT = {
     Kind.AVERAGE,
     Kind.DROPOUT,
 }
-
-
-def plain_type(name: str) -> str:
-    """Returns a layer's or operator's type in one spelling: CONV_2D, Conv2D and keras_hub>Conv2D are "conv2d"."""
-    return re.sub(r"[^a-z0-9]", "", name.rsplit(">", 1)[-1].rsplit(".", 1)[-1].lower())
 
 
 def kind_of(type_name: str, parameters: int) -> Kind:
@@ -103,18 +95,19 @@ def activation_of(type_name: str, kind: Kind, config: Mapping[str, Any]) -> str:
     """Returns the non-linearity a layer applies, "" for none: an activation layer is its own."""
     name = plain_type(type_name)
     if kind is Kind.ACTIVATION and name not in ("activation", "qactivation"):
-        return name
+        return plain_type(OPERATORS[name].name) if name in OPERATORS else name
     value = config.get("activation", config.get("fusedActivationFunction", ""))
     if isinstance(value, Mapping):
         value = value.get("class_name", "")
-    text = plain_type(str(value or ""))
-    return "" if text in ("linear", "none") else text
+    text = str(value or "")
+    activation = known(text)
+    return plain_type(text if activation is None else "" if activation is LINEAR else activation.name)
 
 
 def reads_input(kind: Kind, activation: str) -> bool:
     """Whether the backward pass through this layer reads what went in, when it has or passes on a gradient."""
     if kind is Kind.ACTIVATION:
-        return activation not in _OUTPUT_ONLY
+        return activation not in _SLOPE_FROM_OUTPUT
     return kind in {
         Kind.ATTENTION,
         Kind.TRANSFORMER,
@@ -132,13 +125,13 @@ def reads_input(kind: Kind, activation: str) -> bool:
 def reads_output(kind: Kind, activation: str) -> bool:
     """Whether the backward pass through this layer reads what came out."""
     if kind in {Kind.ACTIVATION, Kind.DENSE, Kind.CONVOLUTION, Kind.NORMALIZATION}:
-        return activation in _OUTPUT_ONLY
+        return activation in _SLOPE_FROM_OUTPUT
     return kind in {Kind.POOLING, Kind.RECURRENT, Kind.OTHER}
 
 
 def keeps_before_activation(kind: Kind, activation: str) -> bool:
     """Whether a fused activation (gelu, swish) makes the backward pass read the value before it."""
-    return kind in {Kind.DENSE, Kind.CONVOLUTION} and bool(activation) and activation not in _OUTPUT_ONLY
+    return kind in {Kind.DENSE, Kind.CONVOLUTION} and bool(activation) and activation not in _SLOPE_FROM_OUTPUT
 
 
 def is_alias(kind: Kind) -> bool:

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stethoscope.architecture.layer_kinds import Kind, activation_of, kind_of, plain_type
+from stethoscope.architecture.activations import plain_type
+from stethoscope.architecture.layer_kinds import Kind, activation_of, kind_of
 from stethoscope.codec import plain
 from stethoscope.types import Architecture, Layer
 
@@ -35,7 +36,6 @@ _ALIASES = {
     "biasadd": "add",
     "mul": "multiply",
     "sub": "subtract",
-    "logistic": "sigmoid",
     "mean": "reducemean",
     "concatv2": "concatenate",
 }

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Literal
 
-from stethoscope.architecture.layer_kinds import plain_type
+from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.layer_looks import coarse_look, is_given_name, kind_word, looks_around, name_parts
 from stethoscope.architecture.model_shape import in_order
 from stethoscope.models.formats import format_of

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from stethoscope.architecture.activations import SOFTMAX, plain_type
 from stethoscope.architecture.dynamic_sizes import Resolver
-from stethoscope.architecture.layer_kinds import Kind, activation_of, calls, kind_of, plain_type
+from stethoscope.architecture.layer_kinds import Kind, activation_of, calls, kind_of
 from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Layer
@@ -246,7 +247,7 @@ def _attention(layer: LayerShape, layers: Sequence[LayerShape]) -> TransformerSh
         size = int(config.get("key_dim") or config.get("head_dim") or max(1, layer.width // heads))
         key_value_heads = int(config.get("num_key_value_heads") or heads)
         return TransformerShape(1, heads, layer.width, math.prod(layer.shape[:-1]), key_value_heads, size)
-    is_softmax = plain_type(layer.type) == "softmax" or layer.activation == "softmax"
+    is_softmax = SOFTMAX.name in (plain_type(layer.type), layer.activation)
     if is_softmax and len(layer.shape) == 3 and layer.shape[1] == layer.shape[2] and layer.shape[1] > 1:
         widths = Counter(other.width for other in layers if len(other.shape) == 2 and other.kind is Kind.DENSE)
         hidden = widths.most_common(1)[0][0] if widths else layer.shape[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.keras_work import einsum_macs
-from stethoscope.architecture.layer_kinds import plain_type
 from stethoscope.architecture.windows import window_of
 from stethoscope.architecture.work import Given, Rule, Unknown, Work, elements, per_element
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
+from stethoscope.architecture.activations import plain_type
+from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.architecture.windows import Axis, Reach, Stretch, Window, broadcast, join, window_of
 from stethoscope.types import Layer
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.concrete_shapes import ConcreteShapes, concrete_shapes
 from stethoscope.architecture.dynamic_sizes import INPUTS
-from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
+from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.architecture.model_shape import in_order
 from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.architecture.reach_rules import Step, after, windowed_axes

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from stethoscope.architecture.layer_kinds import Kind, kind_of, plain_type
+from stethoscope.architecture.activations import plain_type
+from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.types import Layer, Shape
 
 _KERNEL_LAST = re.compile(

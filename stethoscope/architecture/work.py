@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.architecture.layer_kinds import activation_of, kind_of, plain_type
+from stethoscope.architecture.activations import OPERATORS, plain_type
+from stethoscope.architecture.layer_kinds import activation_of, kind_of
 from stethoscope.types import Layer
 
 Size = tuple[int, ...]
@@ -104,33 +105,21 @@ class Given:
 
 Rule = Callable[[Given], Work]
 
-_PER_ELEMENT = {
-    "softmax": 5,
-    "logsoftmax": 5,
-    "silu": 2,
-    "swish": 2,
-    "mish": 1,
-    "gelu": 4,
-    "quickgelu": 2,
-    "hardsigmoid": 2,
-    "hardsilu": 3,
-    "hardswish": 3,
-    "clip": 2,
-    "clipbyvalue": 2,
-}
-"""Operations per element of activation functions made of counted operations: gelu is 0.5·x·(1 + erf(x / √2)), swish x·sigmoid(β·x)."""
+_PER_ELEMENT = {"quickgelu": 2, "clip": 2, "clipbyvalue": 2}
+"""Operations per element, beside those of activations."""
 
 
 def activation(given: Given, elements: int, key: str = "activation") -> Work:
     """The activation function that a layer applies to `elements` values; none counts nothing."""
     config = given.config if key == "activation" else {"activation": given.config.get(key)}
     name = activation_of(given.type, kind_of(given.type, given.layer.parameters), config)
-    return Work(0, _PER_ELEMENT.get(name, 0) * elements)
+    return Work(0, per_element(name) * elements)
 
 
 def per_element(name: str) -> int:
     """Operations per element of an activation function by its plain name."""
-    return _PER_ELEMENT.get(name, 0)
+    operator = OPERATORS.get(name)
+    return _PER_ELEMENT.get(name, 0) if operator is None else operator.operations
 
 
 def elements(size: Size) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.layer_settings import RemoveBias
@@ -27,7 +28,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         if (
             (layer.type in MATRICES or layer.type.startswith("DepthwiseConv"))
             and layer.config.get("use_bias", True) is True
-            and activation_inside(layer) == "linear"
+            and activation_inside(layer) == LINEAR.name
             and after is not None
             and after.type == "BatchNormalization"
             and after.config.get("center", True) is True

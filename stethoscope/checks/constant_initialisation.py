@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import initialiser_of
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
@@ -37,7 +38,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     severity = Severity.HIGH if trained else Severity.CRITICAL
     if learns_well(evidence.training):
         severity = Severity.MEDIUM
-    relu = activation_inside(first) == "relu"
+    relu = activation_inside(first) in RECTIFIERS
     yield Finding(
         fault=Fault.INITIALISATION,
         severity=severity,

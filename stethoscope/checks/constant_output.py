@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SIGMOID
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.checks.judging.shown import learns_nothing
@@ -71,7 +72,7 @@ def _one_class(output: OutputSummary, head: Head) -> str:
             f"{output.name} predicts class {predicted[0]} for every row, though the targets hold {len(counts)} classes."
         )
     one_sided = output.maximum < 0.5 or output.minimum > 0.5
-    if head.task == "binary" and head.units == 1 and head.activation == "sigmoid" and one_sided:
+    if head.task == "binary" and head.units == 1 and head.activation == SIGMOID.name and one_sided:
         side = "no" if output.maximum < 0.5 else "yes"
         return f"{output.name} says {side} to every row ({output.minimum:.3f} to {output.maximum:.3f})."
     return ""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LEAKY_RELU, RELU
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
@@ -97,7 +98,9 @@ def _finding(
                 (Mark(HALF, "half of the layer"),),
             ),
         ),
-        fix=ReplaceActivation(layer=worst, activation="leaky_relu", was="relu", layer_type=layer.type if layer else ""),
+        fix=ReplaceActivation(
+            layer=worst, activation=LEAKY_RELU.name, was=RELU.name, layer_type=layer.type if layer else ""
+        ),
     )
 
 

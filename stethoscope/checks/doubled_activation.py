@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, BOUNDED, LINEAR, SOFTPLUS, TANH, known
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.fix import Fix
@@ -22,48 +23,37 @@ from stethoscope.evidence.connections import DROPPING, RESHAPING, activation_ins
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.types import Layer
 
-_LAYERS = ("Activation", "Softmax", "ReLU", "LeakyReLU", "ELU", "PReLU")
-_SQUASHING = ("sigmoid", "softmax", "tanh", "hard_sigmoid")
-_UNCHANGED = {
-    ("relu", "relu"),
-    ("relu6", "relu"),
-    ("relu", "leaky_relu"),
-    ("relu6", "relu6"),
-    ("relu6", "leaky_relu"),
-    ("sigmoid", "relu"),
-    ("softmax", "relu"),
-    ("sigmoid", "leaky_relu"),
-    ("softmax", "leaky_relu"),
-    ("relu", "elu"),
-    ("leaky_relu", "leaky_relu"),
-    ("relu", "prelu"),
-    ("elu", "elu"),
-}
-"""(first, second) where the second changes nothing, or next to nothing."""
-
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     graph = evidence.connections
     for layer in graph.layers.values():
         first = activation_inside(layer)
-        if first in ("linear", "") or core_of(layer)[0] in ("LSTM", "GRU", "SimpleRNN"):
+        if first in (LINEAR.name, "") or core_of(layer)[0] in ("LSTM", "GRU", "SimpleRNN"):
             continue
         _, after = graph.following(layer.path, (*DROPPING, *RESHAPING))
-        if after is None or after.type not in _LAYERS or len(after.inputs) != 1:
+        if after is None or after.type not in ACTIVATION_LAYERS or len(after.inputs) != 1:
             continue
         second = activation_inside(after)
-        if second not in ("linear", "") and (first, second) not in (("softplus", "tanh"),):
+        if second not in (LINEAR.name, "") and (first, second) not in ((SOFTPLUS.name, TANH.name),):
             yield _finding(evidence, layer, after, first, second)
 
 
+def _changes_nothing(first: str, second: str) -> bool:
+    """Whether the second hands on what the first puts out, or next to it."""
+    before, after = known(first), known(second)
+    if before is None or after is None or after.keeps is None:
+        return False
+    return before is after or (after.keeps[0] <= before.range[0] and before.range[1] <= after.keeps[1])
+
+
 def _finding(evidence: EvidenceSet, layer: Layer, after: Layer, first: str, second: str) -> Finding:
-    harmless = (first, second) in _UNCHANGED
-    changes = second in _SQUASHING or first in _SQUASHING
+    harmless = _changes_nothing(first, second)
+    changes = second in BOUNDED or first in BOUNDED
     severity = Severity.LOW if harmless or not changes or learns_well(evidence.training) else Severity.MEDIUM
     fix: Fix = RemoveLayer(layer=after.path, why=f"{layer.path} already applies {first}")
-    if not harmless and second in _SQUASHING and first != second:
+    if not harmless and second in BOUNDED and first != second:
         fix = ReplaceActivation(
-            layer=layer.path, activation="linear", was=first, layer_type=layer.type, units=units_of(layer)
+            layer=layer.path, activation=LINEAR.name, was=first, layer_type=layer.type, units=units_of(layer)
         )
     effect = (
         "which changes nothing more"

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import PROBABILITIES
 from stethoscope.architecture.losses import PROBABILITY_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.compile_settings import ReplaceLoss
-from stethoscope.checks.judging.contract import PROBABILITIES
 from stethoscope.checks.judging.shown import learns_nothing
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

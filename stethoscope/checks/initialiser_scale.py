@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import configured_variance, initialiser_of, is_scaled
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
@@ -74,7 +75,7 @@ def _variance(layer: Layer, tensor: WeightProfile) -> float | None:
 
 def _finding(evidence: EvidenceSet, found: list[tuple[Layer, float]], severity: Severity, *, too: str) -> Finding:
     layer, ratio = max(found, key=lambda pair: pair[1]) if too == "large" else min(found, key=lambda pair: pair[1])
-    relu = any(activation_inside(item) in ("relu", "elu", "leaky_relu", "relu6") for item, _ in found)
+    relu = any(activation_inside(item) in RECTIFIERS for item, _ in found)
     times = f"{ratio:,.0f} times larger" if too == "large" else f"{1 / max(ratio, 1e-12):,.0f} times smaller"
     effect = "outputs and gradients explode" if too == "large" else "signals fade from layer to layer"
     paths = tuple(item.path for item, _ in found)

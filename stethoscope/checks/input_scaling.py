@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SQUASHING
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.remedies import Judgement, judge
 from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
@@ -27,7 +28,6 @@ from stethoscope.data.profile.profiles import ArrayProfile
 from stethoscope.evidence.input_route import UNEVEN, InputRoute, Scale, input_route, scale_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
-_SATURATING = ("sigmoid", "tanh", "hard_sigmoid", "softsign")
 _SATURATED = 0.5
 """Share of a layer's values at its flat ends. Source: Glorot and Bengio (2010); DeepDiagnosis (ICSE 2022)."""
 _CAFFE = (-125.0, -90.0, 100.0, 152.0)
@@ -96,7 +96,7 @@ def _squashed(evidence: EvidenceSet, route: InputRoute) -> Number | None:
     if evidence.activations is None or route.first is None:
         return None
     for layer in evidence.activations.layers:
-        if layer.path == route.first.path and layer.activation in _SATURATING:
+        if layer.path == route.first.path and layer.activation in SQUASHING:
             share = layer.saturated_fraction
             if share is not None and share >= _SATURATED:
                 return Number(f"{layer.path}: values at the flat ends of {layer.activation}", share, "", _SATURATED)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SIGMOID
 from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
@@ -67,7 +68,7 @@ def _wrong(head: Head, target: TargetProfile) -> tuple[Severity, str, Fix] | Non
     if head.loss in _ROWS and (head.units or 0) > 1:
         return _for_rows(head, target)
     if head.units == 1 and (
-        head.loss in BINARY_LOSSES or (head.loss in REGRESSION_LOSSES and head.activation == "sigmoid")
+        head.loss in BINARY_LOSSES or (head.loss in REGRESSION_LOSSES and head.activation == SIGMOID.name)
     ):
         return _for_binary(head, target)
     if head.loss in BINARY_LOSSES and not head.rebuilds and target.array.shape[-1] == head.units:

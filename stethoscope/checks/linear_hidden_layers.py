@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR, RELU
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Table
 from stethoscope.checks.fixes.combined import Combined
@@ -47,7 +48,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     first, after = found[0]
     fixes = tuple(
         ReplaceActivation(
-            layer=layer.path, activation="relu", was="linear", layer_type=layer.type, units=units_of(layer)
+            layer=layer.path, activation=RELU.name, was=LINEAR.name, layer_type=layer.type, units=units_of(layer)
         )
         for layer in layers
     )
@@ -68,7 +69,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             Table(
                 "Linear layers in a row",
                 ("layer", "type", "activation", "followed by"),
-                tuple((layer.path, layer.type, "linear", step.path) for layer, step in found),
+                tuple((layer.path, layer.type, LINEAR.name, step.path) for layer, step in found),
             ),
             Number("hidden layers without an activation", len(layers), threshold=0),
         ),
@@ -78,7 +79,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 def _linear_into(graph: Connections, layer: Layer) -> Layer | None:
     """The linear map that directly follows this one, when nothing speaks for a purpose."""
-    if core_of(layer)[0] not in MATRICES or activation_inside(layer) != "linear" or len(layer.inputs) > 1:
+    if core_of(layer)[0] not in MATRICES or activation_inside(layer) != LINEAR.name or len(layer.inputs) > 1:
         return None
     _, after = graph.following(layer.path, _PASSING)
     if (

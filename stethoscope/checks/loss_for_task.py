@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SOFTMAX
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Table
 from stethoscope.checks.fixes.compile_settings import ReplaceLoss
@@ -32,7 +33,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         fitting = belonging(head)
         if clash.classes:
-            fitting = Belonging(clash.classes, "softmax", "sparse_categorical_crossentropy")
+            fitting = Belonging(clash.classes, SOFTMAX.name, "sparse_categorical_crossentropy")
         fix: Fix = ReplaceLoss(clash.loss or fitting.loss, output=head.output, was=head.loss)
         if clash.head:
             fix = ReplaceHead(

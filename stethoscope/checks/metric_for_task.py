@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR, SIGMOID
 from stethoscope.architecture.losses import SPARSE_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
@@ -129,10 +130,10 @@ def _binary(head: Head, metric: str) -> tuple[Severity, float, str, str] | None:
             f"{metric} picks the largest unit, and {head.layer} has only one: the value means nothing. Use binary_accuracy.",
             "binary_accuracy",
         )
-    if metric in _THRESHOLDED and labels == (-1.0, 1.0) and head.activation != "sigmoid":
+    if metric in _THRESHOLDED and labels == (-1.0, 1.0) and head.activation != SIGMOID.name:
         text = f"{metric} compares with 0 and 1, but the labels are −1 and 1: every −1 counts as wrong. Write a metric with threshold 0, or use labels 0 and 1 with sigmoid."
         return Severity.MEDIUM, 0.85, text, "hinge"
-    if metric == "accuracy" and head.from_logits and head.activation == "linear":
+    if metric == "accuracy" and head.from_logits and head.activation == LINEAR.name:
         text = f"{metric} draws the line at 0.5, but {head.layer} puts out raw scores, whose line is 0. Use keras.metrics.BinaryAccuracy(threshold=0)."
         return Severity.LOW, 0.9, text, "binary_accuracy"
     return None

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
@@ -27,7 +28,7 @@ ALMOST_ONE_HOT = 0.02
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     for head in evidence.heads:
         target = head.target
-        if target is None or target.kind != "multi-hot" or head.task != "multilabel" or head.activation != "softmax":
+        if target is None or target.kind != "multi-hot" or head.task != "multilabel" or head.activation != SOFTMAX.name:
             continue
         if head.units is None or head.units < 2 or target.array.shape[-1] != head.units:
             continue
@@ -39,13 +40,15 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         fix: Fix = ReplaceHead(
             head.units_layer,
             head.units,
-            "sigmoid",
+            SIGMOID.name,
             "binary_crossentropy",
             was=f"softmax with {head.loss}",
             output=head.output,
         )
         if head.loss in BINARY_LOSSES:
-            fix = ReplaceActivation(head.layer, "sigmoid", was="softmax", layer_type=head.layer_type, units=head.units)
+            fix = ReplaceActivation(
+                head.layer, SIGMOID.name, was=SOFTMAX.name, layer_type=head.layer_type, units=head.units
+            )
         span = "any number of ones" if most is None or fewest is None else f"{fewest:g} to {most:g} ones"
         yield Finding(
             fault=Fault.ACTIVATION,

@@ -15,6 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import (
+    LINEAR,
+    NEVER_NEGATIVE,
+    PROBABILITIES,
+    SIGMOID,
+    SOFTMAX,
+    SOFTPLUS,
+    TANH,
+    Trait,
+    known,
+    named,
+)
 from stethoscope.architecture.losses import (
     BINARY_LOSSES,
     CATEGORICAL_LOSSES,
@@ -26,13 +38,12 @@ from stethoscope.architecture.losses import (
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.judging.contract import PROBABILITIES, belonging, signed_labels, two_values, weighed
+from stethoscope.checks.judging.contract import belonging, signed_labels, two_values, weighed
 from stethoscope.checks.judging.shown import learns_nothing
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
-_LOGITS = frozenset({"linear", "leaky_relu", "prelu", "log_softmax", "log_sigmoid"})
-"""Outputs that `from_logits=True` can work with: not cut at 0, not bounded on both sides."""
+_LOGITS = named(Trait.LOGITS)
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -64,29 +75,16 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 def _clash(head: Head, evidence: EvidenceSet) -> tuple[Severity, float, str, str] | None:
     """(severity, confidence, message, the activation that fits), or None."""
-    name, activation = head.layer, "no activation" if head.activation == "linear" else head.activation
+    name, activation = head.layer, "no activation" if head.activation == LINEAR.name else head.activation
     if head.loss in PROBABILITY_LOSSES:
         return _probability_clash(head, evidence, activation)
-    if head.loss == "poisson" and head.activation in (
-        "linear",
-        "tanh",
-        "elu",
-        "selu",
-        "leaky_relu",
-        "prelu",
-        "gelu",
-        "silu",
-    ):
+    if head.loss == "poisson" and known(head.activation) and head.activation not in NEVER_NEGATIVE:
         severity = weighed(Severity.HIGH, evidence, failing=Severity.CRITICAL)
         text = f"{name} ends in {activation}, but the Poisson loss takes its logarithm: one prediction of 0 or less makes the loss NaN. Use exponential or softplus."
-        return severity, 0.85, text, "softplus"
-    if (
-        head.loss in HINGE_LOSSES
-        and head.activation in PROBABILITIES | {"relu", "relu6", "softplus"}
-        and head.units == 1
-    ):
+        return severity, 0.85, text, SOFTPLUS.name
+    if head.loss in HINGE_LOSSES and head.activation in NEVER_NEGATIVE and head.units == 1:
         text = f"{name} ends in {activation}, which never goes below 0, while {head.loss} wants one class at −1 or less. Use tanh or no activation."
-        return weighed(Severity.MEDIUM, evidence), 0.75, text, "tanh"
+        return weighed(Severity.MEDIUM, evidence), 0.75, text, TANH.name
     if head.loss in REGRESSION_LOSSES and head.activation not in PROBABILITIES:
         return _class_clash(head, evidence, activation)
     return None
@@ -106,16 +104,20 @@ def _probability_clash(head: Head, evidence: EvidenceSet, activation: str) -> tu
             return None
         severity = Severity.HIGH if learns_nothing(evidence.training) else Severity.MEDIUM
         text = f"{name} ends in {activation}, which bends the scores before {head.loss} with from_logits=True turns them into probabilities: some probabilities cannot be reached. Leave the activation out."
-        return severity, 0.85, text, "linear"
+        return severity, 0.85, text, LINEAR.name
     if head.activation not in PROBABILITIES:
         severity = weighed(Severity.HIGH, evidence, failing=Severity.CRITICAL)
         text = f"{name} has {activation}, but {head.loss} takes the logarithm of probabilities: values outside 0 … 1 are cut off and pass no gradient. Use {wanted} (or compile with from_logits=True)."
-        if head.activation != "linear":
+        if head.activation != LINEAR.name:
             text = f"{name} ends in {activation}, which is no probability, but {head.loss} takes its logarithm. Use {wanted}."
         return severity, 0.95, text, wanted
-    if head.activation != "softmax" and head.loss in CATEGORICAL_LOSSES | SPARSE_LOSSES and head.task != "multilabel":
+    if (
+        head.activation != SOFTMAX.name
+        and head.loss in CATEGORICAL_LOSSES | SPARSE_LOSSES
+        and head.task != "multilabel"
+    ):
         text = f"{name} gives each class a {activation} of its own, but {head.loss} expects probabilities that sum to 1 over the {head.units} classes. Keras trains it like softmax; the probabilities it predicts are wrong. Use softmax."
-        return weighed(Severity.MEDIUM, evidence), 0.85, text, "softmax"
+        return weighed(Severity.MEDIUM, evidence), 0.85, text, SOFTMAX.name
     return None
 
 
@@ -136,8 +138,8 @@ def _class_clash(head: Head, evidence: EvidenceSet, activation: str) -> tuple[Se
 
 def _wanted(head: Head) -> str:
     if head.loss in BINARY_LOSSES:
-        return "softmax" if head.target is not None and head.target.kind == "one-hot" else "sigmoid"
-    return "softmax"
+        return SOFTMAX.name if head.target is not None and head.target.kind == "one-hot" else SIGMOID.name
+    return SOFTMAX.name
 
 
 CHECK = Check(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import FLAT_ENDS, RELU, SIGMOID, SOFTMAX, SQUASHING
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
@@ -39,15 +40,15 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             continue
         activation = activation_inside(layer)
         head = heads.get(tensor.layer)
-        squashes = activation in ("sigmoid", "tanh", "hard_sigmoid") and abs(tensor.mean) >= _FLAT
-        if squashes or (activation == "relu" and head is None and tensor.mean <= -_FLAT):
+        squashes = activation in FLAT_ENDS and activation in SQUASHING and abs(tensor.mean) >= _FLAT
+        if squashes or (activation == RELU.name and head is None and tensor.mean <= -_FLAT):
             yield _far(evidence, tensor, activation)
         elif head is not None and tensor.mean == 0 and tensor.trainable:
             yield from _imbalanced(head)
 
 
 def _far(evidence: EvidenceSet, tensor: WeightProfile, activation: str) -> Finding:
-    effect = "units are off for every ordinary input" if activation == "relu" else f"{activation} is flat there"
+    effect = "units are off for every ordinary input" if activation == RELU.name else f"{activation} is flat there"
     return Finding(
         fault=Fault.INITIALISATION,
         severity=weighed(evidence.training, "default-init"),
@@ -67,9 +68,9 @@ def _imbalanced(head: Head) -> Iterator[Finding]:
     if len(counts) < 2 or not all(counts) or max(counts) / min(counts) < _IMBALANCE:
         return
     total = sum(counts)
-    if head.units == 1 and len(counts) == 2 and head.activation == "sigmoid":
+    if head.units == 1 and len(counts) == 2 and head.activation == SIGMOID.name:
         values: tuple[float, ...] = (math.log(counts[1] / counts[0]),)
-    elif head.units == len(counts) and head.activation == "softmax":
+    elif head.units == len(counts) and head.activation == SOFTMAX.name:
         values = tuple(math.log(count / total) for count in counts)
     else:
         return

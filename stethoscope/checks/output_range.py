@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import CAN_DIE, LINEAR, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
@@ -37,13 +38,13 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         target, bounds = head.target, head.range
         if target is None or bounds is None or head.softmax_units == 1 or not _numbers(head, target):
             continue
-        if head.activation == "softmax":
+        if head.activation == SOFTMAX.name:
             if finding := _softmax(head, target, evidence):
                 yield finding
             continue
         missed = reach(target.array, *bounds)
         if missed is None:
-            if head.activation in ("relu", "relu6") and learns_nothing(evidence.training) and _constant(evidence):
+            if head.activation in CAN_DIE and learns_nothing(evidence.training) and _constant(evidence):
                 yield _dead(head, target)
             continue
         severity = Severity.HIGH if missed.ceiling < MEDIUM_CEILING else Severity.MEDIUM
@@ -105,7 +106,10 @@ def _softmax(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Findin
             f"{head.layer} ends in softmax, so its {head.units} values are positive and sum to 1, but the targets' rows sum "
             f"to {low:g} … {high:g}. Leave the activation out."
         ),
-        evidence=(Number("sum of a row, largest", high, threshold=1), *_picture(target.array, "softmax", (0.0, 1.0))),
+        evidence=(
+            Number("sum of a row, largest", high, threshold=1),
+            *_picture(target.array, SOFTMAX.name, (0.0, 1.0)),
+        ),
         fix=_fix(head, target, False),
     )
 
@@ -135,7 +139,7 @@ def _fix(head: Head, target: TargetProfile, pixels: bool) -> Fix:
         return Combined(
             (ScaleInputs(head.rebuilds, "divide", target.array.maximum), ScaleTargets(head.output, "minmax"))
         )
-    return ReplaceActivation(head.layer, "linear", was=head.activation, layer_type=head.layer_type, units=head.units)
+    return ReplaceActivation(head.layer, LINEAR.name, was=head.activation, layer_type=head.layer_type, units=head.units)
 
 
 def _picture(array: ArrayProfile, activation: str, bounds: tuple[float, float]) -> tuple[EvidenceItem, ...]:

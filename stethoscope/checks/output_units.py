@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Number, Severity, Table
@@ -38,7 +39,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         severity, confidence, message = found
         fitting = belonging(head)
         if head.task == "binary" and head.loss in BINARY_LOSSES and one_per_row(head.target):
-            fitting = Belonging(1, "sigmoid", "binary_crossentropy")
+            fitting = Belonging(1, SIGMOID.name, "binary_crossentropy")
         items: tuple[EvidenceItem, ...] = (
             Number("units", head.units, threshold=fitting.units),
             Table(
@@ -48,7 +49,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             ),
         )
         loss = fitting.loss if head.task != "regression" else (head.loss or fitting.loss)
-        activation = fitting.activation if head.task != "regression" else (head.activation or "linear")
+        activation = fitting.activation if head.task != "regression" else (head.activation or LINEAR.name)
         yield Finding(
             fault=Fault.ARCHITECTURE,
             severity=severity,
@@ -113,7 +114,7 @@ def _classes(head: Head) -> tuple[Severity, float, str] | None:
         head.units == 2
         and head.task == "binary"
         and head.loss in BINARY_LOSSES
-        and head.activation != "softmax"
+        and head.activation != SOFTMAX.name
         and one_per_row(target)
     ):
         text = f"{name} has 2 units with {head.activation or 'an unknown activation'}, but there is one yes-or-no label a row: fit stops, for binary_crossentropy needs a target for each unit. One sigmoid unit is enough."
@@ -127,7 +128,7 @@ def _numbers(head: Head) -> tuple[Severity, float, str] | None:
     assert target is not None and head.units is not None
     if head.task != "regression" or head.units < 2 or not one_per_row(target) or head.loss not in REGRESSION_LOSSES:
         return None
-    if head.shape is None or len(head.shape) != 2 or head.activation == "softmax":
+    if head.shape is None or len(head.shape) != 2 or head.activation == SOFTMAX.name:
         return None
     stops = len(target.array.shape) == 1
     effect = "fit stops" if stops else "all of them learn the same number"

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.architecture.losses import initialiser_of, snake
+from stethoscope.architecture.activations import GATES, LINEAR, SIGMOID, SOFTMAX, TANH, UNBOUNDED
+from stethoscope.architecture.endings import activation_name
+from stethoscope.architecture.losses import initialiser_of
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
@@ -23,41 +25,26 @@ from stethoscope.evidence.connections import core_of, units_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.types import Layer
 
-_UNBOUNDED = (
-    "relu",
-    "linear",
-    "leaky_relu",
-    "elu",
-    "selu",
-    "softplus",
-    "swish",
-    "silu",
-    "gelu",
-    "exponential",
-    "relu6",
-)
-_GATES = ("sigmoid", "hard_sigmoid")
-
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     for layer in evidence.architecture.layers if evidence.architecture else ():
         kind, config = core_of(layer)
         if kind not in ("LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D") or not config:
             continue
-        activation = _name(config.get("activation"), "linear" if "activation" in config else "tanh")
-        gates = _name(config.get("recurrent_activation"), "sigmoid")
+        activation = _name(config.get("activation"), LINEAR.name if "activation" in config else TANH.name)
+        gates = _name(config.get("recurrent_activation"), SIGMOID.name)
         if kind == "SimpleRNN" and initialiser_of(layer.config, "recurrent")[0] == "identity":
             continue
-        if activation in (*_UNBOUNDED, "softmax"):
-            yield _finding(evidence, layer, kind, "activation", activation, "tanh")
-        elif kind != "SimpleRNN" and gates not in _GATES:
-            yield _finding(evidence, layer, kind, "recurrent_activation", gates, "sigmoid")
+        if activation in UNBOUNDED | {SOFTMAX.name}:
+            yield _finding(evidence, layer, kind, "activation", activation, TANH.name)
+        elif kind != "SimpleRNN" and gates not in GATES:
+            yield _finding(evidence, layer, kind, "recurrent_activation", gates, SIGMOID.name)
 
 
 def _name(value: object, missing: str) -> str:
     if isinstance(value, dict):
         value = value.get("config") if value.get("class_name") == "function" else value.get("class_name")
-    return snake(str(value)) if value else missing
+    return activation_name(str(value)) if value else missing
 
 
 def _finding(evidence: EvidenceSet, layer: Layer, kind: str, setting: str, was: str, instead: str) -> Finding:
@@ -70,7 +57,7 @@ def _finding(evidence: EvidenceSet, layer: Layer, kind: str, setting: str, was: 
     over = f" over {length} steps" if length else ""
     what = (
         f"its state can grow without limit{over}"
-        if was in _UNBOUNDED and setting == "activation"
+        if was in UNBOUNDED and setting == "activation"
         else "its gates do not open and close between 0 and 1"
         if setting == "recurrent_activation"
         else "its units share a total of 1 at every step"
@@ -82,7 +69,7 @@ def _finding(evidence: EvidenceSet, layer: Layer, kind: str, setting: str, was: 
         where=layer.path,
         message=f"{layer.path} ({kind}) uses {setting}={was}, so {what}. Leave it at {instead}, its default.",
         evidence=(Table("Setting", ("setting", "value", "default"), ((setting, was, instead),)),),
-        fix=ReplaceActivation(layer=layer.path, activation="tanh", was=was, layer_type=kind, units=units_of(layer))
+        fix=ReplaceActivation(layer=layer.path, activation=TANH.name, was=was, layer_type=kind, units=units_of(layer))
         if setting == "activation"
         else None,
     )

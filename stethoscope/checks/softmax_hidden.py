@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, RELU, SOFTMAX
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Table
 from stethoscope.checks.fixes.combined import Combined
@@ -38,7 +39,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     graph = evidence.connections
     found: list[tuple[Layer, Layer]] = []
     for layer in graph.layers.values():
-        if activation_inside(layer) != "softmax" or core_of(layer)[0] not in (*MATRICES, "Activation", "Softmax"):
+        if activation_inside(layer) != SOFTMAX.name or core_of(layer)[0] not in (*MATRICES, *ACTIVATION_LAYERS):
             continue
         _, after = graph.following(layer.path, _PASSING)
         if after is not None and len(after.inputs) == 1 and core_of(after)[0] in (*MATRICES, *RECURRENT):
@@ -47,7 +48,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         return
     fixes = tuple(
         ReplaceActivation(
-            layer=layer.path, activation="relu", was="softmax", layer_type=layer.type, units=units_of(layer)
+            layer=layer.path, activation=RELU.name, was=SOFTMAX.name, layer_type=layer.type, units=units_of(layer)
         )
         for layer, _ in found
     )

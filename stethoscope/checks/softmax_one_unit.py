@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
@@ -46,13 +47,15 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 def _fix(head: Head) -> Fix:
     fitting = belonging(head)
-    same_loss = head.loss == fitting.loss or (fitting.activation == "linear" and head.loss not in CLASSIFICATION_LOSSES)
+    same_loss = head.loss == fitting.loss or (
+        fitting.activation == LINEAR.name and head.loss not in CLASSIFICATION_LOSSES
+    )
     unclear = head.target is None and head.loss not in BINARY_LOSSES
     if fitting.units == 1 and (same_loss or not head.loss or unclear):
-        activation = "sigmoid" if unclear else fitting.activation
-        return ReplaceActivation(head.layer, activation, was="softmax", layer_type=head.layer_type, units=1)
+        activation = SIGMOID.name if unclear else fitting.activation
+        return ReplaceActivation(head.layer, activation, was=SOFTMAX.name, layer_type=head.layer_type, units=1)
     if head.target is None:
-        return ReplaceActivation(head.layer, "sigmoid", was="softmax", layer_type=head.layer_type, units=1)
+        return ReplaceActivation(head.layer, SIGMOID.name, was=SOFTMAX.name, layer_type=head.layer_type, units=1)
     return ReplaceHead(
         head.units_layer,
         fitting.units,

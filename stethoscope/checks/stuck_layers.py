@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LEAKY_RELU, RELU
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of
 from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
@@ -78,7 +79,7 @@ def _of(looked: list[LayerMeasure], kind: str) -> list[LayerMeasure]:
 def _said(worst: LayerMeasure, found: list[LayerMeasure]) -> tuple[str, Fix]:
     share = "all" if worst.lowest >= 1 else f"at least {worst.lowest:.0%} of the"
     if worst.kind == DEAD_FRACTION:
-        fix: Fix = ReplaceActivation(layer=worst.layer, activation="leaky_relu", was="relu")
+        fix: Fix = ReplaceActivation(layer=worst.layer, activation=LEAKY_RELU.name, was=RELU.name)
         return f"{share} units of {worst.layer} are 0 for every row and cannot recover", fix
     if worst.kind == SATURATED_FRACTION:
         fix = SetInitialiser(layers=tuple(one.layer for one in found), kernel="glorot_uniform")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import BOUNDED
 from stethoscope.architecture.losses import CLASSIFICATION_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.remedies import judge
@@ -29,7 +30,6 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 _BAD, _BAD_PLAIN, _NOTED = 100.0, 30.0, 10.0
 _PLAIN = ("sgd",)
 _RELATIVE_LOSSES = ("mean_absolute_percentage_error", "mean_squared_logarithmic_error", "poisson")
-_BOUNDED = ("sigmoid", "tanh", "hard_sigmoid", "softsign", "softmax")
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         size = math.hypot(mean, std)
         plain = _optimizer(evidence) in _PLAIN
         threshold = _BAD_PLAIN if plain else _BAD
-        bounded = head.activation in _BOUNDED and size > 1
+        bounded = head.activation in BOUNDED and size > 1
         bad = size >= threshold
         if size < 3 and not 0 < size < 1e-3:
             continue

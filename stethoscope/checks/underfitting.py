@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import RELU
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.jumps import jumps
 from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
@@ -75,7 +76,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             f"skill is {wider.after:.2f} instead of {wider.before:.2f} (1 is perfect), more than other settings reach."
         ),
         evidence=(losses(training, wider), *gain_numbers(wider, LEAST_GAIN), gains(training, tried)),
-        fix=AddHiddenLayer(before=head, units=_UNITS, activation="relu") if head else None,
+        fix=AddHiddenLayer(before=head, units=_UNITS, activation=RELU.name) if head else None,
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from stethoscope.architecture.activations import RELU
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.layer_signals import kernel_layers, squashing_hidden
 from stethoscope.checks.curves.pictures import by_layer, gain_numbers
@@ -77,7 +78,7 @@ def _relu_helps(tried: Sequence[Remedy], *, vanished: bool) -> Remedy | None:
 
 def _relu(layers: Sequence[LayerTraining]) -> Fix | None:
     changes = tuple(
-        ReplaceActivation(layer.path, "relu", was=layer.activation, layer_type=layer.type) for layer in layers
+        ReplaceActivation(layer.path, RELU.name, was=layer.activation, layer_type=layer.type) for layer in layers
     )
     return changes[0] if len(changes) == 1 else Combined(changes) if changes else None
 

@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from stethoscope.architecture.losses import settings_of, snake
-from stethoscope.evidence.heads import activation_of
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR
+from stethoscope.architecture.endings import activation_name, activation_of
+from stethoscope.architecture.losses import settings_of
 from stethoscope.types import Architecture, Layer
 
 DROPPING = frozenset(
@@ -67,7 +68,7 @@ class Connections:
         """Whether only activations, dropout and reshaping stand between this layer and an output."""
         if path in self.outputs:
             return True
-        between, step = self.following(path, (*DROPPING, *RESHAPING, "Activation", "Softmax", "ReLU", "LeakyReLU"))
+        between, step = self.following(path, (*DROPPING, *RESHAPING, *ACTIVATION_LAYERS))
         return step is None and bool(between) and between[-1].path in self.outputs
 
 
@@ -98,7 +99,7 @@ def activation_inside(layer: Layer) -> str:
     """The activation a layer applies last, also inside TimeDistributed; "linear" when none."""
     if layer.type == "TimeDistributed":
         value = core_of(layer)[1].get("activation")
-        return snake(str(value)) if value else "linear"
+        return activation_name(str(value)) if value else LINEAR.name
     return activation_of(layer)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from stethoscope.architecture.endings import RANGES, activation_of, ending_of
+from stethoscope.architecture.activations import LINEAR, PROBABILITIES, RANGES, SOFTMAX
+from stethoscope.architecture.endings import activation_of, ending_of
 from stethoscope.architecture.losses import (
     BINARY_LOSSES,
     CLASSIFICATION_LOSSES,
@@ -71,7 +72,9 @@ class Head:
     @property
     def softmax_units(self) -> int | None:
         """How many values the last softmax normalises over; None without one."""
-        sizes = [size for name, size in zip(self.activations, self.activation_sizes, strict=False) if name == "softmax"]
+        sizes = [
+            size for name, size in zip(self.activations, self.activation_sizes, strict=False) if name == SOFTMAX.name
+        ]
         return (sizes[-1] or 0) if sizes else None
 
     @property
@@ -95,7 +98,7 @@ def heads_of(architecture: Architecture | None, fit: FitSettings | None, data: D
         ending = ending_of(architecture, index, spec)
         end, made = ending.layer, ending.units_layer
         activations = tuple(name for name, _ in ending.applied)
-        activation = (activations[-1] if activations else "linear") if ending.known else ""
+        activation = (activations[-1] if activations else LINEAR.name) if ending.known else ""
         loss, config, said = _loss(architecture, fit, index, spec.name, len(names))
         from_logits = bool(config.get("from_logits"))
         if fit is not None and fit.from_logits is not None:
@@ -210,7 +213,7 @@ def _task(
         return "multiclass", f"the loss is {loss}"
     if loss in BINARY_LOSSES:
         return ("binary", f"the loss is {loss}") if units == 1 else ("multilabel", f"the loss is {loss}")
-    if loss in REGRESSION_LOSSES and activation not in ("softmax", "sigmoid"):
+    if loss in REGRESSION_LOSSES and activation not in PROBABILITIES:
         return "regression", f"the loss is {loss}"
     return "unknown", "there are no targets to tell from"
 
@@ -225,7 +228,7 @@ def _task_of(target: TargetProfile, loss: str, units: int | None, activation: st
     if target.kind == "binary":
         return "binary", "the targets take two values"
     if target.kind == "classes":
-        classifies = loss in CLASSIFICATION_LOSSES or activation in ("softmax", "sigmoid")
+        classifies = loss in CLASSIFICATION_LOSSES or activation in PROBABILITIES
         if classifies or (units is not None and units > 1 and target.array.shape[1:] in ((), (1,))):
             return "multiclass", f"the targets are {target.class_count} whole numbers"
         return "regression", "the targets are numbers and neither head nor loss treats them as classes"

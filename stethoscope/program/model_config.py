@@ -6,12 +6,12 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR
 from stethoscope.errors import CannotRun
 from stethoscope.program.setup import Setup
 
 Entry = dict[str, Any]
 """One layer as a model's config lists it: {"class_name", "config", "inbound_nodes", …}."""
-ACTIVATION_LAYERS = frozenset({"Activation", "Softmax", "ReLU", "LeakyReLU", "ELU", "PReLU", "ThresholdedReLU"})
 _KERNELS = ("kernel_initializer", "depthwise_initializer", "pointwise_initializer", "embeddings_initializer")
 _SIZES = ("units", "filters")
 
@@ -145,7 +145,7 @@ def with_head(setup: Setup, layer: str, units: int, activation: str) -> Setup:
     for found in settings_with(entry, "activation"):
         found["activation"] = activation
     while follower is not None and follower["class_name"] in ACTIVATION_LAYERS:
-        _as_activation(follower, "linear")
+        _as_activation(follower, LINEAR.name)
         later = after(config, later)
         follower = layer_at(config, later) if later else None
     return with_config(setup, config)

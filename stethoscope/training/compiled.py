@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import serialised, snake
 from stethoscope.errors import CannotRun
 from stethoscope.evidence.fit import FitSettings
@@ -201,20 +202,20 @@ def _with_logits(value: Any, from_logits: bool) -> Any:
 def assumed_loss(architecture: Architecture, index: int, y: npt.NDArray[Any]) -> tuple[Any, str]:
     """Returns a loss that fits one output and its targets, and the sentence that says so."""
     heads = heads_of(architecture, None, None)
-    activation = heads[index].activation if index < len(heads) else "linear"
+    activation = heads[index].activation if index < len(heads) else LINEAR.name
     units = (heads[index].units if index < len(heads) else None) or (y.shape[-1] if y.ndim > 1 else 1)
     single = y.ndim == 1 or y.shape[-1] == 1
     whole = y.dtype.kind in "iub" or bool(np.all(np.isfinite(y)) and np.all(np.mod(y, 1) == 0))
     logits = False
     if units > 1 and single and whole:
-        name, logits = "sparse_categorical_crossentropy", activation != "softmax"
-    elif units > 1 and activation == "softmax":
+        name, logits = "sparse_categorical_crossentropy", activation != SOFTMAX.name
+    elif units > 1 and activation == SOFTMAX.name:
         name = "categorical_crossentropy"
-    elif activation == "sigmoid":
+    elif activation == SIGMOID.name:
         name = "binary_crossentropy"
     elif whole and len(np.unique(y[:5_000])) == 2 and set(np.unique(y[:5_000]).tolist()) == {0, 1}:
         one_hot = not single and bool(np.all(y[:5_000].sum(-1) == 1))
-        name, logits = ("categorical_crossentropy" if one_hot else "binary_crossentropy"), activation == "linear"
+        name, logits = ("categorical_crossentropy" if one_hot else "binary_crossentropy"), activation == LINEAR.name
     else:
         name = "mean_squared_error"
     value: Any = serialised(name, True) if logits else name

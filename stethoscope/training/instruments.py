@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, CAN_DIE, LINEAR, OPERATORS, SATURATED, plain_type
 from stethoscope.evidence.training import LayerTraining
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
 from stethoscope.training.model import call, package
@@ -20,11 +21,6 @@ from stethoscope.training.model import call, package
 MAX_SAMPLES = 60
 PROBE_ROWS = 128
 _TINY = 1e-12
-SATURATED = {"sigmoid": (0.01, 0.99), "hard_sigmoid": (1e-6, 1 - 1e-6), "tanh": (-0.98, 0.98)}
-"""Outputs beyond these are saturated: the derivative there is below 4 % of its largest value.
-
-Source: σ' = σ(1−σ) ≤ 0.0099 against 0.25 at most; tanh' = 1 − tanh² ≤ 0.0396 against 1.
-"""
 
 
 def sample_steps(total: int, most: int = MAX_SAMPLES) -> list[int]:
@@ -170,7 +166,7 @@ def _summary(value: Any, activation: str) -> Any:
 
     value = tf.cast(value, tf.float32)
     dead = saturated = tf.constant(float("nan"))
-    if activation in ("relu", "relu6"):
+    if activation in CAN_DIE:
         units = tf.reshape(value, (-1, tf.shape(value)[-1]))
         dead = tf.reduce_mean(tf.cast(tf.reduce_max(units, axis=0) <= 0.0, tf.float32))
     if activation in SATURATED:
@@ -183,12 +179,12 @@ def _summary(value: Any, activation: str) -> Any:
 def activation_name(layer: Any) -> str:
     """The activation a live layer applies; "" when none."""
     kind = type(layer).__name__
-    if kind in ("ReLU", "Softmax", "LeakyReLU", "ELU", "PReLU"):
-        return {"ReLU": "relu", "Softmax": "softmax", "LeakyReLU": "leaky_relu"}.get(kind, kind.lower())
+    if kind in ACTIVATION_LAYERS and plain_type(kind) in OPERATORS:
+        return OPERATORS[plain_type(kind)].name
     if kind in ("LSTM", "GRU", "SimpleRNN", "Bidirectional", "RNN", "TimeDistributed"):
         return ""
     name = getattr(getattr(layer, "activation", None), "__name__", "")
-    return "" if name == "linear" else str(name)
+    return "" if name == LINEAR.name else str(name)
 
 
 @dataclass
@@ -233,7 +229,7 @@ class Recording:
                 LayerTraining(
                     path=path,
                     type=type(layer).__name__,
-                    activation=activation or "linear",
+                    activation=activation or LINEAR.name,
                     trainable=bool(layer.trainable),
                     parameters=int(layer.count_params()) if layer.built else 0,
                     gradient_norm=gradient,

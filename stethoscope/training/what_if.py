@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, BOUNDED, LINEAR, RELU
 from stethoscope.evidence.training import RunCurve
 from stethoscope.program.data_changes import scaled_inputs, scaled_targets
 from stethoscope.program.model_config import (
@@ -29,7 +30,6 @@ MIN_BATCH, MAX_BATCH, MAX_BATCH_SHARE = 4, 128, 1 / 8
 LONGER, LONGER_STEPS = 5, 1_500
 """`longer` trains so many times the epochs, and so many steps at least."""
 WIDER, ADDED_UNITS, NARROW_UNITS = 4, 32, 16
-_SATURATING = ("sigmoid", "tanh", "hard_sigmoid", "softsign", "softmax")
 _STANDARD = ("glorot", "he", "lecun", "variancescaling", "orthogonal")
 _ADAPTIVE = ("adam", "adamw", "nadam", "adamax", "lion")
 _HIDDEN = ("Dense", "Conv1D", "Conv2D", "Conv3D", "SeparableConv2D", "DepthwiseConv2D", "Conv2DTranspose")
@@ -222,7 +222,7 @@ def _model(setup: Setup, course: Course) -> list[WhatIf]:
     def add(trial: str, title: str, rank: float, make: Callable[[], Setup], value: float | None = None) -> None:
         found.append(WhatIf(trial, title, rank + stuck, make, value, structural=True))
 
-    dull = [path for path, entry in hidden if _activation(entry) in _SATURATING or _is_linear(path, entries)]
+    dull = [path for path, entry in hidden if _activation(entry) in BOUNDED or _is_linear(path, entries)]
     if dull:
         add("relu-hidden", f"relu in {_named(dull)}", 2.8, lambda: _with_relu(setup, dull))
     odd = [path for path, entry in entries if _odd_initialiser(entry)]
@@ -230,7 +230,7 @@ def _model(setup: Setup, course: Course) -> list[WhatIf]:
         add("default-init", f"Keras' default initial weights in {_named(odd)}", 1.2, lambda: _fresh(setup, odd))
     dense = [(path, entry) for path, entry in hidden if entry["class_name"] == "Dense"]
     if output and not hidden:
-        settings = {"units": ADDED_UNITS, "activation": "relu"}
+        settings = {"units": ADDED_UNITS, "activation": RELU.name}
         add(
             "wider",
             f"A hidden layer of {ADDED_UNITS} relu units",
@@ -274,28 +274,17 @@ def _activation(entry: dict[str, Any]) -> str:
     if isinstance(value, dict):
         inner = value.get("config")
         value = inner if isinstance(inner, str) else value.get("class_name")
-    return str(value or "linear")
+    return str(value or LINEAR.name)
 
 
 def _is_linear(path: str, entries: Sequence[tuple[str, dict[str, Any]]]) -> bool:
     """Whether no activation follows a linear layer before the next one with weights (in the order of the file)."""
     place = next(index for index, (name, _) in enumerate(entries) if name == path)
-    if _activation(entries[place][1]) != "linear":
+    if _activation(entries[place][1]) != LINEAR.name:
         return False
     for _, entry in entries[place + 1 :]:
         kind = entry["class_name"]
-        if kind in (
-            "Activation",
-            "ReLU",
-            "LeakyReLU",
-            "PReLU",
-            "ELU",
-            "Softmax",
-            "TFOpLambda",
-            "Lambda",
-            "Add",
-            "Multiply",
-        ):
+        if kind in (*ACTIVATION_LAYERS, "TFOpLambda", "Lambda", "Add", "Multiply"):
             return False
         if "kernel_initializer" in entry["config"]:
             return True
@@ -314,7 +303,7 @@ def _named(paths: Sequence[str]) -> str:
 
 def _with_relu(setup: Setup, paths: Sequence[str]) -> Setup:
     for path in paths:
-        setup = with_activation(setup, path, "relu")
+        setup = with_activation(setup, path, RELU.name)
     return setup
 
 

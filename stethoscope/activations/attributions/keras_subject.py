@@ -15,12 +15,13 @@ import numpy.typing as npt
 from stethoscope.activations.attributions.method import Point, Slope
 from stethoscope.activations.attributions.subjects import arrays
 from stethoscope.activations.attributions.target import Target
+from stethoscope.architecture.activations import SIGMOID, SOFTMAX
 from stethoscope.errors import BadSetting, CannotRun
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.models.formats.keras_model.keras_activations import hooked
 from stethoscope.types import Feed
 
-_SQUASHING = ("softmax", "sigmoid")
+_SQUASHING = (SOFTMAX.name, SIGMOID.name)
 
 
 class KerasSubject:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import statistics
 
+from stethoscope.architecture.activations import SQUASHING
 from stethoscope.checks.findings import Fault
 from stethoscope.evidence import blocking
 from stethoscope.evidence.baseline import OverfitEvidence
@@ -23,8 +24,6 @@ _NO_KERNEL = (
     "PReLU",
 )
 """Layers whose gradients are of another size by nature: few rows of an embedding are touched, scales are not kernels."""
-SQUASHING = frozenset({"sigmoid", "tanh", "hard_sigmoid", "hard_tanh", "softsign", "soft_sign"})
-"""Activations whose slope is below 1 nearly everywhere: at most 0.25 for the sigmoid. Source: Glorot and Bengio (2010)."""
 _RECURRENT = ("LSTM", "GRU", "SimpleRNN", "ConvLSTM", "RNN", "Bidirectional")
 
 

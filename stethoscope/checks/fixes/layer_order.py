@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from stethoscope.architecture.activations import RELU
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment, last_name, literal, number
 
@@ -42,7 +43,7 @@ class AddHiddenLayer(Fix):
     kind: ClassVar[str] = "add-hidden-layer"
     before: str = ""
     units: int = 32
-    activation: str = "relu"
+    activation: str = RELU.name
 
     @property
     def summary(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import (
     comment,
@@ -28,7 +29,7 @@ class ReplaceActivation(Fix):
 
     kind: ClassVar[str] = "replace-activation"
     layer: str = ""
-    activation: str = "linear"
+    activation: str = LINEAR.name
     was: str = ""
     layer_type: str = ""
     units: int | None = None
@@ -44,7 +45,7 @@ class ReplaceActivation(Fix):
     def code(self) -> str:
         """The layer's new line."""
         where = comment(f"in the model, in place of {self.layer}")
-        if self.layer_type in ("Activation", "Softmax", "ReLU", "LeakyReLU", "ELU", "PReLU"):
+        if self.layer_type in ACTIVATION_LAYERS:
             line: str | None = layer_line("Activation", self.layer, {"activation": self.activation})
         else:
             known = {"units": self.units} if self.units is not None and self.layer_type == "Dense" else {}
@@ -87,7 +88,7 @@ class ReplaceHead(Fix):
     kind: ClassVar[str] = "replace-head"
     layer: str = ""
     units: int = 1
-    activation: str = "linear"
+    activation: str = LINEAR.name
     loss: str = "mean_squared_error"
     was: str = ""
     output: str = ""
@@ -102,7 +103,7 @@ class ReplaceHead(Fix):
 
     def code(self) -> str:
         """The last layer, the labels it needs, and the compile line."""
-        kind = "Dense" if self.layer_type in ("", "Activation", "Softmax") else self.layer_type
+        kind = "Dense" if self.layer_type in ("", *ACTIVATION_LAYERS) else self.layer_type
         settings = {"units": self.units, "activation": self.activation}
         line = layer_line("Dense", self.layer, settings) if kind == "Dense" else None
         if line is None:

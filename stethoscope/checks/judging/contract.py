@@ -6,6 +6,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
+from stethoscope.architecture.activations import LINEAR, SIGMOID, SIGNED, SOFTMAX
 from stethoscope.architecture.losses import HINGE_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.findings import Severity
 from stethoscope.checks.judging.shown import learns_nothing, learns_well
@@ -13,9 +14,6 @@ from stethoscope.data.profile.profiles import ArrayProfile, TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Shape
-
-PROBABILITIES = frozenset({"softmax", "sigmoid", "hard_sigmoid"})
-"""Activations whose output is a probability."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +36,14 @@ def belonging(head: Head) -> Belonging:
     """What fits the task of this output."""
     target = head.target
     if head.task == "binary" and head.units != 2:
-        return Belonging(1, "sigmoid", "binary_crossentropy")
+        return Belonging(1, SIGMOID.name, "binary_crossentropy")
     if head.task in ("binary", "multiclass"):
         rows = target is not None and target.kind in ("one-hot", "distribution")
         loss = "categorical_crossentropy" if rows else "sparse_categorical_crossentropy"
-        return Belonging(classes_of(head) or head.units or 2, "softmax", loss)
+        return Belonging(classes_of(head) or head.units or 2, SOFTMAX.name, loss)
     if head.task == "multilabel":
-        return Belonging(_columns(target) or head.units or 1, "sigmoid", "binary_crossentropy")
-    return Belonging(_columns(target) or head.units or 1, "linear", "mean_squared_error")
+        return Belonging(_columns(target) or head.units or 1, SIGMOID.name, "binary_crossentropy")
+    return Belonging(_columns(target) or head.units or 1, LINEAR.name, "mean_squared_error")
 
 
 def classes_of(head: Head) -> int:
@@ -132,9 +130,7 @@ def two_valued_rows(target: TargetProfile) -> bool:
 def signed_labels(head: Head) -> bool:
     """Whether labels are −1 and 1 and the output can follow them: a classifier by least squares or hinge."""
     labels = None if head.target is None else two_values(head.target)
-    return labels == (-1.0, 1.0) and (
-        head.activation in ("tanh", "linear", "softsign", "hard_tanh") or head.loss in HINGE_LOSSES
-    )
+    return labels == (-1.0, 1.0) and (head.activation in SIGNED | {LINEAR.name} or head.loss in HINGE_LOSSES)
 
 
 @dataclass(frozen=True)

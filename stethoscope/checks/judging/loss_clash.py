@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stethoscope.architecture.activations import LINEAR, PROBABILITIES, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import (
     BINARY_LOSSES,
     CATEGORICAL_LOSSES,
@@ -14,7 +15,6 @@ from stethoscope.architecture.losses import (
 )
 from stethoscope.checks.findings import Severity
 from stethoscope.checks.judging.contract import (
-    PROBABILITIES,
     classes_of,
     one_per_row,
     scaled_factor,
@@ -74,7 +74,7 @@ def _without_targets(head: Head) -> LossClash | None:
             f"{head.loss} compares classes with each other, but {name} has one unit: the loss says the same for every prediction. Use binary_crossentropy for yes or no.",
             loss="binary_crossentropy",
         )
-    softmax = head.activation == "softmax" and (head.units or 0) > 2
+    softmax = head.activation == SOFTMAX.name and (head.units or 0) > 2
     if softmax and head.loss in BINARY_LOSSES:
         return _binary_softmax(head, Severity.MEDIUM, 0.6)
     if softmax and head.loss in REGRESSION_LOSSES:
@@ -102,7 +102,7 @@ def _regression(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Los
         return None  # class numbers that were scaled: label-encoding
     if two_valued_rows(target) and head.loss in PROBABILITY_LOSSES:
         return None  # yes and no in another notation: label-encoding
-    keeps = head.activation == "linear"
+    keeps = head.activation == LINEAR.name
     if head.loss in BINARY_LOSSES | HINGE_LOSSES:
         kind = "0 … 1" if head.loss in BINARY_LOSSES else "−1 or 1"
         text = f"{head.loss} needs targets of {kind}, but the targets are {span}: the loss falls without end instead of measuring an error. Use mean_squared_error and no activation."
@@ -152,13 +152,13 @@ def _binary(head: Head, target: TargetProfile, evidence: EvidenceSet) -> LossCla
             )
             text = f"{head.loss} compares classes with each other, but {head.layer} has one unit for yes or no: {why}. Use binary_crossentropy."
             return LossClash(
-                Severity.CRITICAL, 0.95, text, head=head.activation != "sigmoid", loss="binary_crossentropy"
+                Severity.CRITICAL, 0.95, text, head=head.activation != SIGMOID.name, loss="binary_crossentropy"
             )
         if head.loss in REGRESSION_LOSSES and labels == (0.0, 1.0) and not signed_labels(head):
             return _squared(head, evidence, "yes or no (0 and 1)", "binary_crossentropy")
         return None
     if (head.units or 0) > 1 and one_per_row(target):
-        if head.loss in BINARY_LOSSES and head.activation == "softmax":
+        if head.loss in BINARY_LOSSES and head.activation == SOFTMAX.name:
             text = f"binary_crossentropy needs one target for each of the {head.units} units, but there is one label a row: fit stops. With softmax, use sparse_categorical_crossentropy."
             return LossClash(Severity.CRITICAL, 0.9, text, loss="sparse_categorical_crossentropy")
         if head.loss in REGRESSION_LOSSES:
@@ -183,7 +183,11 @@ def _multiclass(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Los
         if head.loss in BINARY_LOSSES and units >= count:
             text = f"{head.loss} needs one target for each of the {units} units, but there is one class number a row: fit stops. Use softmax and sparse_categorical_crossentropy."
             return LossClash(
-                Severity.CRITICAL, 0.9, text, head=head.activation != "softmax", loss="sparse_categorical_crossentropy"
+                Severity.CRITICAL,
+                0.9,
+                text,
+                head=head.activation != SOFTMAX.name,
+                loss="sparse_categorical_crossentropy",
             )
         return None
     if target.kind not in ("one-hot", "distribution") or target.array.shape[-1] != units:
@@ -192,7 +196,7 @@ def _multiclass(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Los
         target.kind == "distribution" and head.loss in REGRESSION_LOSSES
     ):
         return _squared(head, evidence, f"{count} classes", "categorical_crossentropy")
-    if head.loss in BINARY_LOSSES and head.activation == "softmax":
+    if head.loss in BINARY_LOSSES and head.activation == SOFTMAX.name:
         return _binary_softmax(head, weighed(Severity.MEDIUM, evidence), 0.8)
     return None
 
@@ -207,14 +211,14 @@ def _multilabel(head: Head, evidence: EvidenceSet) -> LossClash | None:
             evidence,
             f"labels that can go together ({several})",
             "binary_crossentropy",
-            head.activation == "softmax",
+            head.activation == SOFTMAX.name,
         )
-    if head.loss in _CATEGORICAL and head.activation != "softmax":
+    if head.loss in _CATEGORICAL and head.activation != SOFTMAX.name:
         text = f"{head.loss} expects one class a row, but the targets' {several}. Use binary_crossentropy with sigmoid."
-        return LossClash(weighed(Severity.HIGH, evidence), 0.9, text, head=head.activation != "sigmoid")
+        return LossClash(weighed(Severity.HIGH, evidence), 0.9, text, head=head.activation != SIGMOID.name)
     if head.loss in SPARSE_LOSSES:
         text = f"{head.loss} expects one class number a row, but the targets have {head.units} columns and their {several}: fit stops. Use binary_crossentropy with sigmoid."
-        return LossClash(Severity.CRITICAL, 0.95, text, head=head.activation != "sigmoid")
+        return LossClash(Severity.CRITICAL, 0.95, text, head=head.activation != SIGMOID.name)
     return None
 
 
@@ -237,5 +241,5 @@ def _binary_softmax(head: Head, severity: Severity, confidence: float) -> LossCl
 def _spread(head: Head, count: int) -> LossClash:
     text = f"{head.loss} subtracts the class number of a row from each of the {head.units} units of {head.layer}, so every unit is to become the class number itself (or fit stops). For {count} classes use softmax and sparse_categorical_crossentropy."
     return LossClash(
-        Severity.CRITICAL, 0.9, text, head=head.activation != "softmax", loss="sparse_categorical_crossentropy"
+        Severity.CRITICAL, 0.9, text, head=head.activation != SOFTMAX.name, loss="sparse_categorical_crossentropy"
     )

@@ -14,29 +14,23 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import FORMS, Form, leaky
+from stethoscope.architecture.activations import LINEAR, RELU, SIGMOID, SOFTMAX, TANH
+from stethoscope.architecture.formulas import ALIKE, FORMS, Form, leaky
+from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.compare.parity.kernel_suspicions import Estimate, Suspicion, Weights
 from stethoscope.types import Layer
 
-_ALONE = ("ReLU", "LeakyReLU", "ELU", "PReLU", "Softmax", "GELU", "Swish", "SiLU", "Activation")
-_ALIKE: tuple[tuple[str, ...], ...] = (
-    ("gelu", "gelu-tanh", "gelu-sigmoid"),
-    ("silu", "swish", "hard-silu", "hard-swish"),
-    ("sigmoid", "hard-sigmoid", "hard-sigmoid-2"),
-    ("relu", "relu6"),
-)
-"""What goes by one name in some framework, or is an approximation of it."""
-_LEFT_TO_THE_CALLER = ("relu", "sigmoid", "softmax", "tanh")
+_LEFT_TO_THE_CALLER = (RELU.name, SIGMOID.name, SOFTMAX.name, TANH.name)
 """What a file may leave out, or the other may add (answers before the softmax)."""
 
 
 def stand_ins(told: object) -> tuple[str, ...]:
     """What may stand in the place of an activation, by the names of Keras or of `FORMS`."""
-    name = str(told or "linear").lower().replace("_", "-")
-    if name == "linear":
+    name = str(told or LINEAR.name).lower().replace("_", "-")
+    if name == LINEAR.name:
         return _LEFT_TO_THE_CALLER
-    alike = next((names for names in _ALIKE if name in names), ())
-    return ("linear", *(one for one in alike if one != name))
+    alike = next((names for names in ALIKE if name in names), ())
+    return (LINEAR.name, *(one for one in alike if one != name))
 
 
 def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion | Estimate]:
@@ -47,7 +41,7 @@ def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion 
         weights: by short names.
     """
     kind = layer.type
-    if kind == "ReLU":
+    if kind == RELU.layer:
         for high in (6.0, None):
             if high != layer.config.get("max_value"):
                 yield Suspicion(
@@ -57,7 +51,7 @@ def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion 
                     "Give both the same max_value.",
                     {"max_value": high},
                 )
-    if kind == "Softmax":
+    if kind == SOFTMAX.layer:
         for axis in range(1, len(layer.output_shape or ())):
             yield Suspicion(
                 "softmax-axis",
@@ -66,7 +60,7 @@ def activation_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion 
                 "Give both the same axis.",
                 {"axis": axis},
             )
-    if kind in _ALONE:
+    if kind_of(kind, 0) is Kind.ACTIVATION:
         yield from (_computes(form, layer) for form in FORMS)
         yield from _slopes(layer, weights)
     elif "activation" in layer.config:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.kernel_suspicions import Rule, Settings, Weights
 
 MANY_HEADED = ("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention")

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.attention import MANY_HEADED, ROLES, SIMPLE
 from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Settings, Suspicion, Weights
 from stethoscope.types import Layer

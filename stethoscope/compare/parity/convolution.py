@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.kernel_suspicions import Rule, Settings, Weights, ended, sizes
 
 

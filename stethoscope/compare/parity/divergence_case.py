@@ -147,7 +147,7 @@ def _settings(
 
 def _other_kind(found: Divergence, mine: Layer, other: Layer) -> tuple[SettingChange, ...]:
     """Operators that do nothing else are told apart by their kind, in whatever language: mean and maximum, ReLU and sigmoid."""
-    kinds = [{"logistic": "sigmoid"}.get(kind, kind) for kind in (kind_word(mine), kind_word(other))]
+    kinds = [kind_word(mine), kind_word(other)]
     alone = [
         kind in _POOLS or kind_of(layer.type, layer.parameters) is Kind.ACTIVATION
         for kind, layer in zip(kinds, (mine, other), strict=True)

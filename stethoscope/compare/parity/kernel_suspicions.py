@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.compare.parity.activation_forms import Array, named_function
+from stethoscope.architecture.activations import LINEAR
+from stethoscope.architecture.formulas import Array, named_function
 from stethoscope.types import Layer
 
 AGAIN = "Export again from the model whose weights are right."
@@ -194,7 +195,7 @@ def ended(x: Array, weights: Weights, settings: Settings) -> Array:
     if settings.get("use_bias", True) and "bias" in weights:
         x = x + weights["bias"]
     kind = settings.get("activation")
-    if kind in (None, "linear"):
+    if kind in (None, LINEAR.name):
         return x
     function = named_function(str(kind))
     if function is None:

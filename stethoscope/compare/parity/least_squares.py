@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 
 _STEPS, _PATIENCE = 12, 3
 _PROMISING = 0.5

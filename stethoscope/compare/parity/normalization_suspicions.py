@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.kernel_suspicions import Estimate, Suspicion, Weights
 from stethoscope.types import Layer
 

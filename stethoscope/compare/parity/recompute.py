@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stethoscope.architecture.formulas import Array, function_of, sloped
 from stethoscope.compare.parity import attention, convolution, moving
-from stethoscope.compare.parity.activation_forms import Array, function_of, sloped
 from stethoscope.compare.parity.kernel_suspicions import Rule, Settings, Weights, axes_of, ended, sizes
 from stethoscope.compare.parity.recurrent import bidirectional, recurrent
 from stethoscope.types import Layer

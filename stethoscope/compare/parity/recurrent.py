@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array, named_function
+from stethoscope.architecture.activations import LINEAR, RELU, SIGMOID, TANH
+from stethoscope.architecture.formulas import Array, named_function
 from stethoscope.compare.parity.activation_suspicions import stand_ins
 from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Suspicion, scaled, scaled_bias
 from stethoscope.types import Layer
@@ -80,7 +81,7 @@ def bidirectional(inputs: Sequence[Array], weights: Weights, settings: Settings)
 
 def _function(settings: Settings, key: str, usual: str) -> Callable[[Array], Array]:
     told = settings.get(key, usual)
-    found = named_function("linear" if told is None else str(told))
+    found = named_function(LINEAR.name if told is None else str(told))
     if found is None:
         raise KeyError(str(told))
     return found
@@ -95,7 +96,7 @@ def _bias(weights: Weights, size: int) -> tuple[Array, Array]:
 def _lstm(weights: Weights, settings: Settings) -> Callable[[Array, State], State]:
     kernel, again = weights["kernel"], weights["recurrent_kernel"]
     bias = _bias(weights, kernel.shape[1])[0]
-    act, gate = _function(settings, "activation", "tanh"), _function(settings, "recurrent_activation", "sigmoid")
+    act, gate = _function(settings, "activation", TANH.name), _function(settings, "recurrent_activation", SIGMOID.name)
 
     def step(x: Array, state: State) -> State:
         i, f, c, o = np.split(x @ kernel + state[0] @ again + bias, 4, axis=-1)
@@ -108,7 +109,7 @@ def _lstm(weights: Weights, settings: Settings) -> Callable[[Array, State], Stat
 def _gru(weights: Weights, settings: Settings) -> Callable[[Array, State], State]:
     kernel, again = weights["kernel"], weights["recurrent_kernel"]
     bias, bias_again = _bias(weights, kernel.shape[1])
-    act, gate = _function(settings, "activation", "tanh"), _function(settings, "recurrent_activation", "sigmoid")
+    act, gate = _function(settings, "activation", TANH.name), _function(settings, "recurrent_activation", SIGMOID.name)
     after, units = bool(settings.get("reset_after", True)), again.shape[0]
 
     def step(x: Array, state: State) -> State:
@@ -124,7 +125,7 @@ def _gru(weights: Weights, settings: Settings) -> Callable[[Array, State], State
 
 def _simple(weights: Weights, settings: Settings) -> Callable[[Array, State], State]:
     kernel, again = weights["kernel"], weights["recurrent_kernel"]
-    bias, act = _bias(weights, kernel.shape[1])[0], _function(settings, "activation", "tanh")
+    bias, act = _bias(weights, kernel.shape[1])[0], _function(settings, "activation", TANH.name)
     return lambda x, state: (act(x @ kernel + state[0] @ again + bias),)
 
 
@@ -189,12 +190,12 @@ def recurrent_suspicions(layer: Layer, weights: Weights) -> Iterator[Suspicion |
 
 def _activations(kind: str, told: dict[str, object]) -> Iterator[Suspicion]:
     # ONNX writes the activations of a layer down, else they are these.
-    usual = {"activation": "tanh", "recurrent_activation": "sigmoid"}
+    usual = {"activation": TANH.name, "recurrent_activation": SIGMOID.name}
     for key, said in (("activation", "computes its state with"), ("recurrent_activation", "opens its gates with")):
         if key == "recurrent_activation" and GATES[kind] == 1:
             continue
         own = str(told.get(key))
-        others = ("relu",) if own == usual["activation"] else stand_ins(own)[1:]
+        others = (RELU.name,) if own == usual["activation"] else stand_ins(own)[1:]
         for name in dict.fromkeys((*others, usual[key])):
             if name != own:
                 yield Suspicion(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, HINGE_LOSSES, SPARSE_LOSSES
 from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import StethoscopeError
@@ -100,9 +101,9 @@ def _code(head: Head) -> LabelCode:
         return "signs"
     if head.loss:
         return "values"
-    if head.activation == "softmax" and head.units and head.units > 1:
+    if head.activation == SOFTMAX.name and head.units and head.units > 1:
         return "either"
-    return "yes-no" if head.activation == "sigmoid" and head.units == 1 else ""
+    return "yes-no" if head.activation == SIGMOID.name and head.units == 1 else ""
 
 
 def _why(head: Head, code: LabelCode) -> str:

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.layer_kinds import (
     Kind,
     is_alias,
     keeps_before_activation,
-    plain_type,
     reads_input,
     reads_output,
     works_in_place,

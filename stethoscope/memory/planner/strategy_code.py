@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stethoscope.architecture.layer_kinds import Kind, plain_type
+from stethoscope.architecture.activations import plain_type
+from stethoscope.architecture.layer_kinds import Kind
 from stethoscope.architecture.model_shape import LayerShape, ModelShape
 from stethoscope.memory.planner.plan import Plan, Settings
 from stethoscope.memory.planner.states import Optimizer, Precision

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import CAN_DIE
+from stethoscope.architecture.activations import SATURATED as FLAT_ENDS
 from stethoscope.evidence.blocking import (
     CONSTANT,
     DEAD,
@@ -20,7 +22,6 @@ from stethoscope.evidence.blocking import (
     vanishing,
 )
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
-from stethoscope.training.instruments import SATURATED as FLAT_ENDS
 from stethoscope.training.instruments import activation_name, owners
 from stethoscope.training.model import call, package
 
@@ -88,7 +89,7 @@ def _reason(values: Array, activation: str) -> tuple[str, float] | None:
     if not finite.all():
         return NON_FINITE, float((~finite).mean())
     flat = values.reshape(len(values), -1).astype(np.float64)
-    if activation in ("relu", "relu6") and (flat <= 0).all():
+    if activation in CAN_DIE and (flat <= 0).all():
         return DEAD, 1.0
     size = float(np.abs(flat).max())
     if len(flat) > 1 and float(np.ptp(flat, axis=0).max()) <= 1e-7 * max(size, 1e-30):

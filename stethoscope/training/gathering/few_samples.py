@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import NEVER_NEGATIVE, PROBABILITIES, SIGNED, SOFTMAX
 from stethoscope.architecture.losses import canonical_loss
 from stethoscope.errors import CannotRun
 from stethoscope.evidence.heads import heads_of
@@ -88,16 +89,16 @@ def random_targets(architecture: Architecture, outputs: Feed, loss: str | None) 
         if said.startswith("sparse_"):
             targets[name] = random.integers(0, max(1, units), array.shape[:-1])
         elif said in ("categorical_crossentropy", "categorical_focal_crossentropy") or (
-            not said and activation == "softmax"
+            not said and activation == SOFTMAX.name
         ):
             targets[name] = np.eye(units, dtype=np.float32)[random.integers(0, units, array.shape[:-1])]
-        elif said.startswith("binary_") or activation in ("sigmoid", "softmax"):
+        elif said.startswith("binary_") or activation in PROBABILITIES:
             targets[name] = random.integers(0, 2, array.shape).astype(np.float32)
-        elif activation == "tanh":
+        elif activation in SIGNED:
             targets[name] = random.uniform(-0.9, 0.9, array.shape).astype(np.float32)
         else:
             drawn = random.standard_normal(array.shape)
-            targets[name] = (np.abs(drawn) if activation in ("relu", "softplus") else drawn).astype(np.float32)
+            targets[name] = (np.abs(drawn) if activation in NEVER_NEGATIVE else drawn).astype(np.float32)
     return targets
 
 

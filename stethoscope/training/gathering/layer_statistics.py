@@ -8,21 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import CAN_DIE, FLAT_ENDS
 from stethoscope.evidence.model import LayerActivation, OutputSummary
 
 Array = npt.NDArray[Any]
 MOST_UNITS = 100_000
 MOST_CLASSES = 1_000
-_SATURATED = {
-    "sigmoid": (0.0067, 0.9933),
-    "tanh": (-0.9999, 0.9999),
-    "hard_sigmoid": (0.0, 1.0),
-    "hard_tanh": (-1.0, 1.0),
-}
-"""Outputs at or beyond these are on the flat ends. Source: |x| ≥ 5 (sigmoid(5) = 0.9933, tanh(5) = 0.9999), where the
-slope is below 0.007."""
-CAN_DIE = frozenset({"relu", "relu6", "thresholded_relu"})
-"""Activations that are exactly 0 with slope 0 for a whole range of inputs."""
+_SATURATED = {name: (low, high) for name, (low, high) in FLAT_ENDS.items() if low is not None and high is not None}
+"""Of activations that are flat on both sides."""
 
 
 @dataclass

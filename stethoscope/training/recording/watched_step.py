@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import CAN_DIE, SATURATED
 from stethoscope.logs.evidence.tags import (
     ACTIVATION_STD,
     DEAD_FRACTION,
@@ -24,10 +25,9 @@ from stethoscope.logs.evidence.tags import (
     of_layer,
 )
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
-from stethoscope.training.instruments import SATURATED, activation_name, owners
+from stethoscope.training.instruments import activation_name, owners
 
 UPDATES, OUTPUTS = "_stethoscope_updates", "_stethoscope_outputs"
-_RECTIFIERS = ("relu", "relu6")
 _OUTPUT_KINDS = (ZERO_FRACTION, DEAD_FRACTION, SATURATED_FRACTION, ACTIVATION_STD)
 _TINY = 1e-12
 
@@ -203,7 +203,7 @@ def _output_summary(value: Any, activation: str) -> Any:
     value = tf.cast(value, tf.float32)
     zero = dead = saturated = tf.constant(0.0)
     kind = 0.0
-    if activation in _RECTIFIERS:
+    if activation in CAN_DIE:
         kind = 1.0
         units = tf.reshape(value, (-1, tf.shape(value)[-1]))
         zero = tf.reduce_mean(tf.cast(units <= 0.0, tf.float32))

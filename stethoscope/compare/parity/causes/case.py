@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.types import Layer
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.causes.case import Case, Guess
 
 _GOOD = 1e-3

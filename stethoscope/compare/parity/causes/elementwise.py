@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import FORMS, Array, Form, leaky
+from stethoscope.architecture.formulas import FORMS, Array, Form, leaky
+from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.compare.parity.causes.case import Case, Guess
 
 _BINS = 512
@@ -21,21 +22,8 @@ class Elementwise:
 
     def weigh(self, case: Case) -> Guess | None:
         """Sure where the second value is a function of the first, and one of the known ones fits."""
-        kind = case.of_type(
-            "activation",
-            "gelu",
-            "relu",
-            "elu",
-            "swish",
-            "silu",
-            "sigmoid",
-            "tanh",
-            "softmax",
-            "selu",
-            "softplus",
-            "mish",
-            "hardswish",
-        )
+        kinds = (layer for layer in reversed(case.group) if kind_of(layer.type, 0) is Kind.ACTIVATION)
+        kind = next(kinds, None) or case.of_type("gelu")
         told = str(dict(case.layer.config).get("activation", "")).lower() if case.layer.config else ""
         if kind is None and not told:
             return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.activation_suspicions import activation_suspicions
 from stethoscope.compare.parity.attention import MANY_HEADED, SIMPLE, attention_weight, call_settings
 from stethoscope.compare.parity.attention_suspicions import attention_suspicions

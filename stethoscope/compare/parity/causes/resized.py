@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.causes.case import Case, Guess
 
 

@@ -5,6 +5,8 @@ Source: the two files.
 
 from __future__ import annotations
 
+from stethoscope.architecture.activations import LINEAR
+from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.compare.parity.causes.case import Case, Guess
 
 _MEANS: tuple[tuple[str, str, str], ...] = (
@@ -42,26 +44,6 @@ _MEANS: tuple[tuple[str, str, str], ...] = (
 _FAMILIES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("pooling", "another kind of pooling", ("mean", "max", "average", "pool")),
     ("resize-mode", "another way of resizing", ("resize", "upsampl")),
-    (
-        "activation",
-        "another activation",
-        (
-            "relu",
-            "elu",
-            "sigmoid",
-            "softmax",
-            "tanh",
-            "swish",
-            "silu",
-            "gelu",
-            "softplus",
-            "softsign",
-            "identity",
-            "linear",
-            "logistic",
-            "clip",
-        ),
-    ),
 )
 _SAYS_NOTHING = (
     "momentum",
@@ -111,7 +93,14 @@ def _by_types(a: str, b: str) -> tuple[str, str]:
     for cause, title, words in _FAMILIES:
         if all(any(word in kind.lower() for word in words) for kind in (a, b)):
             return cause, title
+    if all(_is_activation(kind) for kind in (a, b)):
+        return "activation", "another activation"
     return "setting", "another kind of layer"
+
+
+def _is_activation(kind: str) -> bool:
+    nothing = any(word in kind.lower() for word in ("identity", LINEAR.name, "clip"))
+    return nothing or kind_of(kind, 0) is Kind.ACTIVATION
 
 
 def _short(value: object) -> str:

@@ -10,7 +10,7 @@ import itertools
 
 import numpy as np
 
-from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.causes.case import Case, Guess, WeightPair
 
 _SAME = 1e-5

@@ -1,4 +1,4 @@
-"""Activations that work on single values, as plain functions, and what layers of a group make of an array."""
+"""What each activation computes, in plain numpy and float64; and the layers that are nothing else."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.activations import LEAKY_RELU, SOFTMAX, known, plain_type
 from stethoscope.types import Layer
 
 Array = npt.NDArray[np.float64]
@@ -69,28 +70,34 @@ FORMS: tuple[Form, ...] = (
 )
 
 
-_BY_NAME: dict[str, Callable[[Array], Array]] = {form.name: form.function for form in FORMS}
-_BY_NAME |= {
-    "swish": _BY_NAME["silu"],
-    "hard-swish": _BY_NAME["hard-silu"],
-    "leakyrelu": leaky(0.3),
-    "leaky-relu": leaky(0.2),
-}
 _NOTHING = ("dropout", "identity", "activityregularization", "gaussiannoise", "linear")
+ALIKE: tuple[tuple[str, ...], ...] = (
+    ("gelu", "gelu-tanh", "gelu-sigmoid"),
+    ("silu", "swish", "hard-silu", "hard-swish"),
+    ("sigmoid", "hard-sigmoid", "hard-sigmoid-2"),
+    ("relu", "relu6"),
+)
+"""What goes by one name in some framework, or is an approximation of it."""
 
 
-def named_function(name: str) -> Callable[[Array], Array] | None:
-    """An activation by its Keras name; softmax too."""
-    if name == "softmax":
-        return _softmax
-    return _BY_NAME.get(name.replace("_", "-"))
-
-
-def _softmax(x: Array, axis: Any = -1) -> Array:
+def softmax(x: Array, axis: Any = -1) -> Array:
+    """Positive, with a sum of 1 over the axes."""
     axes = tuple(axis) if isinstance(axis, list | tuple) else int(axis)
     made = np.exp(x - x.max(axis=axes, keepdims=True))
     found: Array = made / made.sum(axis=axes, keepdims=True)
     return found
+
+
+_BY_NAME: dict[str, Callable[[Array], Array]] = {form.name: form.function for form in FORMS} | {
+    LEAKY_RELU.name.replace("_", "-"): leaky(0.2),
+    SOFTMAX.name: softmax,
+}
+
+
+def named_function(name: str) -> Callable[[Array], Array] | None:
+    """An activation by a name of Keras or of `FORMS`; None for one that is not known here."""
+    activation = known(name)
+    return _BY_NAME.get((name if activation is None else activation.name).replace("_", "-"))
 
 
 def sloped(inputs: Sequence[Array], weights: Mapping[str, Array], _settings: Mapping[str, Any]) -> Array:
@@ -109,7 +116,7 @@ def function_of(layer: Layer, changed: Mapping[str, Any] | None = None) -> Calla
         layer: with its config.
         changed: settings that stand for those of the config.
     """
-    kind, settings = layer.type.lower().replace("_", ""), {**layer.config, **(changed or {})}
+    kind, settings = plain_type(layer.type), {**layer.config, **(changed or {})}
     if any(word in kind for word in _NOTHING):
         return lambda x: x
     if kind in _SETTABLE:
@@ -149,5 +156,5 @@ _SETTABLE: dict[str, Callable[[Mapping[str, Any]], Callable[[Array], Array]]] = 
     "leakyrelu": _leaky,
     "elu": _elu,
     "thresholdedrelu": _threshold,
-    "softmax": lambda settings: lambda x: _softmax(x, settings.get("axis", -1)),
+    "softmax": lambda settings: lambda x: softmax(x, settings.get("axis", -1)),
 }
