@@ -36,7 +36,11 @@ HINGE_LOSSES = frozenset({"hinge", "squared_hinge"})
 """They read −1 and 1 (Keras turns 0 and 1 into these) and outputs without bounds, or tanh."""
 PROBABILITY_LOSSES = SPARSE_LOSSES | BINARY_LOSSES | CATEGORICAL_LOSSES
 """They take the logarithm of the output: it has to be a probability, or they have to be told that it is a logit."""
-CLASSIFICATION_LOSSES = PROBABILITY_LOSSES | HINGE_LOSSES | {"categorical_hinge"}
+ROW_LOSSES = CATEGORICAL_LOSSES | {"categorical_hinge"}
+"""They compare the units of a row with each other: one class for each row."""
+LOGITS_LOSSES = PROBABILITY_LOSSES - {"kl_divergence"}
+"""They take from_logits."""
+CLASSIFICATION_LOSSES = PROBABILITY_LOSSES | HINGE_LOSSES | ROW_LOSSES
 REGRESSION_LOSSES = frozenset(
     {
         "mean_squared_error",
@@ -79,10 +83,14 @@ def snake(name: str) -> str:
     return _NAMES.get(out, out)
 
 
+def loss_class(loss: str) -> str:
+    """Keras' class of a loss by its snake_case name."""
+    return _LOSS_CLASSES.get(loss) or "".join(part.capitalize() for part in loss.split("_"))
+
+
 def serialised(loss: str, from_logits: bool) -> dict[str, Any]:
     """A loss by its snake_case name, as Keras serialises the class of that name."""
-    name = _LOSS_CLASSES.get(loss) or "".join(part.capitalize() for part in loss.split("_"))
-    return {"class_name": name, "config": {"from_logits": from_logits} if "crossentropy" in loss else {}}
+    return {"class_name": loss_class(loss), "config": {"from_logits": from_logits} if "crossentropy" in loss else {}}
 
 
 _FIXED = {"random_normal": "stddev", "truncated_normal": "stddev"}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SIGMOID
-from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
+from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, ROW_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.compile_settings import ReplaceLoss
@@ -23,8 +23,6 @@ from stethoscope.checks.judging.contract import as_shape, one_per_row, scaled_fa
 from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-
-_ROWS = CATEGORICAL_LOSSES | {"categorical_hinge"}
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -65,7 +63,7 @@ def _wrong(head: Head, target: TargetProfile) -> tuple[Severity, str, Fix] | Non
         return Severity.CRITICAL, text, EncodeLabels(head.output, "integer")
     if head.loss in SPARSE_LOSSES:
         return _for_sparse(head, target)
-    if head.loss in _ROWS and (head.units or 0) > 1:
+    if head.loss in ROW_LOSSES and (head.units or 0) > 1:
         return _for_rows(head, target)
     if head.units == 1 and (
         head.loss in BINARY_LOSSES or (head.loss in REGRESSION_LOSSES and head.activation == SIGMOID.name)

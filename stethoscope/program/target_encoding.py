@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.architecture.losses import canonical_loss, serialised
+from stethoscope.architecture.losses import CATEGORICAL_LOSSES, SPARSE_LOSSES, canonical_loss, serialised
 from stethoscope.errors import CannotRun
 from stethoscope.program.setup import Setup
 
@@ -108,9 +108,9 @@ def fitted_to(loss: str, units: int | None, y: Array, held: Array | None) -> tup
         return y, held
     column = y.ndim == 1 or y.shape[-1] == 1
     hot = is_one_hot(y)
-    if loss == "sparse_categorical_crossentropy" and (hot or column):
+    if loss in SPARSE_LOSSES and (hot or column):
         return class_numbers(y, held)
-    if loss in ("categorical_crossentropy", "categorical_focal_crossentropy", "kl_divergence") and (column or hot):
+    if loss in CATEGORICAL_LOSSES and (column or hot):
         return one_hot(y, held, units)
     if loss.startswith("binary_"):
         if units == 1 and hot and y.shape[-1] == 2:

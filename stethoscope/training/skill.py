@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.architecture.losses import CLASSIFICATION_LOSSES, canonical_loss
+from stethoscope.architecture.losses import CLASSIFICATION_LOSSES, HINGE_LOSSES, canonical_loss
 from stethoscope.evidence.training import skill_over
 from stethoscope.program.setup import Setup
 
@@ -23,7 +23,6 @@ SCORE_ROWS = 2_000
 MAX_VALUES = 4_000_000
 """Predicted values that are scored at most: rows are dropped beyond it."""
 _MAX_CLASSES = 1_000
-_HINGES = ("hinge", "squared_hinge")
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ def _scale(y: Array, loss: Any) -> TargetScale:
         if len(distinct) == 2:
             low, high = (float(item) for item in distinct)
             share = float(np.mean(y == high))
-            middle = 0.0 if name in _HINGES or config.get("from_logits") else (low + high) / 2
+            middle = 0.0 if name in HINGE_LOSSES or config.get("from_logits") else (low + high) / 2
             return TargetScale("two-values", (low, high), middle, max(share, 1 - share))
         classes = name.startswith("sparse_") or (whole and name in CLASSIFICATION_LOSSES)
         if (classes and len(distinct) <= _MAX_CLASSES) or (whole and len(distinct) == 1):

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from stethoscope.architecture.losses import LOGITS_LOSSES, loss_class
+
 _POSITIONAL = {
     "Dense": ("units",),
     "EinsumDense": ("equation", "output_shape"),
@@ -197,14 +199,6 @@ def _value(name: str, value: Any) -> str | None:
     return f"{place}.{kind}({', '.join(f'{key}={literal(item)}' for key, item in inside.items())})"
 
 
-_CLASSES = {
-    "sparse_categorical_crossentropy": "SparseCategoricalCrossentropy",
-    "categorical_crossentropy": "CategoricalCrossentropy",
-    "binary_crossentropy": "BinaryCrossentropy",
-    "binary_focal_crossentropy": "BinaryFocalCrossentropy",
-    "categorical_focal_crossentropy": "CategoricalFocalCrossentropy",
-}
-"""Losses that take from_logits, and their classes."""
 _OPTIMIZERS = {
     name.lower(): name
     for name in (
@@ -225,8 +219,8 @@ _OPTIMIZERS = {
 
 def loss_source(loss: str, from_logits: bool = False) -> str:
     """The loss argument: its name, or the object that reads logits."""
-    if from_logits and loss in _CLASSES:
-        return f"keras.losses.{_CLASSES[loss]}(from_logits=True)"
+    if from_logits and loss in LOGITS_LOSSES:
+        return f"keras.losses.{loss_class(loss)}(from_logits=True)"
     return literal(loss)
 
 

@@ -11,6 +11,7 @@ from stethoscope.architecture.losses import (
     HINGE_LOSSES,
     PROBABILITY_LOSSES,
     REGRESSION_LOSSES,
+    ROW_LOSSES,
     SPARSE_LOSSES,
 )
 from stethoscope.checks.findings import Severity
@@ -27,7 +28,6 @@ from stethoscope.data.profile.profiles import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import EvidenceSet
 
-_CATEGORICAL = CATEGORICAL_LOSSES | {"categorical_hinge"}
 MANY_ZEROS = 0.01
 """Share of targets at 0 from which a percentage error is ruled by them."""
 
@@ -107,7 +107,7 @@ def _regression(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Los
         kind = "0 … 1" if head.loss in BINARY_LOSSES else "−1 or 1"
         text = f"{head.loss} needs targets of {kind}, but the targets are {span}: the loss falls without end instead of measuring an error. Use mean_squared_error and no activation."
         return LossClash(weighed(Severity.HIGH, evidence), 0.95, text, head=not keeps)
-    if head.loss in PROBABILITY_LOSSES | {"categorical_hinge"}:
+    if head.loss in PROBABILITY_LOSSES | ROW_LOSSES:
         what = "cuts them to whole class numbers" if head.loss in SPARSE_LOSSES else "reads them as shares of classes"
         text = f"{head.loss} is for classes, but the targets are {span}: it {what}. Use mean_squared_error and no activation."
         return LossClash(weighed(Severity.HIGH, evidence, failing=Severity.CRITICAL), 0.95, text, head=not keeps)
@@ -144,7 +144,7 @@ def _numbered_classes(head: Head, target: TargetProfile) -> LossClash | None:
 def _binary(head: Head, target: TargetProfile, evidence: EvidenceSet) -> LossClash | None:
     labels = two_values(target)
     if head.units == 1:
-        if head.loss in _CATEGORICAL | SPARSE_LOSSES:
+        if head.loss in ROW_LOSSES | SPARSE_LOSSES:
             why = (
                 "the loss says the same for every prediction"
                 if head.loss not in SPARSE_LOSSES
@@ -170,9 +170,9 @@ def _multiclass(head: Head, target: TargetProfile, evidence: EvidenceSet) -> Los
     count = classes_of(head)
     units = head.units or 0
     if units == 1 and target.kind == "classes":
-        if head.loss in BINARY_LOSSES | HINGE_LOSSES | _CATEGORICAL:
+        if head.loss in BINARY_LOSSES | HINGE_LOSSES | ROW_LOSSES:
             text = f"The targets are {count} classes, but {head.layer} has one unit and {head.loss} only knows two: {count} classes need {count} units, softmax and sparse_categorical_crossentropy."
-            severity = Severity.CRITICAL if head.loss in _CATEGORICAL else Severity.HIGH
+            severity = Severity.CRITICAL if head.loss in ROW_LOSSES else Severity.HIGH
             return LossClash(severity, 0.95, text, head=True)
         return None
     if units < 2:
@@ -213,7 +213,7 @@ def _multilabel(head: Head, evidence: EvidenceSet) -> LossClash | None:
             "binary_crossentropy",
             head.activation == SOFTMAX.name,
         )
-    if head.loss in _CATEGORICAL and head.activation != SOFTMAX.name:
+    if head.loss in ROW_LOSSES and head.activation != SOFTMAX.name:
         text = f"{head.loss} expects one class a row, but the targets' {several}. Use binary_crossentropy with sigmoid."
         return LossClash(weighed(Severity.HIGH, evidence), 0.9, text, head=head.activation != SIGMOID.name)
     if head.loss in SPARSE_LOSSES:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.activations import SIGMOID, SOFTMAX
-from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, HINGE_LOSSES, SPARSE_LOSSES
+from stethoscope.architecture.losses import BINARY_LOSSES, HINGE_LOSSES, ROW_LOSSES, SPARSE_LOSSES
 from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.data_fit import report
@@ -93,7 +93,7 @@ def _encoding(head: Head) -> str:
 def _code(head: Head) -> LabelCode:
     if head.loss in SPARSE_LOSSES:
         return "numbers"
-    if head.loss in CATEGORICAL_LOSSES or head.loss == "categorical_hinge":
+    if head.loss in ROW_LOSSES:
         return "one-hot"
     if head.loss in BINARY_LOSSES:
         return "yes-no" if head.units == 1 else "tags"
