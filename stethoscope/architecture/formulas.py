@@ -90,12 +90,16 @@ def softmax(x: Array, axis: Any = -1) -> Array:
 
 _BY_NAME: dict[str, Callable[[Array], Array]] = {form.name: form.function for form in FORMS} | {
     LEAKY_RELU.name.replace("_", "-"): leaky(0.2),
+    LEAKY_RELU.layer: leaky(0.3),
+    LEAKY_RELU.layer.lower(): leaky(0.3),
     SOFTMAX.name: softmax,
 }
 
 
 def named_function(name: str) -> Callable[[Array], Array] | None:
     """An activation by a name of Keras or of `FORMS`; None for one that is not known here."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
     activation = known(name)
     return _BY_NAME.get((name if activation is None else activation.name).replace("_", "-"))
 

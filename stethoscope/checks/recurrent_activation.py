@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import GATES, LINEAR, SIGMOID, SOFTMAX, TANH, UNBOUNDED
 from stethoscope.architecture.endings import activation_name
-from stethoscope.architecture.losses import initialiser_of
+from stethoscope.architecture.losses import initialiser_of, snake
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
@@ -35,16 +35,16 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         gates = _name(config.get("recurrent_activation"), SIGMOID.name)
         if kind == "SimpleRNN" and initialiser_of(layer.config, "recurrent")[0] == "identity":
             continue
-        if activation in UNBOUNDED | {SOFTMAX.name}:
+        if activation_name(activation) in UNBOUNDED | {SOFTMAX.name}:
             yield _finding(evidence, layer, kind, "activation", activation, TANH.name)
-        elif kind != "SimpleRNN" and gates not in GATES:
+        elif kind != "SimpleRNN" and activation_name(gates) not in GATES:
             yield _finding(evidence, layer, kind, "recurrent_activation", gates, SIGMOID.name)
 
 
 def _name(value: object, missing: str) -> str:
     if isinstance(value, dict):
         value = value.get("config") if value.get("class_name") == "function" else value.get("class_name")
-    return activation_name(str(value)) if value else missing
+    return snake(str(value)) if value else missing
 
 
 def _finding(evidence: EvidenceSet, layer: Layer, kind: str, setting: str, was: str, instead: str) -> Finding:
@@ -57,7 +57,7 @@ def _finding(evidence: EvidenceSet, layer: Layer, kind: str, setting: str, was: 
     over = f" over {length} steps" if length else ""
     what = (
         f"its state can grow without limit{over}"
-        if was in UNBOUNDED and setting == "activation"
+        if activation_name(was) in UNBOUNDED and setting == "activation"
         else "its gates do not open and close between 0 and 1"
         if setting == "recurrent_activation"
         else "its units share a total of 1 at every step"

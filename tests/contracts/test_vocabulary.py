@@ -83,6 +83,17 @@ def test_the_usual_activations_have_a_formula():
     assert all(named_function(form.name) is form.function for form in FORMS)
 
 
+def test_leaky_relu_has_the_slope_of_the_function_or_of_the_layer_by_that_name():
+    keras, tf_keras = pytest.importorskip("keras"), pytest.importorskip("tf_keras")
+    x = np.array([[-1.0, 2.0]])
+    for function, name in (
+        (keras.activations.leaky_relu, "leaky_relu"),
+        (keras.layers.LeakyReLU(), "LeakyReLU"),
+        (tf_keras.activations.get("LeakyReLU"), "LeakyReLU"),
+    ):
+        assert named_function(name)(x) == pytest.approx(np.asarray(function(x)))
+
+
 def test_a_flat_end_is_flat():
     for activation in ACTIVATIONS.values():
         if activation.flat is None or Trait.OVER_AXIS in activation.traits:

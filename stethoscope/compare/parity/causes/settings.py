@@ -5,7 +5,7 @@ Source: the two files.
 
 from __future__ import annotations
 
-from stethoscope.architecture.activations import LINEAR
+from stethoscope.architecture.activations import LINEAR, OPERATORS, plain_type
 from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.compare.parity.causes.case import Case, Guess
 
@@ -99,8 +99,8 @@ def _by_types(a: str, b: str) -> tuple[str, str]:
 
 
 def _is_activation(kind: str) -> bool:
-    nothing = any(word in kind.lower() for word in ("identity", LINEAR.name, "clip"))
-    return nothing or kind_of(kind, 0) is Kind.ACTIVATION
+    words = ("identity", LINEAR.name, "clip", *(name for name in OPERATORS if len(name) > len("exp")))
+    return kind_of(kind, 0) is Kind.ACTIVATION or any(word in plain_type(kind) for word in words)
 
 
 def _short(value: object) -> str:
