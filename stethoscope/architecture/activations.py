@@ -76,6 +76,7 @@ RELU = Activation("relu", "", "ReLU", (0.0, inf), (0.0, inf), traits=_RECTIFIER)
 LEAKY_RELU = Activation("leaky_relu", layer="LeakyReLU", keeps=(0.0, inf), traits=Trait.RECTIFIES | Trait.LOGITS)
 GELU = Activation("gelu", range=(-0.17, inf), operations=4)
 SOFTPLUS = Activation("softplus", range=(0.0, inf))
+THRESHOLDED_RELU = Activation("thresholded_relu", layer="ThresholdedReLU", range=(0.0, inf), traits=Trait.DIES)
 _ALL = (
     LINEAR,
     SIGMOID,
@@ -86,7 +87,7 @@ _ALL = (
     GELU,
     SOFTPLUS,
     Activation("relu6", range=(0.0, 6.0), keeps=(0.0, 6.0), flat=(None, 6.0), traits=_RECTIFIER),
-    Activation("thresholded_relu", layer="ThresholdedReLU", range=(0.0, inf), traits=Trait.DIES),
+    THRESHOLDED_RELU,
     Activation("prelu", layer="PReLU", keeps=(0.0, inf), traits=Trait.RECTIFIES | Trait.LOGITS),
     Activation("elu", "", "ELU", (-1.0, inf), (0.0, inf), traits=Trait.RECTIFIES | _FROM_OUTPUT),
     Activation("celu", range=(-1.0, inf), keeps=(0.0, inf), traits=Trait.RECTIFIES),

@@ -61,6 +61,7 @@ _NAMES: dict[Kind, str] = {
 _KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
 _SLOPE_FROM_OUTPUT = frozenset(map(plain_type, named(Trait.SLOPE_FROM_OUTPUT)))
+_ACTIVATION_WORDS = ("activation", *(name for name in OPERATORS if name != "exp"))
 _COUNTED_AT_ONE_INPUT = {
     Kind.DENSE,
     Kind.CONVOLUTION,
@@ -89,6 +90,12 @@ def kind_of(type_name: str, parameters: int) -> Kind:
     if kind is Kind.PRODUCT and parameters and name in ("matmul", "batchmatmul", "batchmatmulv2", "einsum"):
         kind = Kind.DENSE
     return kind or Kind.OTHER
+
+
+def names_activation(type_name: str) -> bool:
+    """Whether a layer is an activation by its type, or by one in the name of its class: MyReLU, FusedTanh."""
+    name = plain_type(type_name)
+    return kind_of(name, 0) is Kind.ACTIVATION or any(word in name for word in _ACTIVATION_WORDS)
 
 
 def activation_of(type_name: str, kind: Kind, config: Mapping[str, Any]) -> str:

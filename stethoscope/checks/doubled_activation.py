@@ -12,7 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.architecture.activations import ACTIVATION_LAYERS, BOUNDED, LINEAR, SOFTPLUS, TANH, known
+from stethoscope.architecture.activations import (
+    ACTIVATION_LAYERS,
+    BOUNDED,
+    LINEAR,
+    SOFTPLUS,
+    TANH,
+    THRESHOLDED_RELU,
+    known,
+)
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.fix import Fix
@@ -22,6 +30,9 @@ from stethoscope.checks.judging.shown import learns_well
 from stethoscope.evidence.connections import DROPPING, RESHAPING, activation_inside, core_of, units_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.types import Layer
+
+_LEFT_ALONE = (LINEAR.name, "", THRESHOLDED_RELU.name)
+"""A threshold is put after another activation on purpose: it cuts small values off."""
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -34,7 +45,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         if after is None or after.type not in ACTIVATION_LAYERS or len(after.inputs) != 1:
             continue
         second = activation_inside(after)
-        if second not in (LINEAR.name, "") and (first, second) not in ((SOFTPLUS.name, TANH.name),):
+        if second not in _LEFT_ALONE and (first, second) != (SOFTPLUS.name, TANH.name):
             yield _finding(evidence, layer, after, first, second)
 
 

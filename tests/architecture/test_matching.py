@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stethoscope.architecture.layer_looks import changes
+from stethoscope.architecture.layer_looks import changes, kind_word
 from stethoscope.architecture.matching import aligned, match
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.architecture.keras_files import described
@@ -105,6 +105,22 @@ def test_operators_of_other_kinds_in_the_same_place_are_each_other():
     )
     found = {item.a: item.b for item in match(first, second)}
     assert (found["mid"], found["end"]) == ("m", "e")
+
+
+def test_an_activation_is_one_kind_in_every_language():
+    def word(kind, **config):
+        return kind_word(Layer("here", kind, None, 0, 0, "float32", (), config))
+
+    assert keras.activations.get("swish") is keras.activations.silu
+    assert keras.activations.get("hard_swish") is keras.activations.hard_silu
+    for alike in (
+        {word("LOGISTIC"), word("Sigmoid"), word("Activation", activation="sigmoid")},
+        {word("Swish"), word("Activation", activation="swish"), word("Activation", activation="silu")},
+        {word("HARD_SWISH"), word("HardSwish"), word("Activation", activation="hard_silu")},
+        {word("RELU_N1_TO_1"), word("Activation", activation="hard_tanh")},
+        {word("LEAKY_RELU"), word("LeakyRelu"), word("LeakyReLU"), word("Activation", activation="leaky_relu")},
+    ):
+        assert len(alike) == 1, alike
 
 
 def test_long_sequences_with_many_differences_are_walked_in_order():

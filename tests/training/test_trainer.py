@@ -88,6 +88,22 @@ def test_dead_units_are_seen():
     assert trainer.layers[0].gradient_norm[-1] == 0.0
 
 
+def test_dead_units_behind_a_threshold_are_seen():
+    import tf_keras
+
+    tf_keras.utils.set_random_seed(1)
+    layers = tf_keras.layers
+    model = tf_keras.Sequential(
+        [layers.Input((4,)), layers.Dense(8), layers.ThresholdedReLU(theta=1e6), layers.Dense(3, activation="softmax")]
+    )
+    setup = setup_of(model, {"a": X}, {"t": Y}, COMPILED, epochs=1)
+    trainer = Trainer(setup)
+    trainer.run(setup, 0, time_s=100, instrument=True)
+    before, threshold, _ = trainer.layers
+    assert threshold.activation == "thresholded_relu" and threshold.dead_fraction[-1] == 1.0
+    assert before.gradient_norm[-1] == 0.0
+
+
 def test_a_run_that_becomes_nan_stops_and_says_when():
     import keras
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.architecture.activations import NEVER_NEGATIVE, PROBABILITIES, SIGNED, SOFTMAX
+from stethoscope.architecture.activations import GATES, NEVER_NEGATIVE, PROBABILITIES, SIGNED, SOFTMAX
 from stethoscope.architecture.losses import canonical_loss
 from stethoscope.errors import CannotRun
 from stethoscope.evidence.heads import heads_of
@@ -92,7 +92,7 @@ def random_targets(architecture: Architecture, outputs: Feed, loss: str | None) 
             not said and activation == SOFTMAX.name
         ):
             targets[name] = np.eye(units, dtype=np.float32)[random.integers(0, units, array.shape[:-1])]
-        elif said.startswith("binary_") or activation in PROBABILITIES:
+        elif said.startswith("binary_") or activation in PROBABILITIES | GATES:
             targets[name] = random.integers(0, 2, array.shape).astype(np.float32)
         elif activation in SIGNED:
             targets[name] = random.uniform(-0.9, 0.9, array.shape).astype(np.float32)

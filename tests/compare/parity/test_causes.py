@@ -12,6 +12,7 @@ from stethoscope.compare.parity import causes
 from stethoscope.compare.parity.causes import all_causes, guesses
 from stethoscope.compare.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.types import Layer
+from tests.frameworks import keras
 from tests.tables import each
 
 A = np.random.default_rng(0).standard_normal((6, 9, 9, 5))
@@ -161,6 +162,9 @@ def test_a_bound_that_only_the_second_model_has():
     [
         ("Softmax", "Sigmoid", "activation"),
         ("Relu", "Identity", "activation"),
+        ("Mish", "Relu", "activation"),
+        ("Activation", "ReLU", "activation"),
+        ("MyReLU", "FusedTanh", "activation"),
         ("Mean", "Max", "pooling"),
         ("Add", "Mul", "setting"),
     ],
@@ -168,6 +172,13 @@ def test_a_bound_that_only_the_second_model_has():
 def test_another_kind_of_operator(first, second, cause):
     unlike = A + np.random.default_rng(2).standard_normal(A.shape)
     assert told(unlike, first, settings=(SettingChange("here", "type", first, second),)) == cause
+
+
+@each("kind", ["Activation", "ReLU", "Relu", "LOGISTIC", "HARD_SWISH", "Softsign", "Celu", "MyReLU", "ScaledTanh"])
+def test_another_function_is_told_of_whatever_is_an_activation(kind):
+    other = np.asarray(keras.activations.mish(A))
+    (first, *_) = guesses(case(other, kind, np.maximum(A, 0), inputs=(A,)))
+    assert first.cause == "activation" and "Mish" in first.sentence
 
 
 def test_a_kernel_with_a_normalisation_folded_in_is_still_transposed():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from stethoscope.compare.parity.causes import guesses
 from stethoscope.compare.parity.causes.case import Case, WeightPair
@@ -10,6 +11,7 @@ from stethoscope.compare.parity.causes.recomputed import suspicions
 from stethoscope.compare.parity.kernel_suspicions import Estimate
 from stethoscope.compare.parity.recompute import computed
 from stethoscope.types import Layer, Operand
+from tests.frameworks import keras
 from tests.tables import each
 
 RANDOM = np.random.default_rng(0)
@@ -147,6 +149,18 @@ def test_settings_are_estimated(kind, settings, changed):
     found = told(layer, {}, [x], computed(layer, [x], {}, changed))
     assert f"{next(iter(changed.values())):.3g}" in found.sentence
     assert found.confidence >= 0.97
+
+
+@each(
+    ("kind", "name"),
+    [("Relu", "relu"), ("Sigmoid", "sigmoid"), ("LOGISTIC", "sigmoid"), ("HARD_SWISH", "hard_silu"), ("Elu", "elu")],
+)
+def test_an_operator_that_is_an_activation_is_tried_as_a_layer_is(kind, name):
+    x = 2 * RANDOM.standard_normal(SERIES)
+    layer = described(kind, [x], {}, x)
+    assert computed(layer, [x], {}) == pytest.approx(np.asarray(getattr(keras.activations, name)(x)), abs=1e-6)
+    found = told(layer, {}, [x], np.asarray(keras.activations.selu(x)))
+    assert found.cause == "activation" and "SELU" in found.sentence
 
 
 def test_a_factor_that_explains_half_is_not_named():

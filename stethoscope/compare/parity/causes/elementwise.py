@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.architecture.formulas import FORMS, Array, Form, leaky
-from stethoscope.architecture.layer_kinds import Kind, kind_of
+from stethoscope.architecture.layer_kinds import names_activation
 from stethoscope.compare.parity.causes.case import Case, Guess
 
 _BINS = 512
@@ -22,8 +22,7 @@ class Elementwise:
 
     def weigh(self, case: Case) -> Guess | None:
         """Sure where the second value is a function of the first, and one of the known ones fits."""
-        kinds = (layer for layer in reversed(case.group) if kind_of(layer.type, 0) is Kind.ACTIVATION)
-        kind = next(kinds, None) or case.of_type("gelu")
+        kind = next((layer for layer in reversed(case.group) if names_activation(layer.type)), None)
         told = str(dict(case.layer.config).get("activation", "")).lower() if case.layer.config else ""
         if kind is None and not told:
             return None

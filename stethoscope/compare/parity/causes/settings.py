@@ -5,8 +5,8 @@ Source: the two files.
 
 from __future__ import annotations
 
-from stethoscope.architecture.activations import LINEAR, OPERATORS, plain_type
-from stethoscope.architecture.layer_kinds import Kind, kind_of
+from stethoscope.architecture.activations import LINEAR, plain_type
+from stethoscope.architecture.layer_kinds import names_activation
 from stethoscope.compare.parity.causes.case import Case, Guess
 
 _MEANS: tuple[tuple[str, str, str], ...] = (
@@ -99,8 +99,7 @@ def _by_types(a: str, b: str) -> tuple[str, str]:
 
 
 def _is_activation(kind: str) -> bool:
-    words = ("identity", LINEAR.name, "clip", *(name for name in OPERATORS if len(name) > len("exp")))
-    return kind_of(kind, 0) is Kind.ACTIVATION or any(word in plain_type(kind) for word in words)
+    return names_activation(kind) or any(word in plain_type(kind) for word in ("identity", LINEAR.name, "clip"))
 
 
 def _short(value: object) -> str:
