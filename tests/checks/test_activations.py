@@ -38,11 +38,11 @@ def computed(name, x):
     return np.asarray(keras.activations.get(name)(x), np.float64)
 
 
-def doubled(first, second):
+def doubled(first, second, kind="Activation"):
     net = architecture(
         layer("columns", "InputLayer", (None, 8)),
         dense("kind", first, 3),
-        layer("again", "Activation", (None, 3), activation=second),
+        layer("again", kind, (None, 3), activation=second),
     )
     return found("doubled-activation", architecture=net)
 
@@ -61,6 +61,11 @@ def test_a_second_activation_that_changes_nothing_is_told_from_one_that_does():
             assert not said or ((same or twice) and finding.severity == Severity.LOW), (first, second)
             assert said or not same or second not in ("relu", "leaky_relu", "elu", "relu6"), (first, second)
     assert computed("celu", X) == pytest.approx(computed("elu", X))
+    learned = keras.layers.PReLU(alpha_initializer="random_uniform")
+    for first in ("relu", "sigmoid", "hard_sigmoid", "softplus"):
+        y = computed(first, X[:, None])
+        assert np.asarray(learned(y)) == pytest.approx(y, abs=1e-6)
+        assert "changes nothing" in doubled(first, "prelu", "PReLU")[0].message
 
 
 @each("bounded", ["hard_tanh", "softsign", "sparse_sigmoid"])
