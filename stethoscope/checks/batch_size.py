@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
 from stethoscope.checks.curves.remedies import LEAST_GAIN
 from stethoscope.checks.curves.settings import wrong_setting
@@ -55,16 +55,5 @@ CHECK = Check(
     run=_run,
     setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
-    explains=frozenset(
-        {
-            "loss-slow",
-            "loss-flat",
-            "loss-oscillating",
-            "underfitting",
-            "worse-than-baseline",
-            "constant-output",
-            "per-class-error",
-            "null-input",
-        }
-    ),
+    explains=BADLY_TRAINED | {"loss-oscillating", "null-input"},
 )

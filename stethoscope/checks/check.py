@@ -9,6 +9,12 @@ from dataclasses import dataclass, field
 from stethoscope.checks.findings import Finding
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
+LITTLE_LEARNED = frozenset({"loss-flat", "loss-slow", "worse-than-baseline"})
+"""What causes have in common that keep a network from learning: symptoms, for `Check.explains`."""
+BADLY_TRAINED = LITTLE_LEARNED | {"constant-output", "per-class-error", "underfitting"}
+UNSTEADY_LOSS = frozenset({"loss-diverging", "loss-oscillating", "nonfinite-training"})
+IDLE_WEIGHTS = frozenset({"unchanged-weights", "vanishing-gradient"})
+
 
 @dataclass(frozen=True)
 class Check:

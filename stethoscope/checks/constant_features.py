@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.fixes.rows import DropFeatures
@@ -73,26 +73,10 @@ def _value(array: ArrayProfile, column: int) -> float | None:
     return array.features.minimum[column] if array.features is not None else array.minimum
 
 
-_EXPLAINS = frozenset(
-    {
-        "constant-output",
-        "loss-flat",
-        "loss-slow",
-        "fit-small-batch",
-        "underfitting",
-        "worse-than-baseline",
-        "null-input",
-        "duplicate-rows",
-        "conflicting-labels",
-        "dead-relu",
-        "per-class-error",
-    }
-)
-
 CHECK = Check(
     id="constant-features",
     title="Input columns that never change",
     needs=frozenset({Evidence.DATA}),
     run=_run,
-    explains=_EXPLAINS,
+    explains=BADLY_TRAINED | {"conflicting-labels", "dead-relu", "duplicate-rows", "fit-small-batch", "null-input"},
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import initialiser_of
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
 from stethoscope.checks.judging.shown import learns_well, listed
@@ -102,23 +102,15 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "loss-flat",
-            "loss-slow",
-            "vanishing-gradient",
-            "constant-output",
-            "dead-relu",
-            "unchanged-weights",
-            "update-ratio",
-            "null-input",
-            "fit-small-batch",
-            "underfitting",
-            "worse-than-baseline",
-            "per-class-error",
-            "exploding-gradient",
-            "saturation",
-            "initial-loss",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | IDLE_WEIGHTS
+    | {
+        "dead-relu",
+        "exploding-gradient",
+        "fit-small-batch",
+        "initial-loss",
+        "null-input",
+        "saturation",
+        "update-ratio",
+    },
 )

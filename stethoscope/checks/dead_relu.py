@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import LEAKY_RELU, RELU
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
@@ -110,17 +110,6 @@ CHECK = Check(
     needs=frozenset({Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING, Evidence.DATA}),
-    explains=frozenset(
-        {
-            "constant-output",
-            "null-input",
-            "loss-flat",
-            "loss-slow",
-            "unchanged-weights",
-            "vanishing-gradient",
-            "fit-small-batch",
-            "worse-than-baseline",
-        }
-    ),
+    explains=LITTLE_LEARNED | IDLE_WEIGHTS | {"constant-output", "fit-small-batch", "null-input"},
     symptom=True,
 )

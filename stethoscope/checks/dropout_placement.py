@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.layer_order import MoveDropout
 from stethoscope.checks.judging.shown import helped, learns_well
@@ -89,7 +89,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {"loss-flat", "loss-slow", "loss-oscillating", "underfitting", "worse-than-baseline", "train-eval-difference"}
-    ),
+    explains=LITTLE_LEARNED | {"loss-oscillating", "train-eval-difference", "underfitting"},
 )

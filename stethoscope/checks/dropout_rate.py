@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.layer_settings import SetDropoutRate
 from stethoscope.checks.judging.shown import helped, listed, weighed
@@ -75,16 +75,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "loss-flat",
-            "loss-slow",
-            "loss-oscillating",
-            "underfitting",
-            "worse-than-baseline",
-            "constant-output",
-            "train-eval-difference",
-            "per-class-error",
-        }
-    ),
+    explains=BADLY_TRAINED | {"loss-oscillating", "train-eval-difference"},
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import UNSTEADY_LOSS, Check
 from stethoscope.checks.curves.layer_signals import growth, kernel_layers
 from stethoscope.checks.curves.pictures import by_layer, losses
 from stethoscope.checks.curves.remedies import broke
@@ -71,16 +71,6 @@ CHECK = Check(
     title="Gradients grow until training breaks",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
-    explains=frozenset(
-        {
-            "nonfinite-training",
-            "loss-diverging",
-            "loss-oscillating",
-            "update-ratio",
-            "dead-relu",
-            "fit-small-batch",
-            "constant-output",
-        }
-    ),
+    explains=UNSTEADY_LOSS | {"constant-output", "dead-relu", "fit-small-batch", "update-ratio"},
     symptom=True,
 )

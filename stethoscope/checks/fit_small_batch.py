@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.curves.layer_signals import blocked_fault
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
 from stethoscope.checks.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
@@ -94,8 +94,6 @@ CHECK = Check(
     needs=frozenset({Evidence.OVERFIT}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.TRAINING}),
-    explains=frozenset(
-        {"loss-flat", "loss-slow", "worse-than-baseline", "constant-output", "per-class-error", "unchanged-weights"}
-    ),
+    explains=LITTLE_LEARNED | {"constant-output", "per-class-error", "unchanged-weights"},
     symptom=True,
 )

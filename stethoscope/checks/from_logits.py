@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import PROBABILITIES
 from stethoscope.architecture.losses import PROBABILITY_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.compile_settings import ReplaceLoss
 from stethoscope.checks.judging.shown import learns_nothing
@@ -56,7 +56,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {"loss-flat", "loss-slow", "fit-small-batch", "initial-loss", "worse-than-baseline", "underfitting"}
-    ),
+    explains=LITTLE_LEARNED | {"fit-small-batch", "initial-loss", "underfitting"},
 )

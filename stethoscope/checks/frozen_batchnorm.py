@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.layer_settings import Unfreeze
 from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
@@ -135,16 +135,6 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "train-eval-difference",
-            "loss-slow",
-            "exploding-gradient",
-            "vanishing-gradient",
-            "saturation",
-            "dead-relu",
-            "worse-than-baseline",
-            "loss-flat",
-        }
-    ),
+    explains=LITTLE_LEARNED
+    | {"dead-relu", "exploding-gradient", "saturation", "train-eval-difference", "vanishing-gradient"},
 )

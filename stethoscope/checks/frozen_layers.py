@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.losses import initialiser_of
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Severity
 from stethoscope.checks.fixes.layer_settings import Unfreeze
 from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
@@ -120,18 +120,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.WEIGHTS, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "unchanged-weights",
-            "loss-flat",
-            "loss-slow",
-            "underfitting",
-            "fit-small-batch",
-            "worse-than-baseline",
-            "constant-output",
-            "update-ratio",
-            "vanishing-gradient",
-            "per-class-error",
-        }
-    ),
+    explains=BADLY_TRAINED | IDLE_WEIGHTS | {"fit-small-batch", "update-ratio"},
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import configured_variance, initialiser_of, is_scaled
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
 from stethoscope.checks.judging.shown import helped, learns_well, listed, weighed
@@ -109,24 +109,18 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "saturation",
-            "dead-relu",
-            "exploding-gradient",
-            "vanishing-gradient",
-            "nonfinite-training",
-            "nonfinite-activations",
-            "loss-diverging",
-            "loss-oscillating",
-            "loss-flat",
-            "loss-slow",
-            "initial-loss",
-            "constant-output",
-            "update-ratio",
-            "worse-than-baseline",
-            "fit-small-batch",
-            "per-class-error",
-        }
-    ),
+    explains=LITTLE_LEARNED
+    | UNSTEADY_LOSS
+    | {
+        "constant-output",
+        "dead-relu",
+        "exploding-gradient",
+        "fit-small-batch",
+        "initial-loss",
+        "nonfinite-activations",
+        "per-class-error",
+        "saturation",
+        "update-ratio",
+        "vanishing-gradient",
+    },
 )

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SQUASHING
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.curves.remedies import Judgement, judge
 from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
@@ -158,35 +158,23 @@ def _pictures(name: str, array: ArrayProfile, scale: Scale) -> tuple[EvidenceIte
     return tuple(items)
 
 
-_EXPLAINS = frozenset(
-    {
-        "loss-flat",
-        "loss-slow",
-        "loss-diverging",
-        "loss-oscillating",
-        "constant-output",
-        "initial-loss",
-        "fit-small-batch",
-        "dead-relu",
-        "saturation",
-        "exploding-gradient",
-        "vanishing-gradient",
-        "update-ratio",
-        "unchanged-weights",
-        "nonfinite-training",
-        "underfitting",
-        "worse-than-baseline",
-        "per-class-error",
-        "learning-rate-high",
-        "optimizer-choice",
-    }
-)
-
 CHECK = Check(
     id="input-scaling",
     title="Inputs are not scaled",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.TRAINING, Evidence.ACTIVATIONS, Evidence.WEIGHTS}),
-    explains=_EXPLAINS,
+    explains=BADLY_TRAINED
+    | UNSTEADY_LOSS
+    | IDLE_WEIGHTS
+    | {
+        "dead-relu",
+        "exploding-gradient",
+        "fit-small-batch",
+        "initial-loss",
+        "learning-rate-high",
+        "optimizer-choice",
+        "saturation",
+        "update-ratio",
+    },
 )

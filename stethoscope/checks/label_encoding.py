@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SIGMOID
 from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, ROW_LOSSES, SPARSE_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.compile_settings import ReplaceLoss
 from stethoscope.checks.fixes.fix import Fix
@@ -131,26 +131,8 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT}),
-    explains=frozenset(
-        {
-            "label-shape",
-            "constant-output",
-            "loss-flat",
-            "loss-slow",
-            "loss-zero",
-            "loss-diverging",
-            "loss-oscillating",
-            "fit-small-batch",
-            "initial-loss",
-            "worse-than-baseline",
-            "underfitting",
-            "per-class-error",
-            "nonfinite-training",
-            "saturation",
-            "vanishing-gradient",
-            "unchanged-weights",
-            "target-scaling",
-            "null-input",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | UNSTEADY_LOSS
+    | IDLE_WEIGHTS
+    | {"fit-small-batch", "initial-loss", "label-shape", "loss-zero", "null-input", "saturation", "target-scaling"},
 )

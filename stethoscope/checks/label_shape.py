@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.architecture.losses import REGRESSION_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.fixes.fix import Fix
@@ -125,16 +125,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT}),
-    explains=frozenset(
-        {
-            "loss-flat",
-            "loss-slow",
-            "fit-small-batch",
-            "initial-loss",
-            "worse-than-baseline",
-            "underfitting",
-            "constant-output",
-            "per-class-error",
-        }
-    ),
+    explains=BADLY_TRAINED | {"fit-small-batch", "initial-loss"},
 )

@@ -17,7 +17,7 @@ import math
 import statistics
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
@@ -120,28 +120,18 @@ CHECK = Check(
     run=_run,
     setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
-    explains=frozenset(
-        {
-            "nonfinite-training",
-            "exploding-gradient",
-            "loss-diverging",
-            "loss-oscillating",
-            "loss-flat",
-            "loss-slow",
-            "dead-relu",
-            "saturation",
-            "update-ratio",
-            "unchanged-weights",
-            "vanishing-gradient",
-            "fit-small-batch",
-            "constant-output",
-            "worse-than-baseline",
-            "underfitting",
-            "learning-rate-range",
-            "per-class-error",
-            "null-input",
-            "loss-jump",
-            "loss-plateau",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | UNSTEADY_LOSS
+    | IDLE_WEIGHTS
+    | {
+        "dead-relu",
+        "exploding-gradient",
+        "fit-small-batch",
+        "learning-rate-range",
+        "loss-jump",
+        "loss-plateau",
+        "null-input",
+        "saturation",
+        "update-ratio",
+    },
 )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
@@ -98,20 +98,6 @@ CHECK = Check(
     run=_run,
     setting=True,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
-    explains=frozenset(
-        {
-            "loss-flat",
-            "loss-slow",
-            "update-ratio",
-            "unchanged-weights",
-            "constant-output",
-            "worse-than-baseline",
-            "underfitting",
-            "learning-rate-range",
-            "per-class-error",
-            "null-input",
-            "fit-small-batch",
-            "loss-plateau",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | {"fit-small-batch", "learning-rate-range", "loss-plateau", "null-input", "unchanged-weights", "update-ratio"},
 )

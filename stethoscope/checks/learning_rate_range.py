@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.losses import snake
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.checks.judging.shown import helped, learns_nothing
@@ -92,23 +92,7 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "nonfinite-training",
-            "exploding-gradient",
-            "loss-diverging",
-            "loss-oscillating",
-            "loss-flat",
-            "loss-slow",
-            "dead-relu",
-            "saturation",
-            "update-ratio",
-            "unchanged-weights",
-            "constant-output",
-            "worse-than-baseline",
-            "fit-small-batch",
-            "per-class-error",
-            "underfitting",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | UNSTEADY_LOSS
+    | {"dead-relu", "exploding-gradient", "fit-small-batch", "saturation", "unchanged-weights", "update-ratio"},
 )

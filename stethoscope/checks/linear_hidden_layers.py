@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import LINEAR, RELU
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Table
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
@@ -117,7 +117,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=frozenset(
-        {"underfitting", "loss-slow", "loss-flat", "fit-small-batch", "worse-than-baseline", "per-class-error"}
-    ),
+    explains=LITTLE_LEARNED | {"fit-small-batch", "per-class-error", "underfitting"},
 )

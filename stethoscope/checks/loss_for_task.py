@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SOFTMAX
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Table
 from stethoscope.checks.fixes.compile_settings import ReplaceLoss
 from stethoscope.checks.fixes.fix import Fix
@@ -74,26 +74,8 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "constant-output",
-            "loss-flat",
-            "loss-slow",
-            "loss-diverging",
-            "loss-oscillating",
-            "loss-zero",
-            "fit-small-batch",
-            "initial-loss",
-            "label-shape",
-            "worse-than-baseline",
-            "underfitting",
-            "per-class-error",
-            "vanishing-gradient",
-            "exploding-gradient",
-            "unchanged-weights",
-            "nonfinite-training",
-            "null-input",
-            "saturation",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | UNSTEADY_LOSS
+    | IDLE_WEIGHTS
+    | {"exploding-gradient", "fit-small-batch", "initial-loss", "label-shape", "loss-zero", "null-input", "saturation"},
 )

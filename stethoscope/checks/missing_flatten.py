@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.layer_order import AddFlatten
 from stethoscope.checks.judging.shown import learns_well
@@ -109,19 +109,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "label-shape",
-            "output-units",
-            "loss-for-task",
-            "loss-flat",
-            "loss-slow",
-            "constant-output",
-            "worse-than-baseline",
-            "fit-small-batch",
-            "underfitting",
-            "initial-loss",
-            "per-class-error",
-        }
-    ),
+    explains=BADLY_TRAINED | {"fit-small-batch", "initial-loss", "label-shape", "loss-for-task", "output-units"},
 )

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead
@@ -84,18 +84,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "loss-flat",
-            "loss-slow",
-            "loss-diverging",
-            "loss-oscillating",
-            "fit-small-batch",
-            "initial-loss",
-            "worse-than-baseline",
-            "underfitting",
-            "per-class-error",
-            "constant-output",
-        }
-    ),
+    explains=BADLY_TRAINED | {"fit-small-batch", "initial-loss", "loss-diverging", "loss-oscillating"},
 )

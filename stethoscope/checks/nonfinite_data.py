@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.fill_missing import FillMissing
 from stethoscope.checks.fixes.rows import DropRows
@@ -72,31 +72,25 @@ def _survived(evidence: EvidenceSet) -> bool:
     return all(run.nonfinite_step is None for run in training.base)
 
 
-_EXPLAINS = frozenset(
-    {
-        "nonfinite-training",
-        "nonfinite-activations",
-        "loss-flat",
-        "loss-diverging",
-        "loss-oscillating",
-        "constant-output",
-        "fit-small-batch",
-        "initial-loss",
-        "exploding-gradient",
-        "unchanged-weights",
-        "worse-than-baseline",
-        "per-class-error",
-        "underfitting",
-        "numerical-gradient",
-        "learning-rate-high",
-    }
-)
-
 CHECK = Check(
     id="nonfinite-data",
     title="NaN or infinity in the data",
     needs=frozenset({Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=_EXPLAINS,
+    explains=UNSTEADY_LOSS
+    | {
+        "constant-output",
+        "exploding-gradient",
+        "fit-small-batch",
+        "initial-loss",
+        "learning-rate-high",
+        "loss-flat",
+        "nonfinite-activations",
+        "numerical-gradient",
+        "per-class-error",
+        "unchanged-weights",
+        "underfitting",
+        "worse-than-baseline",
+    },
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import IDLE_WEIGHTS, Check
 from stethoscope.checks.curves.jumps import first_break, rises_before
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import shape_of
@@ -169,22 +169,19 @@ CHECK = Check(
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.WEIGHTS}),
-    explains=frozenset(
-        {
-            "loss-diverging",
-            "exploding-gradient",
-            "loss-oscillating",
-            "loss-flat",
-            "constant-output",
-            "worse-than-baseline",
-            "underfitting",
-            "update-ratio",
-            "dead-relu",
-            "unchanged-weights",
-            "vanishing-gradient",
-            "per-class-error",
-            "fit-small-batch",
-        }
-    ),
+    explains=IDLE_WEIGHTS
+    | {
+        "constant-output",
+        "dead-relu",
+        "exploding-gradient",
+        "fit-small-batch",
+        "loss-diverging",
+        "loss-flat",
+        "loss-oscillating",
+        "per-class-error",
+        "underfitting",
+        "update-ratio",
+        "worse-than-baseline",
+    },
     symptom=True,
 )

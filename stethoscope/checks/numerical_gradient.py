@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import IDLE_WEIGHTS, Check
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
@@ -77,5 +77,5 @@ CHECK = Check(
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE}),
-    explains=frozenset({"unchanged-weights", "vanishing-gradient", "loss-flat", "loss-slow", "fit-small-batch"}),
+    explains=IDLE_WEIGHTS | {"fit-small-batch", "loss-flat", "loss-slow"},
 )

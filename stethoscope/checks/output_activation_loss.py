@@ -35,7 +35,7 @@ from stethoscope.architecture.losses import (
     REGRESSION_LOSSES,
     SPARSE_LOSSES,
 )
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.contract import belonging, signed_labels, two_values, weighed
@@ -148,25 +148,8 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "constant-output",
-            "loss-flat",
-            "loss-slow",
-            "loss-diverging",
-            "loss-oscillating",
-            "loss-zero",
-            "fit-small-batch",
-            "initial-loss",
-            "worse-than-baseline",
-            "underfitting",
-            "per-class-error",
-            "vanishing-gradient",
-            "exploding-gradient",
-            "unchanged-weights",
-            "dead-relu",
-            "nonfinite-training",
-            "null-input",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | UNSTEADY_LOSS
+    | IDLE_WEIGHTS
+    | {"dead-relu", "exploding-gradient", "fit-small-batch", "initial-loss", "loss-zero", "null-input"},
 )

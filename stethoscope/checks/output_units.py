@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.output_layers import ReplaceHead
 from stethoscope.checks.judging.contract import Belonging, as_shape, belonging, classes_of, one_per_row, values_of
@@ -142,18 +142,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT}),
-    explains=frozenset(
-        {
-            "label-shape",
-            "loss-flat",
-            "loss-slow",
-            "fit-small-batch",
-            "initial-loss",
-            "worse-than-baseline",
-            "underfitting",
-            "per-class-error",
-            "constant-output",
-            "nonfinite-training",
-        }
-    ),
+    explains=BADLY_TRAINED | {"fit-small-batch", "initial-loss", "label-shape", "nonfinite-training"},
 )

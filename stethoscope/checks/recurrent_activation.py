@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import GATES, LINEAR, SIGMOID, SOFTMAX, TANH, UNBOUNDED
 from stethoscope.architecture.endings import activation_name
 from stethoscope.architecture.losses import initialiser_of, snake
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import weighed
@@ -81,19 +81,15 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "nonfinite-training",
-            "exploding-gradient",
-            "loss-diverging",
-            "loss-oscillating",
-            "dead-relu",
-            "loss-flat",
-            "nonfinite-activations",
-            "constant-output",
-            "worse-than-baseline",
-            "fit-small-batch",
-            "update-ratio",
-        }
-    ),
+    explains=UNSTEADY_LOSS
+    | {
+        "constant-output",
+        "dead-relu",
+        "exploding-gradient",
+        "fit-small-batch",
+        "loss-flat",
+        "nonfinite-activations",
+        "update-ratio",
+        "worse-than-baseline",
+    },
 )

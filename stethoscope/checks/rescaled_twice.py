@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator
 from typing import Literal
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
 from stethoscope.checks.findings import Fault, Finding, Histogram, Number, Severity
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.scaling import ScaleInputs
@@ -90,28 +90,11 @@ def _fix(name: str, minimum: float, maximum: float, factor: float) -> Fix:
     return ScaleInputs(input=name, method="divide", divisor=1 / factor, was_minimum=minimum, was_maximum=maximum)
 
 
-_EXPLAINS = frozenset(
-    {
-        "loss-flat",
-        "loss-slow",
-        "constant-output",
-        "fit-small-batch",
-        "underfitting",
-        "worse-than-baseline",
-        "vanishing-gradient",
-        "update-ratio",
-        "unchanged-weights",
-        "learning-rate-low",
-        "too-few-epochs",
-        "per-class-error",
-    }
-)
-
 CHECK = Check(
     id="rescaled-twice",
     title="Images scaled twice",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=_EXPLAINS,
+    explains=BADLY_TRAINED | IDLE_WEIGHTS | {"fit-small-batch", "learning-rate-low", "too-few-epochs", "update-ratio"},
 )

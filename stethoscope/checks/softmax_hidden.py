@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import ACTIVATION_LAYERS, RELU, SOFTMAX
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Fault, Finding, Table
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
@@ -79,16 +79,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "vanishing-gradient",
-            "loss-flat",
-            "loss-slow",
-            "underfitting",
-            "constant-output",
-            "fit-small-batch",
-            "worse-than-baseline",
-            "per-class-error",
-        }
-    ),
+    explains=BADLY_TRAINED | {"fit-small-batch", "vanishing-gradient"},
 )

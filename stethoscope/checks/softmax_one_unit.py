@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead
@@ -72,22 +72,7 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT}),
-    explains=frozenset(
-        {
-            "constant-output",
-            "loss-flat",
-            "loss-slow",
-            "loss-zero",
-            "loss-diverging",
-            "loss-oscillating",
-            "fit-small-batch",
-            "initial-loss",
-            "worse-than-baseline",
-            "underfitting",
-            "per-class-error",
-            "vanishing-gradient",
-            "unchanged-weights",
-            "null-input",
-        }
-    ),
+    explains=BADLY_TRAINED
+    | IDLE_WEIGHTS
+    | {"fit-small-batch", "initial-loss", "loss-diverging", "loss-oscillating", "loss-zero", "null-input"},
 )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.fit_settings import SetShuffle
 from stethoscope.checks.fixes.rows import ShuffleBeforeSplit
@@ -145,32 +145,26 @@ def _gap(training: TrainingEvidence | None) -> float:
     return sum(gaps) / len(gaps) if gaps else 0.0
 
 
-_EXPLAINS = frozenset(
-    {
-        "overfitting",
-        "overtraining",
-        "per-class-error",
-        "worse-than-baseline",
-        "loss-oscillating",
-        "loss-diverging",
-        "loss-flat",
-        "loss-slow",
-        "underfitting",
-        "batch-size",
-        "too-few-epochs",
-        "learning-rate-low",
-        "learning-rate-high",
-        "validation-gap",
-        "validation-better",
-        "loss-jump",
-    }
-)
-
 CHECK = Check(
     id="sorted-split",
     title="Sorted rows are split or trained in order",
     needs=frozenset({Evidence.DATA, Evidence.FIT}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=_EXPLAINS,
+    explains=LITTLE_LEARNED
+    | {
+        "batch-size",
+        "learning-rate-high",
+        "learning-rate-low",
+        "loss-diverging",
+        "loss-jump",
+        "loss-oscillating",
+        "overfitting",
+        "overtraining",
+        "per-class-error",
+        "too-few-epochs",
+        "underfitting",
+        "validation-better",
+        "validation-gap",
+    },
 )

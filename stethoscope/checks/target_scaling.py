@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import BOUNDED
 from stethoscope.architecture.losses import CLASSIFICATION_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import LITTLE_LEARNED, UNSTEADY_LOSS, Check
 from stethoscope.checks.curves.remedies import judge
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
@@ -100,34 +100,26 @@ def _fix(evidence: EvidenceSet, head: Head, trial: str) -> Fix:
     return Combined((ScaleInputs(), scaled)) if trial == "scale-both" else scaled
 
 
-_EXPLAINS = frozenset(
-    {
-        "loss-flat",
-        "loss-slow",
-        "loss-diverging",
-        "loss-oscillating",
-        "constant-output",
-        "initial-loss",
-        "fit-small-batch",
-        "exploding-gradient",
-        "update-ratio",
-        "unchanged-weights",
-        "nonfinite-training",
-        "underfitting",
-        "worse-than-baseline",
-        "dead-relu",
-        "learning-rate-low",
-        "learning-rate-high",
-        "too-few-epochs",
-        "optimizer-choice",
-    }
-)
-
 CHECK = Check(
     id="target-scaling",
     title="Regression targets are not scaled",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.TRAINING, Evidence.FIT}),
-    explains=_EXPLAINS,
+    explains=LITTLE_LEARNED
+    | UNSTEADY_LOSS
+    | {
+        "constant-output",
+        "dead-relu",
+        "exploding-gradient",
+        "fit-small-batch",
+        "initial-loss",
+        "learning-rate-high",
+        "learning-rate-low",
+        "optimizer-choice",
+        "too-few-epochs",
+        "unchanged-weights",
+        "underfitting",
+        "update-ratio",
+    },
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.layer_signals import kernel_layers, median_update
 from stethoscope.checks.curves.pictures import by_layer
 from stethoscope.checks.curves.remedies import CLEARLY_WORKS, NOTHING_LEARNED, base_skill, usual_rate
@@ -74,19 +74,6 @@ CHECK = Check(
     title="Updates far too small or too large",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
-    explains=frozenset(
-        {
-            "unchanged-weights",
-            "loss-flat",
-            "loss-slow",
-            "constant-output",
-            "worse-than-baseline",
-            "underfitting",
-            "learning-rate-range",
-            "per-class-error",
-            "null-input",
-            "fit-small-batch",
-        }
-    ),
+    explains=BADLY_TRAINED | {"fit-small-batch", "learning-rate-range", "null-input", "unchanged-weights"},
     symptom=True,
 )

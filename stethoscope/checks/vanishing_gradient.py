@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stethoscope.architecture.activations import RELU
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.layer_signals import kernel_layers, squashing_hidden
 from stethoscope.checks.curves.pictures import by_layer, gain_numbers
 from stethoscope.checks.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
@@ -98,20 +98,6 @@ CHECK = Check(
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
-    explains=frozenset(
-        {
-            "loss-flat",
-            "loss-slow",
-            "unchanged-weights",
-            "update-ratio",
-            "saturation",
-            "underfitting",
-            "constant-output",
-            "worse-than-baseline",
-            "fit-small-batch",
-            "per-class-error",
-            "null-input",
-        }
-    ),
+    explains=BADLY_TRAINED | {"fit-small-batch", "null-input", "saturation", "unchanged-weights", "update-ratio"},
     symptom=True,
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_order import RemoveLayer
@@ -152,15 +152,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=frozenset(
-        {
-            "underfitting",
-            "loss-slow",
-            "loss-flat",
-            "constant-output",
-            "worse-than-baseline",
-            "dead-relu",
-            "per-class-error",
-        }
-    ),
+    explains=BADLY_TRAINED | {"dead-relu"},
 )
