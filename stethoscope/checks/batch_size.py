@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
-from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
-from stethoscope.checks.curves.remedies import LEAST_GAIN
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding
 from stethoscope.checks.fixes.fit_settings import SetBatchSize
@@ -23,27 +21,23 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
-    training = evidence.training
     verdict = wrong_setting(evidence, "batch")
-    if training is None or verdict is None:
+    if verdict is None:
         return
-    remedy = verdict.remedy
+    training, remedy = verdict.training, verdict.remedy
     size = max(1, round(remedy.trial.value)) if remedy.trial.value else 32
     why = (
         f"make only {training.steps_per_epoch:,} update{'' if training.steps_per_epoch == 1 else 's'} per epoch"
         if training.batch_size > size
         else "make each update mostly noise"
     )
-    yield Finding(
+    yield verdict.finding(
         fault=Fault.BATCH_SIZE,
-        severity=verdict.severity,
-        confidence=verdict.confidence,
         where="fit",
         message=(
             f"Batches of {training.batch_size:,} of {training.train_rows:,} rows {why}: with {size} rows the skill is "
             f"{remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect), more than other rates or more epochs reach."
         ),
-        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetBatchSize(batch_size=size, was=training.batch_size),
     )
 

@@ -26,9 +26,9 @@ class Check:
     id: str
     """Kebab-case, the file's name with dashes."""
     title: str
-    needs: frozenset[Evidence]
-    """What must be there; otherwise the check is SKIPPED with the reason."""
     run: Callable[[EvidenceSet], Iterator[Finding]]
+    needs: frozenset[Evidence] = field(default_factory=frozenset)
+    """What must be there; otherwise the check is SKIPPED with the reason."""
     needs_any: frozenset[Evidence] = field(default_factory=frozenset)
     """Of these at least one must be there (curves come from a log or from the short run); empty: no such condition."""
     uses: frozenset[Evidence] = field(default_factory=frozenset)

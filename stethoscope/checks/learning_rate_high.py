@@ -20,8 +20,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import shape_of
-from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
-from stethoscope.checks.curves.remedies import LEAST_GAIN, usual_rate
+from stethoscope.checks.curves.remedies import usual_rate
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.compile_settings import SetLearningRate
@@ -43,7 +42,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             yield from _of_log(evidence.logs)
         return
     verdict = wrong_setting(evidence, "rate-down")
-    if training is None or verdict is None or verdict.remedy.trial.value is None:
+    if verdict is None or verdict.remedy.trial.value is None:
         return
     remedy, rate = verdict.remedy, verdict.remedy.trial.value
     was = f"{training.learning_rate:.3g}" if training.learning_rate is not None else "its schedule"
@@ -56,16 +55,13 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         rate = usual or rate
         shown = f"{rate:.3g} is Keras' default, and with Adam at its default"
     effect = f"{verdict.reason}; {shown}" if verdict.reason else shown
-    yield Finding(
+    yield verdict.finding(
         fault=Fault.LEARNING_RATE,
-        severity=verdict.severity,
-        confidence=verdict.confidence,
         where="optimizer",
         message=(
             f"{training.optimizer} learns at a rate of {was}{beside}, too large for this network: {effect} "
             f"the skill is {remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect)."
         ),
-        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetLearningRate(learning_rate=rate, was=training.learning_rate, optimizer=training.optimizer),
     )
 
@@ -115,7 +111,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
 CHECK = Check(
     id="learning-rate-high",
     title="Learning rate too large",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     setting=True,

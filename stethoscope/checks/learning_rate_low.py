@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import shape_of
-from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
-from stethoscope.checks.curves.remedies import LEAST_GAIN, usual_rate
+from stethoscope.checks.curves.remedies import usual_rate
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.compile_settings import SetLearningRate
@@ -41,7 +40,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             yield from _of_log(evidence.logs)
         return
     verdict = wrong_setting(evidence, "rate-up")
-    if training is None or verdict is None or verdict.remedy.trial.value is None:
+    if verdict is None or verdict.remedy.trial.value is None:
         return
     remedy, rate = verdict.remedy, verdict.remedy.trial.value
     was = f"{training.learning_rate:.3g}" if training.learning_rate is not None else "its schedule"
@@ -53,17 +52,14 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     beside = (
         f" (Keras' default is {usual:g})" if usual and training.learning_rate and training.learning_rate < usual else ""
     )
-    yield Finding(
+    yield verdict.finding(
         fault=Fault.LEARNING_RATE,
-        severity=verdict.severity,
-        confidence=verdict.confidence,
         where="optimizer",
         message=(
             f"{training.optimizer} learns at a rate of {was}{beside}, too small for these "
             f"{training.base[0].steps_done:,} updates: {shown} the skill rises from {remedy.before:.2f} to "
             f"{remedy.after:.2f} (1 is perfect)."
         ),
-        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetLearningRate(learning_rate=rate, was=training.learning_rate, optimizer=training.optimizer),
     )
 
@@ -93,7 +89,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
 CHECK = Check(
     id="learning-rate-low",
     title="Learning rate too small",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     setting=True,

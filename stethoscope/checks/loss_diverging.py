@@ -121,7 +121,6 @@ def _leaves(shape: LogShape) -> bool:
 CHECK = Check(
     id="loss-diverging",
     title="The loss grows",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     explains=frozenset({"loss-oscillating"}),

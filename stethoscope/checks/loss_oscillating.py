@@ -236,7 +236,6 @@ def _blame(evidence: EvidenceSet) -> tuple[Fault, Fix]:
 CHECK = Check(
     id="loss-oscillating",
     title="The loss swings",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     symptom=True,

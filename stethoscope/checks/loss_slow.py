@@ -177,7 +177,6 @@ def _ended_early(curve: CurveEvidence, shape: LogShape) -> Finding:
 CHECK = Check(
     id="loss-slow",
     title="The loss falls very slowly",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     symptom=True,

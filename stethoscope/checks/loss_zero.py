@@ -108,7 +108,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
 CHECK = Check(
     id="loss-zero",
     title="The loss is zero while predictions are wrong",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     explains=frozenset({"loss-flat", "unchanged-weights", "constant-output"}),

@@ -165,7 +165,6 @@ def _stays_finite(runs: tuple[RunCurve, ...]) -> bool:
 CHECK = Check(
     id="nonfinite-training",
     title="The loss becomes NaN or infinite",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.WEIGHTS}),

@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
-from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
-from stethoscope.checks.curves.remedies import LEAST_GAIN
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding
 from stethoscope.checks.fixes.compile_settings import ReplaceOptimizer
@@ -23,24 +21,20 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
-    training = evidence.training
     verdict = wrong_setting(evidence, "optimizer")
-    if training is None or verdict is None:
+    if verdict is None:
         return
-    remedy = verdict.remedy
+    training, remedy = verdict.training, verdict.remedy
     rate = remedy.trial.value or 1e-3
     was = f" at {training.learning_rate:.3g}" if training.learning_rate is not None else ""
-    yield Finding(
+    yield verdict.finding(
         fault=Fault.OPTIMIZER,
-        severity=verdict.severity,
-        confidence=verdict.confidence,
         where="optimizer",
         message=(
             f"{training.optimizer}{was} does not get there in {training.base[0].steps_done:,} updates, and no other rate "
             f"of it does as well: with Adam at {rate:.3g} the skill is {remedy.after:.2f} instead of {remedy.before:.2f} "
             "(1 is perfect)."
         ),
-        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=ReplaceOptimizer(optimizer="Adam", learning_rate=rate, was=training.optimizer),
     )
 

@@ -117,7 +117,6 @@ def _harm(found: CurveEvidence) -> float | None:
 CHECK = Check(
     id="overtraining",
     title="Trained past its best",
-    needs=frozenset(),
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     explains=frozenset({"overfitting"}),

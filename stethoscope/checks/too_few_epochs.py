@@ -13,8 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
-from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
-from stethoscope.checks.curves.remedies import LEAST_GAIN
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding
 from stethoscope.checks.fixes.fit_settings import SetEpochs
@@ -22,22 +20,19 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
-    training = evidence.training
     verdict = wrong_setting(evidence, "epochs")
-    if training is None or verdict is None or verdict.remedy.trial.value is None:
+    if verdict is None or verdict.remedy.trial.value is None:
         return
-    remedy, epochs = verdict.remedy, max(1, round(verdict.remedy.trial.value))
+    training, remedy = verdict.training, verdict.remedy
+    epochs = max(1, round(verdict.remedy.trial.value))
     asked = training.epochs_asked or 0
-    yield Finding(
+    yield verdict.finding(
         fault=Fault.EPOCHS,
-        severity=verdict.severity,
-        confidence=verdict.confidence,
         where="fit",
         message=(
             f"{asked} epoch{'' if asked == 1 else 's'} ({training.base[0].steps_done:,} updates) end while the loss is "
             f"still falling: after {epochs} the skill is {remedy.after:.2f} instead of {remedy.before:.2f} (1 is perfect)."
         ),
-        evidence=(losses(training, remedy), *gain_numbers(remedy, LEAST_GAIN), gains(training, verdict.tried)),
         fix=SetEpochs(epochs=epochs, was=asked),
     )
 

@@ -10,10 +10,12 @@ import math
 from dataclasses import dataclass, replace
 
 from stethoscope.architecture.losses import REGRESSION_LOSSES
+from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
 from stethoscope.checks.curves.remedies import (
     AS_GOOD,
     CLEARLY_WORKS,
     GOOD_SKILL,
+    LEAST_GAIN,
     NOTHING_LEARNED,
     Kind,
     Remedy,
@@ -26,7 +28,8 @@ from stethoscope.checks.curves.remedies import (
     usual_rate,
 )
 from stethoscope.checks.curves.shapes import end_level, runs_away, still_falling
-from stethoscope.checks.findings import Severity
+from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.checks.fixes.fix import Fix
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.training import RunCurve, TrainingEvidence
 
@@ -52,6 +55,7 @@ _UNUSUAL = 10.0
 class Verdict:
     """One setting that is wrong."""
 
+    training: TrainingEvidence
     remedy: Remedy
     severity: Severity
     confidence: float
@@ -59,6 +63,22 @@ class Verdict:
     """Everything that was tried, best first."""
     reason: str
     """What the base run looks like: "diverges", "breaks", "" …"""
+
+    def finding(self, fault: Fault, where: str, message: str, fix: Fix) -> Finding:
+        """The setting as a finding, with what its change and the others gave."""
+        return Finding(
+            fault=fault,
+            severity=self.severity,
+            confidence=self.confidence,
+            where=where,
+            message=message,
+            evidence=(
+                losses(self.training, self.remedy),
+                *gain_numbers(self.remedy, LEAST_GAIN),
+                gains(self.training, self.tried),
+            ),
+            fix=fix,
+        )
 
 
 def wrong_setting(evidence: EvidenceSet, kind: Kind) -> Verdict | None:
@@ -93,7 +113,7 @@ def wrong_setting(evidence: EvidenceSet, kind: Kind) -> Verdict | None:
         confidence = 0.75
     elif kind == "epochs" and (remedy.trial.value or 0) > _FAR_LONGER * (training.epochs_asked or 1):
         confidence = 0.5
-    return Verdict(remedy, severity, confidence, tried, reason)
+    return Verdict(training, remedy, severity, confidence, tried, reason)
 
 
 def unusual(training: TrainingEvidence, kind: Kind) -> bool:
