@@ -54,10 +54,4 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
-CHECK = Check(
-    id="batch-dependence",
-    title="Predictions depend on the rest of the batch",
-    needs=frozenset({Evidence.BEHAVIOUR}),
-    run=_run,
-    uses=frozenset({Evidence.ARCHITECTURE}),
-)
+CHECK = Check(needs=frozenset({Evidence.BEHAVIOUR}), run=_run, uses=frozenset({Evidence.ARCHITECTURE}))

@@ -43,8 +43,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="batch-size",
-    title="Batch size that does not suit the data",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     setting=True,

@@ -82,6 +82,4 @@ def _finding(family: Family, worst: float) -> Finding:
     )
 
 
-CHECK = Check(
-    id="batch-size-runs", title="The batch size decides how much is learned", needs=frozenset({Evidence.RUNS}), run=_run
-)
+CHECK = Check(needs=frozenset({Evidence.RUNS}), run=_run)

@@ -50,9 +50,4 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         )
 
 
-CHECK = Check(
-    id="bias-before-batchnorm",
-    title="Bias before batch normalisation",
-    needs=frozenset({Evidence.ARCHITECTURE}),
-    run=_run,
-)
+CHECK = Check(needs=frozenset({Evidence.ARCHITECTURE}), run=_run)

@@ -23,9 +23,6 @@ class Check:
     `run` is a generator: what it found before it broke survives. It reads only the evidence in `needs`, `needs_any` and `uses`.
     """
 
-    id: str
-    """Kebab-case, the file's name with dashes."""
-    title: str
     run: Callable[[EvidenceSet], Iterator[Finding]]
     needs: frozenset[Evidence] = field(default_factory=frozenset)
     """What must be there; otherwise the check is SKIPPED with the reason."""
@@ -39,6 +36,14 @@ class Check:
     """Whether it judges a setting by what another one would have given. While a graver cause stands, that says little."""
     symptom: bool = False
     """Whether this check sees an effect that other checks may explain. Symptoms never outrank a cause that explains them."""
+    id: str = ""
+    """Kebab-case, the file's name with dashes: filled from it."""
+    title: str = ""
+    """Where empty, the first line of its page."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", self.id or self.run.__module__.rpartition(".")[2].replace("_", "-"))
+        object.__setattr__(self, "title", self.title or self.page.partition("\n")[0].rstrip("."))
 
     @property
     def page(self) -> str:

@@ -96,7 +96,6 @@ def _weights(target: TargetProfile) -> tuple[float, ...]:
 
 
 CHECK = Check(
-    id="class-imbalance",
     title="One class outnumbers another",
     needs=frozenset({Evidence.DATA}),
     run=_run,

@@ -49,10 +49,4 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         )
 
 
-CHECK = Check(
-    id="conflicting-labels",
-    title="Equal inputs with different labels",
-    needs=frozenset({Evidence.DATA}),
-    run=_run,
-    explains=frozenset({"fit-small-batch", "underfitting"}),
-)
+CHECK = Check(needs=frozenset({Evidence.DATA}), run=_run, explains=frozenset({"fit-small-batch", "underfitting"}))

@@ -74,8 +74,6 @@ def _value(array: ArrayProfile, column: int) -> float | None:
 
 
 CHECK = Check(
-    id="constant-features",
-    title="Input columns that never change",
     needs=frozenset({Evidence.DATA}),
     run=_run,
     explains=BADLY_TRAINED | {"conflicting-labels", "dead-relu", "duplicate-rows", "fit-small-batch", "null-input"},

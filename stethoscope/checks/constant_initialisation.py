@@ -97,8 +97,6 @@ def _last(evidence: EvidenceSet) -> set[str]:
 
 
 CHECK = Check(
-    id="constant-initialisation",
-    title="All units start equal",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING}),

@@ -136,8 +136,6 @@ def _finding(
 
 
 CHECK = Check(
-    id="constant-output",
-    title="The same prediction for every row",
     needs=frozenset({Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.WEIGHTS, Evidence.TRAINING, Evidence.BASELINE}),

@@ -104,4 +104,4 @@ def _mark(run: LoggedRun, label: str) -> Span:
     return Span(run.run, curve.tags.get("loss", "") if curve is not None else "", steps[0], steps[-1], label)
 
 
-CHECK = Check(id="copied-runs", title="Runs that are copies of each other", needs=frozenset({Evidence.RUNS}), run=_run)
+CHECK = Check(needs=frozenset({Evidence.RUNS}), run=_run)

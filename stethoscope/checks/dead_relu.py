@@ -105,8 +105,6 @@ def _finding(
 
 
 CHECK = Check(
-    id="dead-relu",
-    title="Dead relu units",
     needs=frozenset({Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING, Evidence.DATA}),

@@ -83,8 +83,6 @@ def _finding(evidence: EvidenceSet, layer: Layer, after: Layer, first: str, seco
 
 
 CHECK = Check(
-    id="doubled-activation",
-    title="Two activations in a row",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),

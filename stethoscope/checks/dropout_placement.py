@@ -84,8 +84,6 @@ def _before_normalisation(layer: Layer, after: Layer) -> Finding:
 
 
 CHECK = Check(
-    id="dropout-placement",
-    title="Dropout in the wrong place",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),

@@ -70,8 +70,6 @@ def _finding(found: dict[str, tuple[Layer, float]], severity: Severity, confiden
 
 
 CHECK = Check(
-    id="dropout-rate",
-    title="Dropout rate too high",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),

@@ -55,10 +55,4 @@ def roomy(array: ArrayProfile) -> bool:
     return room > math.log(_ROOMY * max(1, array.rows))
 
 
-CHECK = Check(
-    id="duplicate-rows",
-    title="Rows that repeat earlier rows",
-    needs=frozenset({Evidence.DATA}),
-    run=_run,
-    uses=frozenset({Evidence.FIT}),
-)
+CHECK = Check(needs=frozenset({Evidence.DATA}), run=_run, uses=frozenset({Evidence.FIT}))

@@ -95,8 +95,6 @@ def _source(layer: Layer, by_path: Mapping[str, Layer], architecture: Architectu
 
 
 CHECK = Check(
-    id="embedding-range",
-    title="Word numbers beyond the embedding",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     explains=frozenset({"fit-small-batch", "worse-than-baseline", "loss-flat", "underfitting", "input-scaling"}),

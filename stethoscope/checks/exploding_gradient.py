@@ -67,8 +67,6 @@ def _cause(training: TrainingEvidence) -> tuple[Fault, Fix, str]:
 
 
 CHECK = Check(
-    id="exploding-gradient",
-    title="Gradients grow until training breaks",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     explains=UNSTEADY_LOSS | {"constant-output", "dead-relu", "fit-small-batch", "update-ratio"},

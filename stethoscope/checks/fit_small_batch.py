@@ -89,8 +89,6 @@ def _fix(overfit: OverfitEvidence) -> Fix:
 
 
 CHECK = Check(
-    id="fit-small-batch",
-    title="A few rows cannot be learned by heart",
     needs=frozenset({Evidence.OVERFIT}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.TRAINING}),

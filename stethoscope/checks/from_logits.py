@@ -51,8 +51,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="from-logits",
-    title="from_logits against the activation",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),

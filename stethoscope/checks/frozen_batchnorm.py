@@ -130,8 +130,6 @@ def _statistics(layers: list[Layer]) -> Table:
 
 
 CHECK = Check(
-    id="frozen-batchnorm",
-    title="Batch normalisation that does not normalise",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),

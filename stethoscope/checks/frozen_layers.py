@@ -115,8 +115,6 @@ def _finding(layers: list[Layer], severity: Severity, confidence: float, message
 
 
 CHECK = Check(
-    id="frozen-layers",
-    title="Layers that cannot learn",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.WEIGHTS, Evidence.TRAINING}),

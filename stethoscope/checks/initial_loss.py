@@ -61,8 +61,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="initial-loss",
-    title="First loss far from what guessing gives",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),

@@ -104,8 +104,6 @@ def _finding(evidence: EvidenceSet, found: list[tuple[Layer, float]], severity: 
 
 
 CHECK = Check(
-    id="initialiser-scale",
-    title="Initial weights of the wrong scale",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),

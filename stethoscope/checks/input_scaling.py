@@ -159,7 +159,6 @@ def _pictures(name: str, array: ArrayProfile, scale: Scale) -> tuple[EvidenceIte
 
 
 CHECK = Check(
-    id="input-scaling",
     title="Inputs are not scaled",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,

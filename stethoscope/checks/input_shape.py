@@ -109,8 +109,6 @@ def _order(shape: tuple[int, ...], wanted: list[int]) -> Iterator[int]:
 
 
 CHECK = Check(
-    id="input-shape",
-    title="Declared input shape and data",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     explains=frozenset({"label-shape", "missing-flatten", "fit-small-batch", "worse-than-baseline"}),

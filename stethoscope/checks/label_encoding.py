@@ -126,8 +126,6 @@ def _for_binary(head: Head, target: TargetProfile) -> tuple[Severity, str, Fix] 
 
 
 CHECK = Check(
-    id="label-encoding",
-    title="Labels in another form than the loss reads",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT}),

@@ -73,7 +73,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="label-range",
     title="Class numbers outside the output's units",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,

@@ -120,8 +120,6 @@ def _row_count(head: Head, different: dict[str, int], rows: int) -> Finding:
 
 
 CHECK = Check(
-    id="label-shape",
-    title="Shape of targets and output",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT}),

@@ -109,8 +109,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="learning-rate-high",
-    title="Learning rate too large",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     setting=True,

@@ -87,8 +87,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="learning-rate-low",
-    title="Learning rate too small",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     setting=True,

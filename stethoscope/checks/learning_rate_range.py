@@ -87,8 +87,6 @@ def _finding(name: str, rate: float, usual: float, severity: Severity, sure: flo
 
 
 CHECK = Check(
-    id="learning-rate-range",
-    title="Learning rate outside any usual range",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),

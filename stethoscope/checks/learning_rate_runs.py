@@ -69,9 +69,4 @@ def _finding(family: Family, worse: list[float]) -> Finding:
     )
 
 
-CHECK = Check(
-    id="learning-rate-runs",
-    title="What the learning rates that were tried came to",
-    needs=frozenset({Evidence.RUNS}),
-    run=_run,
-)
+CHECK = Check(needs=frozenset({Evidence.RUNS}), run=_run)

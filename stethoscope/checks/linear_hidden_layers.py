@@ -112,8 +112,6 @@ def _factorised(layer: Layer, after: Layer) -> bool:
 
 
 CHECK = Check(
-    id="linear-hidden-layers",
-    title="Linear hidden layers",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),

@@ -119,8 +119,6 @@ def _leaves(shape: LogShape) -> bool:
 
 
 CHECK = Check(
-    id="loss-diverging",
-    title="The loss grows",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     explains=frozenset({"loss-oscillating"}),

@@ -135,8 +135,6 @@ def _beaten(evidence: EvidenceSet) -> bool:
 
 
 CHECK = Check(
-    id="loss-flat",
-    title="The loss does not move",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.OVERFIT, Evidence.BASELINE}),

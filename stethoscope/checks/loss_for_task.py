@@ -69,8 +69,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="loss-for-task",
-    title="Loss and task do not fit",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),

@@ -135,8 +135,6 @@ def _in_order(curve: CurveEvidence, found: Saw) -> Finding:
 
 
 CHECK = Check(
-    id="loss-jump",
-    title="The loss jumps",
     needs=frozenset({Evidence.LOGS}),
     run=_run,
     explains=frozenset(

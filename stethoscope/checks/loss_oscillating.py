@@ -233,10 +233,4 @@ def _blame(evidence: EvidenceSet) -> tuple[Fault, Fix]:
     return Fault.LEARNING_RATE, SetLearningRate(rate, was=training.learning_rate, optimizer=training.optimizer)
 
 
-CHECK = Check(
-    id="loss-oscillating",
-    title="The loss swings",
-    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
-    run=_run,
-    symptom=True,
-)
+CHECK = Check(needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}), run=_run, symptom=True)

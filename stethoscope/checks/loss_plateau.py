@@ -167,8 +167,6 @@ def _waiting(curve: CurveEvidence, stretch: tuple[float, float]) -> Finding:
 
 
 CHECK = Check(
-    id="loss-plateau",
-    title="The loss stops falling too early",
     needs=frozenset({Evidence.LOGS}),
     run=_run,
     explains=frozenset({"underfitting", "loss-slow", "loss-flat"}),

@@ -174,10 +174,4 @@ def _ended_early(curve: CurveEvidence, shape: LogShape) -> Finding:
     )
 
 
-CHECK = Check(
-    id="loss-slow",
-    title="The loss falls very slowly",
-    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
-    run=_run,
-    symptom=True,
-)
+CHECK = Check(needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}), run=_run, symptom=True)

@@ -106,7 +106,6 @@ def _of_log(curve: CurveEvidence) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="loss-zero",
     title="The loss is zero while predictions are wrong",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,

@@ -139,10 +139,4 @@ def _binary(head: Head, metric: str) -> tuple[Severity, float, str, str] | None:
     return None
 
 
-CHECK = Check(
-    id="metric-for-task",
-    title="Metric and task",
-    needs=frozenset({Evidence.ARCHITECTURE}),
-    run=_run,
-    uses=frozenset({Evidence.DATA, Evidence.FIT}),
-)
+CHECK = Check(needs=frozenset({Evidence.ARCHITECTURE}), run=_run, uses=frozenset({Evidence.DATA, Evidence.FIT}))

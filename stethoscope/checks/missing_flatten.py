@@ -104,8 +104,6 @@ def _finding(evidence: EvidenceSet, head: Head, shape: Shape, target: tuple[int,
 
 
 CHECK = Check(
-    id="missing-flatten",
-    title="Output with leftover axes",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),

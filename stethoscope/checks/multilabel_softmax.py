@@ -79,8 +79,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="multilabel-softmax",
-    title="Softmax over labels that go together",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),

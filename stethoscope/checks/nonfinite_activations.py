@@ -79,8 +79,6 @@ def _numbers(evidence: EvidenceSet, first: LayerActivation | None) -> Iterator[N
 
 
 CHECK = Check(
-    id="nonfinite-activations",
-    title="A layer that puts out NaN",
     needs=frozenset({Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.DATA}),

@@ -73,8 +73,6 @@ def _survived(evidence: EvidenceSet) -> bool:
 
 
 CHECK = Check(
-    id="nonfinite-data",
-    title="NaN or infinity in the data",
     needs=frozenset({Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),

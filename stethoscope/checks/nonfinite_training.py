@@ -163,7 +163,6 @@ def _stays_finite(runs: tuple[RunCurve, ...]) -> bool:
 
 
 CHECK = Check(
-    id="nonfinite-training",
     title="The loss becomes NaN or infinite",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,

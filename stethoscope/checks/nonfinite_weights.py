@@ -51,8 +51,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="nonfinite-weights",
-    title="Weights that are not numbers",
     needs=frozenset({Evidence.WEIGHTS}),
     run=_run,
     explains=frozenset(

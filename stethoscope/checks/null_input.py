@@ -69,8 +69,6 @@ def _numbers(moved: Mapping[str, object]) -> list[float]:
 
 
 CHECK = Check(
-    id="null-input",
-    title="The input has no effect",
     needs=frozenset({Evidence.BEHAVIOUR}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS, Evidence.TRAINING}),

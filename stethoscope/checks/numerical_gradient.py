@@ -72,8 +72,6 @@ def _suspect(evidence: EvidenceSet) -> str:
 
 
 CHECK = Check(
-    id="numerical-gradient",
-    title="A gradient that is not the slope of the loss",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE}),

@@ -40,8 +40,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="optimizer-choice",
-    title="Optimizer that does not get there",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     setting=True,

@@ -143,8 +143,6 @@ def _wanted(head: Head) -> str:
 
 
 CHECK = Check(
-    id="output-activation-loss",
-    title="Output activation and loss do not fit",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),

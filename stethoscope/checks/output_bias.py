@@ -97,8 +97,6 @@ def _imbalanced(head: Head) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="output-bias",
-    title="Bias that starts far off",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),

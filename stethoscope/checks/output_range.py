@@ -155,8 +155,6 @@ def _picture(array: ArrayProfile, activation: str, bounds: tuple[float, float]) 
 
 
 CHECK = Check(
-    id="output-range",
-    title="Targets out of the output's reach",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),

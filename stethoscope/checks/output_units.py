@@ -137,8 +137,6 @@ def _numbers(head: Head) -> tuple[Severity, float, str] | None:
 
 
 CHECK = Check(
-    id="output-units",
-    title="Number of output units",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT}),

@@ -121,7 +121,6 @@ def _scores(evidence: EvidenceSet, found: CurveEvidence) -> tuple[float, float] 
 
 
 CHECK = Check(
-    id="overfitting",
     title="Learned by heart",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,

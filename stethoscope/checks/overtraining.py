@@ -114,10 +114,4 @@ def _harm(found: CurveEvidence) -> float | None:
     return max(smooth) - end_level(known)
 
 
-CHECK = Check(
-    id="overtraining",
-    title="Trained past its best",
-    needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
-    run=_run,
-    explains=frozenset({"overfitting"}),
-)
+CHECK = Check(needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}), run=_run, explains=frozenset({"overfitting"}))

@@ -60,6 +60,4 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
-CHECK = Check(
-    id="per-class-error", title="A class is never right", needs=frozenset({Evidence.TRAINING}), run=_run, symptom=True
-)
+CHECK = Check(title="A class is never right", needs=frozenset({Evidence.TRAINING}), run=_run, symptom=True)

@@ -76,8 +76,6 @@ def _finding(evidence: EvidenceSet, layer: Layer, kind: str, setting: str, was: 
 
 
 CHECK = Check(
-    id="recurrent-activation",
-    title="Recurrent layer with an unbounded activation",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),

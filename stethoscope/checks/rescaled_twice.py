@@ -91,7 +91,6 @@ def _fix(name: str, minimum: float, maximum: float, factor: float) -> Fix:
 
 
 CHECK = Check(
-    id="rescaled-twice",
     title="Images scaled twice",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,

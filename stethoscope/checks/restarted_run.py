@@ -69,10 +69,4 @@ def _share(one: Restart, highest: float) -> float:
     return found if math.isfinite(found) else 0.0
 
 
-CHECK = Check(
-    id="restarted-run",
-    title="A run that began anew",
-    needs=frozenset({Evidence.LOGS}),
-    run=_run,
-    explains=frozenset({"loss-jump"}),
-)
+CHECK = Check(needs=frozenset({Evidence.LOGS}), run=_run, explains=frozenset({"loss-jump"}))

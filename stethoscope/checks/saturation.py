@@ -107,8 +107,6 @@ def _finding(
 
 
 CHECK = Check(
-    id="saturation",
-    title="Saturated units",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.TRAINING}),

@@ -48,9 +48,4 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
-CHECK = Check(
-    id="save-load-parity",
-    title="Not the same after saving and loading",
-    needs=frozenset({Evidence.BEHAVIOUR}),
-    run=_run,
-)
+CHECK = Check(needs=frozenset({Evidence.BEHAVIOUR}), run=_run)

@@ -67,8 +67,6 @@ def _fix(head: Head) -> Fix:
 
 
 CHECK = Check(
-    id="softmax-one-unit",
-    title="Softmax over a single unit",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT}),

@@ -146,7 +146,6 @@ def _gap(training: TrainingEvidence | None) -> float:
 
 
 CHECK = Check(
-    id="sorted-split",
     title="Sorted rows are split or trained in order",
     needs=frozenset({Evidence.DATA, Evidence.FIT}),
     run=_run,

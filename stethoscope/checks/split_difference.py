@@ -146,7 +146,6 @@ def _shifts(array: ArrayProfile, other: ArrayProfile) -> list[float]:
 
 
 CHECK = Check(
-    id="split-difference",
     title="Test rows are made differently",
     needs=frozenset({Evidence.DATA}),
     run=_run,

@@ -171,6 +171,4 @@ def _duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.2g} seconds"
 
 
-CHECK = Check(
-    id="stalled-writer", title="The writer stalled or lost points", needs=frozenset({Evidence.LOGS}), run=_run
-)
+CHECK = Check(needs=frozenset({Evidence.LOGS}), run=_run)

@@ -101,8 +101,6 @@ def _span(curve: CurveEvidence, one: LayerMeasure) -> Span:
 
 
 CHECK = Check(
-    id="stuck-layers",
-    title="Layers of a recorded training that stand still",
     needs=frozenset({Evidence.LOGS}),
     run=_run,
     explains=frozenset(

@@ -70,7 +70,6 @@ def _is_copy(data: DataEvidence, name: str, column: int, target: TargetProfile) 
 
 
 CHECK = Check(
-    id="target-leakage",
     title="A column gives the answer away",
     needs=frozenset({Evidence.DATA}),
     run=_run,

@@ -101,7 +101,6 @@ def _fix(evidence: EvidenceSet, head: Head, trial: str) -> Fix:
 
 
 CHECK = Check(
-    id="target-scaling",
     title="Regression targets are not scaled",
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,

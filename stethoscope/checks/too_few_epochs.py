@@ -38,8 +38,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="too-few-epochs",
-    title="Too few epochs",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
     setting=True,

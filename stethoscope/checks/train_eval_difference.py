@@ -82,10 +82,4 @@ def _number(item: Mapping[str, Any], key: str) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-CHECK = Check(
-    id="train-eval-difference",
-    title="Training and use do not agree",
-    needs=frozenset({Evidence.BEHAVIOUR}),
-    run=_run,
-    uses=frozenset({Evidence.WEIGHTS}),
-)
+CHECK = Check(needs=frozenset({Evidence.BEHAVIOUR}), run=_run, uses=frozenset({Evidence.WEIGHTS}))

@@ -89,7 +89,6 @@ def _reason(still: list[LayerTraining]) -> tuple[Fault, str, str]:
 
 
 CHECK = Check(
-    id="unchanged-weights",
     title="Trainable weights do not move",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,

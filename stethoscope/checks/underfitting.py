@@ -158,8 +158,6 @@ def _hidden_layers(evidence: EvidenceSet) -> int | None:
 
 
 CHECK = Check(
-    id="underfitting",
-    title="The network is too small for the task",
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),

@@ -42,10 +42,4 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     )
 
 
-CHECK = Check(
-    id="unsteady-output",
-    title="Different predictions for the same input",
-    needs=frozenset({Evidence.BEHAVIOUR}),
-    run=_run,
-    uses=frozenset({Evidence.ARCHITECTURE}),
-)
+CHECK = Check(needs=frozenset({Evidence.BEHAVIOUR}), run=_run, uses=frozenset({Evidence.ARCHITECTURE}))

@@ -70,7 +70,6 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 
 CHECK = Check(
-    id="update-ratio",
     title="Updates far too small or too large",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,

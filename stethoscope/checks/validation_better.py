@@ -101,6 +101,4 @@ def _by_loss(shape: LogShape) -> tuple[float, float, bool] | None:
     return train, held, clear
 
 
-CHECK = Check(
-    id="validation-better", title="Validation better than training", needs=frozenset({Evidence.LOGS}), run=_run
-)
+CHECK = Check(needs=frozenset({Evidence.LOGS}), run=_run)

@@ -102,10 +102,4 @@ def _loss_ratio(shape: LogShape) -> float | None:
     return ratio if ratio >= _WORSE or behind else None
 
 
-CHECK = Check(
-    id="validation-gap",
-    title="Validation never follows the training",
-    needs=frozenset({Evidence.LOGS}),
-    run=_run,
-    explains=frozenset({"overfitting", "overtraining"}),
-)
+CHECK = Check(needs=frozenset({Evidence.LOGS}), run=_run, explains=frozenset({"overfitting", "overtraining"}))

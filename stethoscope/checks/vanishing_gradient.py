@@ -93,7 +93,6 @@ def _shown(layers: Sequence[LayerTraining], ratio: float, remedy: Remedy | None)
 
 
 CHECK = Check(
-    id="vanishing-gradient",
     title="Gradients vanish on the way to the first layers",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,

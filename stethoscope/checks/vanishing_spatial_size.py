@@ -147,8 +147,6 @@ def _finding(
 
 
 CHECK = Check(
-    id="vanishing-spatial-size",
-    title="Feature map pooled away",
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),

@@ -89,11 +89,4 @@ def _trained_anew(evidence: EvidenceSet, baseline: BaselineEvidence) -> float | 
     return sum(ends) / len(ends)
 
 
-CHECK = Check(
-    id="worse-than-baseline",
-    title="A simple model is better",
-    needs=frozenset({Evidence.BASELINE}),
-    run=_run,
-    uses=frozenset({Evidence.TRAINING}),
-    symptom=True,
-)
+CHECK = Check(needs=frozenset({Evidence.BASELINE}), run=_run, uses=frozenset({Evidence.TRAINING}), symptom=True)

@@ -7,13 +7,7 @@ from stethoscope.checks.judging.examination import ranked
 
 def check(check_id: str, explains: tuple[str, ...] = (), symptom: bool = False, setting: bool = False) -> Check:
     return Check(
-        check_id,
-        check_id,
-        frozenset(),
-        lambda _: iter(()),
-        explains=frozenset(explains),
-        symptom=symptom,
-        setting=setting,
+        lambda _: iter(()), id=check_id, title=check_id, explains=frozenset(explains), symptom=symptom, setting=setting
     )
 
 

@@ -20,7 +20,7 @@ def finds_and_breaks(_evidence):
 
 
 def check(check_id: str, run, *needs: Evidence) -> Check:
-    return Check(check_id, f"Title of {check_id}", run, frozenset(needs))
+    return Check(run, frozenset(needs), id=check_id, title=f"Title of {check_id}")
 
 
 def test_a_check_that_breaks_keeps_what_it_found_and_leaves_the_others_alone():

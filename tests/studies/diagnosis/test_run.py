@@ -76,7 +76,7 @@ def test_a_check_that_breaks_is_failed_and_the_others_stand(engine, monkeypatch)
         yield Finding(Fault.DATA, Severity.LOW, 0.5, "", "Found before it broke.")
         raise IndexError("list index out of range")
 
-    known = {**all_checks(), "breaks": Check("breaks", "Breaks", breaks, frozenset({Evidence.ARCHITECTURE}))}
+    known = {**all_checks(), "breaks": Check(breaks, frozenset({Evidence.ARCHITECTURE}), id="breaks", title="Breaks")}
     monkeypatch.setattr(running, "all_checks", lambda: known)
     report = Diagnosis(engine, request("cancer_softmax_one_unit", data=False)).run()
     outcomes = {outcome.check_id: outcome for outcome in report.outcomes}
