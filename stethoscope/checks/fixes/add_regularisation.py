@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment, number
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 class AddRegularisation(Fix):
     """Adds `kind` of regularisation: dropout of `rate` before the last layer with weights, or an L2 penalty of `rate` on every kernel."""
 
-    kind: ClassVar[str] = "add-regularisation"
     method: Literal["dropout", "l2"] = "dropout"
     rate: float = 0.3
     before: str = ""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 class Advice(Fix):
     """Says `text`; `snippet` is Python to copy."""
 
-    kind: ClassVar[str] = "advice"
     provable: ClassVar[bool] = False
     text: str = ""
     snippet: str = ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_settings import SetVocabulary
@@ -28,7 +28,6 @@ _MOST_SAID = 3
 class Combined(Fix):
     """Makes `fixes` one after the other."""
 
-    kind: ClassVar[str] = "combined"
     fixes: tuple[Fix, ...] = ()
 
     @property

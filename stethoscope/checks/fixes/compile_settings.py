@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 class ReplaceOptimizer(Fix):
     """Trains with `optimizer` (Keras' class name) at `learning_rate`."""
 
-    kind: ClassVar[str] = "replace-optimizer"
     optimizer: str = "Adam"
     learning_rate: float | None = 0.001
     was: str = ""
@@ -52,7 +51,6 @@ class ReplaceOptimizer(Fix):
 class SetLearningRate(Fix):
     """Sets the optimizer's learning rate. `was` and `optimizer` serve the printed text."""
 
-    kind: ClassVar[str] = "set-learning-rate"
     learning_rate: float = 0.001
     was: float | None = None
     optimizer: str = ""
@@ -81,7 +79,6 @@ class SetLearningRate(Fix):
 class ClipGradients(Fix):
     """Clips each variable's gradient to the norm `norm`."""
 
-    kind: ClassVar[str] = "clip-gradients"
     norm: float = 1.0
     optimizer: str = ""
     learning_rate: float | None = None
@@ -113,7 +110,6 @@ class ClipGradients(Fix):
 class ReplaceLoss(Fix):
     """Trains `output` (the only one when empty) with `loss`, a snake_case name of Keras; labels follow when the loss needs other ones."""
 
-    kind: ClassVar[str] = "replace-loss"
     loss: str = "mean_squared_error"
     from_logits: bool = False
     output: str = ""
@@ -143,7 +139,6 @@ class ReplaceLoss(Fix):
 class SetMetrics(Fix):
     """Compiles with `metrics` for `output` (the only one when empty)."""
 
-    kind: ClassVar[str] = "set-metrics"
     provable: ClassVar[bool] = False
     metrics: tuple[str, ...] = ()
     was: tuple[str, ...] | str = ()

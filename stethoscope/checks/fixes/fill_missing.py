@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment
@@ -17,8 +17,6 @@ _LINES = ("x = np.where(np.isfinite(x), x, np.nan)", "x = np.where(np.isnan(x), 
 @dataclass(frozen=True)
 class FillMissing(Fix):
     """Replaces NaN and infinity in the inputs by the column's median."""
-
-    kind: ClassVar[str] = "fill-missing"
 
     @property
     def summary(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment, fit_line
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 class SetEpochs(Fix):
     """Trains for `epochs` epochs."""
 
-    kind: ClassVar[str] = "set-epochs"
     epochs: int = 10
     was: int | None = None
 
@@ -40,7 +39,6 @@ class SetEpochs(Fix):
 class SetBatchSize(Fix):
     """Trains with batches of `batch_size` rows."""
 
-    kind: ClassVar[str] = "set-batch-size"
     batch_size: int = 32
     was: int | None = None
 
@@ -63,7 +61,6 @@ class SetBatchSize(Fix):
 class SetShuffle(Fix):
     """Shuffles the rows anew in every epoch (`shuffle` True), or not."""
 
-    kind: ClassVar[str] = "set-shuffle"
     shuffle: bool = True
 
     @property
@@ -84,7 +81,6 @@ class SetShuffle(Fix):
 class EarlyStopping(Fix):
     """Stops after `patience` epochs without a better validation loss and keeps the best weights."""
 
-    kind: ClassVar[str] = "early-stopping"
     patience: int = 5
     epochs: float | None = None
 

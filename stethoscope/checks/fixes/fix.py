@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,8 +18,12 @@ class Fix(WritesItself):
     """A change to a model, its compile settings, its data or its fit call. Subclass as a frozen dataclass with defaults last."""
 
     kind: ClassVar[str] = ""
+    """The name of the class, with dashes."""
     provable: ClassVar[bool] = True
     """Whether training a changed copy can show its effect; False for advice that changes no training (a metric)."""
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
 
     @property
     def summary(self) -> str:

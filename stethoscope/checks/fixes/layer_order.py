@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from stethoscope.architecture.activations import RELU
 from stethoscope.checks.fixes.fix import Fix
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 class AddFlatten(Fix):
     """Puts a Flatten layer before `before`."""
 
-    kind: ClassVar[str] = "add-flatten"
     before: str = ""
 
     @property
@@ -40,7 +39,6 @@ class AddFlatten(Fix):
 class AddHiddenLayer(Fix):
     """Adds a Dense layer of `units` before `before`."""
 
-    kind: ClassVar[str] = "add-hidden-layer"
     before: str = ""
     units: int = 32
     activation: str = RELU.name
@@ -66,7 +64,6 @@ class AddHiddenLayer(Fix):
 class AddNormalisation(Fix):
     """Adds a normalisation layer after `after`; at the input when empty."""
 
-    kind: ClassVar[str] = "add-normalisation"
     after: str = ""
     method: Literal["batch", "layer"] = "batch"
 
@@ -96,7 +93,6 @@ class AddNormalisation(Fix):
 class MoveDropout(Fix):
     """Moves the dropout layer `layer` before the layer `before`, or after the layer `after`."""
 
-    kind: ClassVar[str] = "move-dropout"
     layer: str = ""
     before: str = ""
     after: str = ""
@@ -125,7 +121,6 @@ class MoveDropout(Fix):
 class RemoveLayer(Fix):
     """Takes `layer` out of the model; `why` serves the text."""
 
-    kind: ClassVar[str] = "remove-layer"
     layer: str = ""
     why: str = ""
 

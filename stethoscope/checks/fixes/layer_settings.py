@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment, last_name, listed, literal, located, number, rebuilt
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 class SetInitialiser(Fix):
     """Gives `layers` the kernel and bias initialisers named."""
 
-    kind: ClassVar[str] = "set-initialiser"
     layers: tuple[str, ...] = ()
     kernel: str = "glorot_uniform"
     bias: str = "zeros"
@@ -42,7 +41,6 @@ class SetInitialiser(Fix):
 class SetDropoutRate(Fix):
     """Gives the dropout layers `layers` the rate `rate`."""
 
-    kind: ClassVar[str] = "set-dropout-rate"
     layers: tuple[str, ...] = ()
     rate: float = 0.2
     was: float | None = None
@@ -71,7 +69,6 @@ class SetDropoutRate(Fix):
 class SetPadding(Fix):
     """Gives `layers` the padding "same" (or another one)."""
 
-    kind: ClassVar[str] = "set-padding"
     layers: tuple[str, ...] = ()
     padding: str = "same"
 
@@ -95,7 +92,6 @@ class SetPadding(Fix):
 class RemoveBias(Fix):
     """Gives `layers` use_bias=False."""
 
-    kind: ClassVar[str] = "remove-bias"
     layers: tuple[str, ...] = ()
 
     @property
@@ -118,7 +114,6 @@ class RemoveBias(Fix):
 class SetVocabulary(Fix):
     """Gives the Embedding `layer` room for `size` tokens."""
 
-    kind: ClassVar[str] = "set-vocabulary"
     layer: str = ""
     size: int = 1
     was: int | None = None
@@ -148,7 +143,6 @@ class SetVocabulary(Fix):
 class SetInputShape(Fix):
     """Declares `shape` (without rows; None is any size) for `input`."""
 
-    kind: ClassVar[str] = "set-input-shape"
     input: str = ""
     shape: tuple[int | None, ...] = ()
     was: tuple[int | None, ...] = ()
@@ -176,7 +170,6 @@ class SetInputShape(Fix):
 class Unfreeze(Fix):
     """Makes `layers` trainable."""
 
-    kind: ClassVar[str] = "unfreeze"
     layers: tuple[str, ...] = ()
 
     @property

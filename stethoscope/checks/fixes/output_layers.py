@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR
 from stethoscope.checks.fixes.fix import Fix
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 class ReplaceActivation(Fix):
     """Gives the layer at `layer` the activation `activation`. `was`, `layer_type`, `units`, `settings` only serve the printed code."""
 
-    kind: ClassVar[str] = "replace-activation"
     layer: str = ""
     activation: str = LINEAR.name
     was: str = ""
@@ -85,7 +84,6 @@ _LABELS = {
 class ReplaceHead(Fix):
     """Gives the output's last layer with units, `layer`, `units` and `activation`, and trains it with `loss`; labels follow the loss."""
 
-    kind: ClassVar[str] = "replace-head"
     layer: str = ""
     units: int = 1
     activation: str = LINEAR.name
@@ -127,7 +125,6 @@ class ReplaceHead(Fix):
 class SetOutputBias(Fix):
     """Starts the bias of `layer` at `values`: the log odds of the classes, or the targets' mean."""
 
-    kind: ClassVar[str] = "set-output-bias"
     layer: str = ""
     values: tuple[float, ...] = ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment
@@ -21,8 +21,6 @@ _LINES = (
 @dataclass(frozen=True)
 class RemoveDuplicates(Fix):
     """Keeps the first of equal rows; validation rows that are in the training rows go too."""
-
-    kind: ClassVar[str] = "remove-duplicates"
 
     @property
     def summary(self) -> str:

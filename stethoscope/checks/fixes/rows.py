@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment, listed, number
@@ -22,7 +22,6 @@ _LINES = (
 class DropRows(Fix):
     """Leaves out rows with a non-finite value ("nan" is the only reason so far)."""
 
-    kind: ClassVar[str] = "drop-rows"
     reason: Literal["nan"] = "nan"
 
     @property
@@ -45,7 +44,6 @@ class DropRows(Fix):
 class DropFeatures(Fix):
     """Leaves out `columns` of the (only) input, by their numbers."""
 
-    kind: ClassVar[str] = "drop-features"
     columns: tuple[int, ...] = ()
     input: str = ""
 
@@ -79,7 +77,6 @@ class DropFeatures(Fix):
 class ShuffleBeforeSplit(Fix):
     """Shuffles rows, then holds back `validation_split` of them."""
 
-    kind: ClassVar[str] = "shuffle-before-split"
     validation_split: float = 0.2
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment
@@ -26,7 +26,6 @@ _BACK = {
 class ScaleTargets(Fix):
     """Scales the targets of `output`; predictions are scaled back."""
 
-    kind: ClassVar[str] = "scale-targets"
     output: str = ""
     method: Literal["standardise", "minmax"] = "standardise"
 

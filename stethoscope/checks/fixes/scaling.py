@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment, number
@@ -22,7 +22,6 @@ _MINMAX = (
 class ScaleInputs(Fix):
     """Scales `input` (all when empty). Statistics are those of the training rows; `was_minimum`, `was_maximum` serve the text."""
 
-    kind: ClassVar[str] = "scale-inputs"
     input: str = ""
     method: Literal["standardise", "minmax", "divide"] = "standardise"
     divisor: float | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Literal
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_code import comment, compile_line, fit_line, listed, literal, number
@@ -31,7 +31,6 @@ class EncodeLabels(Fix):
     numbers. `loss`, when given, replaces the loss too.
     """
 
-    kind: ClassVar[str] = "encode-labels"
     output: str = ""
     encoding: Literal["integer", "one-hot", "zero-one", "zero-based", "unscale"] = "integer"
     classes: int | None = None
@@ -81,7 +80,6 @@ class EncodeLabels(Fix):
 class ReshapeTargets(Fix):
     """Reshapes the targets of `output` to `shape` per row."""
 
-    kind: ClassVar[str] = "reshape-targets"
     output: str = ""
     shape: tuple[int, ...] = ()
 
@@ -114,7 +112,6 @@ class ReshapeTargets(Fix):
 class ClassWeights(Fix):
     """Trains with `weights`, one for each class in order."""
 
-    kind: ClassVar[str] = "class-weights"
     weights: tuple[float, ...] = ()
 
     @property
