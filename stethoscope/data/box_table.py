@@ -8,13 +8,12 @@ from typing import Any
 
 from stethoscope.data import dataset
 from stethoscope.data.annotations.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows, is_number
-from stethoscope.data.dataset import Box, Dataset
-from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing, left_out
+from stethoscope.data.dataset import Box
+from stethoscope.data.images.image_opening import Found, ImageReader, Opening
+from stethoscope.data.images.listed_marks import Entry, Listing
 from stethoscope.data.images.mark_checks import finite
 from stethoscope.data.members import is_image
 from stethoscope.data.survey import Survey, split_in_stem, survey
-from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
 _FILES = (*FILE_COLUMNS, "imagefilename", "frame", "imgpath")
@@ -48,7 +47,7 @@ class Layout:
     image_size: tuple[int, int] | None
 
 
-class BoxTableReader:
+class BoxTableReader(ImageReader):
     """File, class and corners of each box; several files are splits."""
 
     id = "box_table"
@@ -63,26 +62,19 @@ class BoxTableReader:
             return False
         return any(layout_of(head_rows(head, 3)) for _, head in _tables(seen))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            listing = Listing(seen.images, budget_bytes, file.name)
-            # A file that names a split is read first: another may list all of them once more.
-            tables = sorted(_tables(seen), key=lambda item: (not split_in_stem(item[0]), item[0]))
-            known: dict[int, dict[str, set[tuple[str, tuple[float, ...]]]]] = {}
-            for name, head in tables:
-                layout = layout_of(head_rows(head, 3))
-                if layout is None:
-                    continue
-                try:
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        listing = Listing(opening)
+        # A file that names a split is read first: another may list all of them once more.
+        tables = sorted(_tables(opening.seen), key=lambda item: (not split_in_stem(item[0]), item[0]))
+        known: dict[int, dict[str, set[tuple[str, tuple[float, ...]]]]] = {}
+        for name, head in tables:
+            layout = layout_of(head_rows(head, 3))
+            if layout is not None:
+                with opening.noting("csv", name):
                     _read(opening, name, layout, listing, known)
-                except StethoscopeError as error:
-                    opening.problems.add("csv", name, str(error))
-            notes = left_out(len(seen.images), listing)
-            if any(row.key.fractions for row in listing.rows()):
-                notes.append("Boxes are given as fractions of the image.")
-            return opening.finish(Found(listing.rows(), ListedMarks(), "none", listing.classes, notes))
+        fractions = any(row.key.fractions for row in listing.rows())
+        return listing.found(["Boxes are given as fractions of the image."] if fractions else [])
 
 
 def layout_of(rows: Sequence[Sequence[str]]) -> Layout | None:

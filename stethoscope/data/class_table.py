@@ -8,13 +8,11 @@ from typing import Any
 
 from stethoscope.data import dataset
 from stethoscope.data.annotations.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows
-from stethoscope.data.dataset import Dataset
 from stethoscope.data.images.image_dataset import Target
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening
-from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
+from stethoscope.data.images.listed_marks import ListedMarks, Listing
 from stethoscope.data.members import is_image
 from stethoscope.data.survey import Survey, is_split, split_in_stem, survey
-from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
 _FILES = (*FILE_COLUMNS, "id", "filepath", "filepaths")
@@ -47,7 +45,7 @@ class Layout:
     split: int | None
 
 
-class ClassTableReader:
+class ClassTableReader(ImageReader):
     """A table of file names and classes beside the images."""
 
     id = "class_table"
@@ -60,30 +58,23 @@ class ClassTableReader:
         seen = survey(file)
         return bool(seen.images) and bool(_tables(seen))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`; options["target"] names the column of labels."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            listing = Listing(seen.images, budget_bytes, file.name)
-            classes: dict[str, None] = {}
-            several = False
-            for name, header in _tables(seen):
-                layout = _layout(header, str(options.get("target") or ""))
-                if layout is None:
-                    continue
-                try:
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`; options["target"] names the column of labels."""
+        listing = Listing(opening)
+        classes: dict[str, None] = {}
+        several = False
+        for name, header in _tables(opening.seen):
+            layout = _layout(header, str(options.get("target") or ""))
+            if layout is not None:
+                with opening.noting("csv", name):
                     several |= _read(opening, name, header, layout, listing, classes)
-                except StethoscopeError as error:
-                    opening.problems.add("csv", name, str(error))
-            used = set(listing.classes)
-            for label in classes:
-                if label not in used:
-                    opening.problems.add("empty class", label, f"The class {label!r} has no image.")
-            ordered = tuple(classes) if any(label not in used for label in classes) or several else listing.classes
-            target: Target = "several" if several else "class"
-            return opening.finish(
-                Found(listing.rows(), ListedMarks(), target, ordered, left_out(len(seen.images), listing))
-            )
+        used = set(listing.classes)
+        for label in classes:
+            if label not in used:
+                opening.problems.add("empty class", label, f"The class {label!r} has no image.")
+        ordered = tuple(classes) if any(label not in used for label in classes) or several else listing.classes
+        target: Target = "several" if several else "class"
+        return Found(listing.rows(), ListedMarks(), target, ordered, listing.left_out())
 
 
 def _tables(seen: Survey) -> list[tuple[str, list[list[str]]]]:

@@ -13,13 +13,13 @@ import numpy as np
 
 from stethoscope.data import dataset
 from stethoscope.data.annotations.coco_parts import marks_of
-from stethoscope.data.dataset import DataField, Dataset
+from stethoscope.data.dataset import DataField
 from stethoscope.data.images.image_dataset import ImageRow, Marked
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening, decoded
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening, decoded
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.survey import split_in_stem, split_of, survey
 from stethoscope.data.tables.python_columns import JsonRecords
-from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile
+from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.types import ModelFile
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _COPIES = 4
 """Memory that a JSON text takes while it is read, in multiples of the file."""
 
 
-class CocoReader:
+class CocoReader(ImageReader):
     """Boxes, polygons, run-length masks, crowds, key points and captions."""
 
     id = "coco"
@@ -43,19 +43,14 @@ class CocoReader:
         """Whether a JSON file has COCO's lists and words near its beginning."""
         return any(is_coco(head) for _, head in survey(file).heads_of(".json"))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            gathering = _Gathering(opening, NameLookup(seen.images))
-            for name in sorted(name for name, head in seen.heads_of(".json") if is_coco(head)):
-                try:
-                    gathering.add(name)
-                except TooLarge:
-                    raise
-                except StethoscopeError as error:
-                    opening.problems.add("json", name, str(error))
-            return opening.finish(gathering.found(len(seen.images)))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        gathering = _Gathering(opening, NameLookup(seen.images))
+        for name in sorted(name for name, head in seen.heads_of(".json") if is_coco(head)):
+            with opening.noting("json", name, unless=TooLarge):
+                gathering.add(name)
+        return gathering.found(len(seen.images))
 
 
 def is_coco(head: bytes) -> bool:

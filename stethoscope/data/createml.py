@@ -10,19 +10,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stethoscope.data.annotations.bounded_text import read_json
-from stethoscope.data.dataset import Box, Dataset
-from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out
+from stethoscope.data.dataset import Box
+from stethoscope.data.images.image_opening import Found, ImageReader, Opening
+from stethoscope.data.images.listed_marks import Listing
 from stethoscope.data.images.mark_checks import finite
 from stethoscope.data.survey import split_in_stem, survey
-from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
 _BEGINS = re.compile(rb"^\s*\[\s*\{")
 _WORDS = re.compile(rb'"(image|imagefilename)"\s*:')
 
 
-class CreateMlReader:
+class CreateMlReader(ImageReader):
     """Boxes by centre and size."""
 
     id = "createml"
@@ -34,29 +33,20 @@ class CreateMlReader:
         """Whether a JSON list begins with an image, its annotations and their coordinates."""
         return any(_is_createml(head) for _, head in survey(file).heads_of(".json"))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            listing = Listing(seen.images, budget_bytes, file.name)
-            objects = []
-            for name, head in seen.heads_of(".json"):
-                if not _is_createml(head):
-                    continue
-                try:
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        listing = Listing(opening)
+        objects = []
+        for name, head in opening.seen.heads_of(".json"):
+            if _is_createml(head):
+                with opening.noting("json", name):
                     objects.extend(list(_objects(opening, name, listing)))
-                except StethoscopeError as error:
-                    opening.problems.add("json", name, str(error))
-            corners = any(x < width / 2 - 1 or y < height / 2 - 1 for _, _, (x, y, width, height) in objects)
-            for entry, label, (x, y, width, height) in objects:
-                shift = 0.0 if corners else 0.5
-                listing.mark(entry, Box(label, x - width * shift, y - height * shift, width, height))
-            notes = left_out(len(seen.images), listing)
-            if corners:
-                notes.append(
-                    "x and y are read as the upper left corner: as centres, boxes would lie outside their images."
-                )
-            return opening.finish(Found(listing.rows(), ListedMarks(), "none", listing.classes, notes))
+        corners = any(x < width / 2 - 1 or y < height / 2 - 1 for _, _, (x, y, width, height) in objects)
+        for entry, label, (x, y, width, height) in objects:
+            shift = 0.0 if corners else 0.5
+            listing.mark(entry, Box(label, x - width * shift, y - height * shift, width, height))
+        corner = "x and y are read as the upper left corner: as centres, boxes would lie outside their images."
+        return listing.found([corner] if corners else [])
 
 
 def _is_createml(head: bytes) -> bool:

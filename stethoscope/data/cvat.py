@@ -18,13 +18,13 @@ import numpy as np
 
 from stethoscope.data import dataset
 from stethoscope.data.annotations.bounded_text import parse_xml, text
-from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon, Region
+from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
-from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing, left_out
+from stethoscope.data.images.image_opening import Found, ImageReader, Opening
+from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing
 from stethoscope.data.images.mark_checks import MarkList, finite
 from stethoscope.data.survey import is_split, split_in_stem, survey
-from stethoscope.errors import StethoscopeError, TooLarge
+from stethoscope.errors import TooLarge
 from stethoscope.types import ModelFile
 
 _COPIES = 12
@@ -33,7 +33,7 @@ _MAX_XML_BYTES = 128 << 20
 _VIDEOS = (".mp4", ".avi", ".mov", ".mkv", ".webm")
 
 
-class CvatReader:
+class CvatReader(ImageReader):
     """Boxes, outlines, lines, points, ellipses, cuboids, masks, skeletons, tags and tracks."""
 
     id = "cvat"
@@ -45,45 +45,37 @@ class CvatReader:
         """Whether an XML is an <annotations> with CVAT's <meta>, <image> or <track>."""
         return any(_is_cvat(head) for _, head in survey(file).heads_of(".xml"))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            listing = Listing(seen.images, budget_bytes, file.name)
-            declared: list[str] = []
-            notes: list[str] = []
-            for name, head in seen.heads_of(".xml"):
-                if not _is_cvat(head):
-                    continue
-                try:
-                    root = parse_xml(opening.members.read(name, min(_MAX_XML_BYTES, budget_bytes // _COPIES)), name)
-                except TooLarge:
-                    raise
-                except StethoscopeError as error:
-                    opening.problems.add("xml", name, str(error))
-                    continue
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        listing = Listing(opening)
+        declared: list[str] = []
+        notes: list[str] = []
+        for name, head in seen.heads_of(".xml"):
+            if not _is_cvat(head):
+                continue
+            with opening.noting("xml", name, unless=TooLarge):
+                root = parse_xml(opening.members.read(name, min(_MAX_XML_BYTES, opening.budget_bytes // _COPIES)), name)
                 declared.extend(text(label, "name") for label in root.iter("label") if label.find("name") is not None)
                 _images(root, name, listing)
                 if root.find("track") is not None:
                     _tracks(root, name, listing, seen.images)
                     notes.append("Tracks are drawn on the frames they list.")
-            videos = sum(1 for name in seen.names if name.lower().endswith(_VIDEOS))
-            if videos:
-                notes.append(f"Videos are not decoded ({videos:,} in the data); extract their frames to see them.")
-            used = (*listing.classes, *_of_masks(listing))
-            for name in dict.fromkeys(declared):
-                if name and name not in used:
-                    opening.problems.add("empty class", name, f"The class {name!r} marks nothing.")
-            classes = tuple(dict.fromkeys([*(name for name in declared if name), *used]))
-            return opening.finish(
-                Found(
-                    listing.rows(),
-                    _CvatMarks(budget_bytes),
-                    "none",
-                    classes,
-                    [*dict.fromkeys(notes), *left_out(len(seen.images), listing)],
-                )
-            )
+        videos = sum(1 for name in seen.names if name.lower().endswith(_VIDEOS))
+        if videos:
+            notes.append(f"Videos are not decoded ({videos:,} in the data); extract their frames to see them.")
+        used = (*listing.classes, *_of_masks(listing))
+        for name in dict.fromkeys(declared):
+            if name and name not in used:
+                opening.problems.add("empty class", name, f"The class {name!r} marks nothing.")
+        classes = tuple(dict.fromkeys([*(name for name in declared if name), *used]))
+        return Found(
+            listing.rows(),
+            _CvatMarks(opening.budget_bytes),
+            "none",
+            classes,
+            [*dict.fromkeys(notes), *listing.left_out()],
+        )
 
 
 def _is_cvat(head: bytes) -> bool:

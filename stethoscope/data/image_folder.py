@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence, Set
 from pathlib import PurePosixPath
 from typing import Any
 
-from stethoscope.data.dataset import Dataset
 from stethoscope.data.images.image_dataset import ImageRow, NoMarks
-from stethoscope.data.images.image_opening import Found, Opening
+from stethoscope.data.images.image_opening import Found, ImageReader, Opening
 from stethoscope.data.members import is_image
 from stethoscope.data.survey import ProblemList, is_split, survey
 from stethoscope.types import ModelFile
@@ -33,7 +32,7 @@ _MAGICS = (
 )
 
 
-class ImageFolderReader:
+class ImageFolderReader(ImageReader):
     """Images by folder, as keras.utils.image_dataset_from_directory reads them: the folder below the split is the class."""
 
     id = "images"
@@ -69,18 +68,19 @@ class ImageFolderReader:
             return False
         return bool(seen.images) and len(seen.images) * 2 >= len(seen.names)
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            names = opening.members.names
-            images = (
-                list(names) if len(names) == 1 and file.path.is_file() else [name for name in names if is_image(name)]
-            )
-            rows = rows_by_folder(images, opening.problems)
-            classes = tuple(sorted({label for row in rows for label in row.labels}))
-            _about_empty(rows, classes, opening.members.folders, opening.problems)
-            notes = [] if classes or len(rows) == 1 else ["No class folders: the images have no labels."]
-            return opening.finish(Found(rows, NoMarks(), "class" if classes else "none", classes, notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        names = opening.members.names
+        images = (
+            list(names)
+            if len(names) == 1 and opening.file.path.is_file()
+            else [name for name in names if is_image(name)]
+        )
+        rows = rows_by_folder(images, opening.problems)
+        classes = tuple(sorted({label for row in rows for label in row.labels}))
+        _about_empty(rows, classes, opening.members.folders, opening.problems)
+        notes = [] if classes or len(rows) == 1 else ["No class folders: the images have no labels."]
+        return Found(rows, NoMarks(), "class" if classes else "none", classes, notes)
 
 
 def rows_by_folder(images: Sequence[str], problems: ProblemList) -> list[ImageRow]:

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from stethoscope.data.dataset import Box, Dataset, Mark
+from stethoscope.data.dataset import Box, Mark
 from stethoscope.data.images.image_dataset import ImageRow, Marked
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.mark_checks import finite
 from stethoscope.data.members import Members
 from stethoscope.data.survey import split_of, survey
-from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
 _LINE = re.compile(rb"\s*[A-Za-z][A-Za-z_-]*(\s+-?\d+(\.\d+)?([eE][-+]?\d+)?){14,15}\s*(\n|\r|$)")
@@ -24,7 +23,7 @@ _LABEL_BYTES = 4 << 20
 _LOOKED_INTO = 1_000
 
 
-class KittiReader:
+class KittiReader(ImageReader):
     """Boxes in the left colour camera's images; three-dimensional boxes are not drawn."""
 
     id = "kitti"
@@ -38,26 +37,25 @@ class KittiReader:
         good = sum(1 for head in heads if _LINE.match(head))
         return good > 0 and good * 2 >= len(heads)
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            labels = NameLookup(seen.ending(".txt") or opening.members.names)
-            # The right camera has no labels of its own.
-            pictures = [name for name in seen.images if PurePosixPath(name).parent.name != "image_3"]
-            taken = set()
-            rows = []
-            for image in pictures:
-                label = labels.beside(image)
-                taken.add(label)
-                rows.append(ImageRow(image, image, None, split_of(image), (), label))
-            alone = [name for name in seen.ending(".txt") if name not in taken and "label" in name.lower()]
-            if not pictures and not alone:
-                alone = list(opening.members.names)
-            rows.extend(ImageRow(name, None, (1242, 375), split_of(name), (), name) for name in alone)
-            classes = _used(opening, rows)
-            notes = [] if pictures else ["Image sizes are not in the data: drawn on KITTI's usual 1242 × 375 pixels."]
-            return opening.finish(Found(rows, _KittiMarks(opening.members), "none", classes, notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        labels = NameLookup(seen.ending(".txt") or opening.members.names)
+        # The right camera has no labels of its own.
+        pictures = [name for name in seen.images if PurePosixPath(name).parent.name != "image_3"]
+        taken = set()
+        rows = []
+        for image in pictures:
+            label = labels.beside(image)
+            taken.add(label)
+            rows.append(ImageRow(image, image, None, split_of(image), (), label))
+        alone = [name for name in seen.ending(".txt") if name not in taken and "label" in name.lower()]
+        if not pictures and not alone:
+            alone = list(opening.members.names)
+        rows.extend(ImageRow(name, None, (1242, 375), split_of(name), (), name) for name in alone)
+        classes = _used(opening, rows)
+        notes = [] if pictures else ["Image sizes are not in the data: drawn on KITTI's usual 1242 × 375 pixels."]
+        return Found(rows, _KittiMarks(opening.members), "none", classes, notes)
 
 
 def parse(line: str) -> Box | None:
@@ -88,26 +86,24 @@ def _used(opening: Opening, rows: list[ImageRow]) -> tuple[str, ...]:
     files = [row.key for row in rows if row.key]
     used: set[str] = set()
     for name in files[:: max(1, len(files) // _LOOKED_INTO)]:
-        try:
-            for _, one in _lines(opening.text(name, _LABEL_BYTES)):
+        with opening.noting("label", name):
+            for one in _lines(opening.text(name, _LABEL_BYTES)):
                 if isinstance(one, Box):
                     used.add(one.label)
                 else:
                     opening.problems.add("line", name, one)
-        except StethoscopeError as error:
-            opening.problems.add("label", name, str(error))
     return tuple(sorted(used))
 
 
-def _lines(text: str) -> Iterator[tuple[int, Box | str]]:
+def _lines(text: str) -> Iterator[Box | str]:
     for count, line in enumerate(text.splitlines(), 1):
         try:
             box = parse(line)
         except ValueError as error:
-            yield count, f"Line {count}: {error}. It is left out."
+            yield f"Line {count}: {error}. It is left out."
             continue
         if box is not None:
-            yield count, box
+            yield box
 
 
 class _KittiMarks:
@@ -120,7 +116,7 @@ class _KittiMarks:
             return Marked()
         marks: list[Mark] = []
         problems = []
-        for _, one in _lines(self._members.read(row.key, _LABEL_BYTES).decode("utf-8", "replace")):
+        for one in _lines(self._members.read(row.key, _LABEL_BYTES).decode("utf-8", "replace")):
             if isinstance(one, Box):
                 marks.append(one)
             else:

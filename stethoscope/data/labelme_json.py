@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon, Region
+from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode, decode_numbers
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening, decoded
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening, decoded
 from stethoscope.data.images.mark_checks import MarkList, finite
 from stethoscope.data.members import Members
 from stethoscope.data.survey import split_of, survey
@@ -30,7 +30,7 @@ _LOOKED_INTO = 300
 _CIRCLE_POINTS = 48
 
 
-class LabelMeJsonReader:
+class LabelMeJsonReader(ImageReader):
     """Polygons, rectangles, circles, lines, points and masks."""
 
     id = "labelme_json"
@@ -42,31 +42,30 @@ class LabelMeJsonReader:
         """Whether a JSON has labelme's "shapes" and its image's name or size."""
         return any(_is_labelme(head) for _, head in survey(file).heads_of(".json"))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            lookup = NameLookup(seen.images)
-            files = seen.ending(".json")
-            rows, taken = [], set()
-            used: set[str] = set()
-            for place, name in enumerate(files):
-                image = lookup.beside(name)
-                if place % max(1, len(files) // _LOOKED_INTO) == 0 or image is None:
-                    try:
-                        value = _value(opening.members, name)
-                    except StethoscopeError as error:
-                        opening.problems.add("json", name, str(error))
-                        if image is None:
-                            continue
-                        value = {}
-                    used |= {str(one.get("label", "")) for one in _shapes(value)}
-                    image = image or (lookup.named(str(value["imagePath"]), name) if value.get("imagePath") else None)
-                taken.add(image)
-                rows.append(ImageRow(image or name, image, None, split_of(image or name), (), name))
-            rows.extend(ImageRow(name, name, None, split_of(name)) for name in seen.images if name not in taken)
-            classes = tuple(sorted(name for name in used if name))
-            return opening.finish(Found(rows, _LabelMeMarks(opening.members, budget_bytes), "none", classes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        lookup = NameLookup(seen.images)
+        files = seen.ending(".json")
+        rows, taken = [], set()
+        used: set[str] = set()
+        for place, name in enumerate(files):
+            image = lookup.beside(name)
+            if place % max(1, len(files) // _LOOKED_INTO) == 0 or image is None:
+                try:
+                    value = _value(opening.members, name)
+                except StethoscopeError as error:
+                    opening.problems.add("json", name, str(error))
+                    if image is None:
+                        continue
+                    value = {}
+                used |= {str(one.get("label", "")) for one in _shapes(value)}
+                image = image or (lookup.named(str(value["imagePath"]), name) if value.get("imagePath") else None)
+            taken.add(image)
+            rows.append(ImageRow(image or name, image, None, split_of(image or name), (), name))
+        rows.extend(ImageRow(name, name, None, split_of(name)) for name in seen.images if name not in taken)
+        classes = tuple(sorted(name for name in used if name))
+        return Found(rows, _LabelMeMarks(opening.members, opening.budget_bytes), "none", classes)
 
 
 def _is_labelme(head: bytes) -> bool:

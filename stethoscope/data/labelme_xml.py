@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
 from stethoscope.data.annotations.bounded_text import number, parse_xml, text
-from stethoscope.data.dataset import Box, Dataset, Mark, Polygon, Region
+from stethoscope.data.dataset import Box, Mark, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.members import Members
 from stethoscope.data.survey import split_of, survey
@@ -29,7 +29,7 @@ _LOOKED_INTO = 1_000
 _OWN_FOLDERS = ("masks", "scribbles")
 
 
-class LabelMeXmlReader:
+class LabelMeXmlReader(ImageReader):
     """Annotations, Images and Masks side by side; deleted objects are left out."""
 
     id = "labelme_xml"
@@ -41,22 +41,21 @@ class LabelMeXmlReader:
         """Whether an XML is an <annotation> with points or <segm>."""
         return any(_is_labelme(head) for _, head in survey(file).heads_of(".xml"))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            masks = [name for name in seen.images if any(part.lower() in _OWN_FOLDERS for part in name.split("/")[:-1])]
-            pictures = [name for name in seen.images if name not in set(masks)]
-            lookup = NameLookup(pictures)
-            rows, taken = [], set()
-            for xml in seen.ending(".xml"):
-                image = lookup.beside(xml)
-                taken.add(image)
-                rows.append(ImageRow(image or xml, image, None, split_of(image or xml), (), xml))
-            rows.extend(ImageRow(name, name, None, split_of(name)) for name in pictures if name not in taken)
-            notes = ["Scribbles are not drawn."] if any("scribbles/" in name.lower() for name in masks) else []
-            source = _LabelMeMarks(opening.members, NameLookup(masks), budget_bytes)
-            return opening.finish(Found(rows, source, "none", _used(opening, rows), notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        masks = [name for name in seen.images if any(part.lower() in _OWN_FOLDERS for part in name.split("/")[:-1])]
+        pictures = [name for name in seen.images if name not in set(masks)]
+        lookup = NameLookup(pictures)
+        rows, taken = [], set()
+        for xml in seen.ending(".xml"):
+            image = lookup.beside(xml)
+            taken.add(image)
+            rows.append(ImageRow(image or xml, image, None, split_of(image or xml), (), xml))
+        rows.extend(ImageRow(name, name, None, split_of(name)) for name in pictures if name not in taken)
+        notes = ["Scribbles are not drawn."] if any("scribbles/" in name.lower() for name in masks) else []
+        source = _LabelMeMarks(opening.members, NameLookup(masks), opening.budget_bytes)
+        return Found(rows, source, "none", _used(opening, rows), notes)
 
 
 def _is_labelme(head: bytes) -> bool:
@@ -67,12 +66,9 @@ def _used(opening: Opening, rows: list[ImageRow]) -> tuple[str, ...]:
     files = [row.key for row in rows if row.key]
     used: set[str] = set()
     for name in files[:: max(1, len(files) // _LOOKED_INTO)]:
-        try:
+        with opening.noting("xml", name):
             root = parse_xml(opening.members.read(name, _XML_BYTES), name)
-        except StethoscopeError as error:
-            opening.problems.add("xml", name, str(error))
-            continue
-        used |= {text(one, "name") for one in _objects(root)}
+            used |= {text(one, "name") for one in _objects(root)}
     return tuple(sorted(name for name in used if name))
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.dataset import Dataset, Region
+from stethoscope.data.dataset import Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.images.mask_meaning import MaskMeaning, colour_list, meaning_of
 from stethoscope.data.members import Members, open_members
@@ -30,7 +30,7 @@ _LISTS = ("classes.txt", "labels.txt", "class_names.txt", "codes.txt", "names.tx
 _COLOUR_LISTS = ("labelmap.txt", "label_colors.txt", "class_dict.csv", "label_map.txt", "colors.txt")
 
 
-class MaskFolderReader:
+class MaskFolderReader(ImageReader):
     """Images and their masks, paired by folder and name."""
 
     id = "masks"
@@ -53,27 +53,26 @@ class MaskFolderReader:
         except StethoscopeError:
             return True
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            pairs = pairs_of(seen.images)
-            taken = {mask for masks in pairs.values() for mask in masks}
-            rows = [
-                ImageRow(name, name, None, split_of(name), (), pairs.get(name, []))
-                for name in seen.images
-                if name not in taken and (name in pairs or _beside(name, pairs))
-            ]
-            for row in rows:
-                if not row.key:
-                    opening.problems.add("no mask", row.name, "Has no mask; it is shown without.")
-            names, colours = _lists(opening)
-            meaning = _meaning(opening, [mask for masks in pairs.values() for mask in masks], names, colours)
-            objects = any(len(masks) > 1 for masks in pairs.values())
-            notes = ["Each mask file is one object."] if objects else [meaning.in_words]
-            classes = ("background", "object") if objects else _classes(meaning)
-            source = _MaskMarks(opening.members, meaning, objects, budget_bytes)
-            return opening.finish(Found(rows, source, "mask", classes, notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        pairs = pairs_of(seen.images)
+        taken = {mask for masks in pairs.values() for mask in masks}
+        rows = [
+            ImageRow(name, name, None, split_of(name), (), pairs.get(name, []))
+            for name in seen.images
+            if name not in taken and (name in pairs or _beside(name, pairs))
+        ]
+        for row in rows:
+            if not row.key:
+                opening.problems.add("no mask", row.name, "Has no mask; it is shown without.")
+        names, colours = _lists(opening)
+        meaning = _meaning(opening, [mask for masks in pairs.values() for mask in masks], names, colours)
+        objects = any(len(masks) > 1 for masks in pairs.values())
+        notes = ["Each mask file is one object."] if objects else [meaning.in_words]
+        classes = ("background", "object") if objects else _classes(meaning)
+        source = _MaskMarks(opening.members, meaning, objects, opening.budget_bytes)
+        return Found(rows, source, "mask", classes, notes)
 
 
 def _beside(name: str, pairs: Mapping[str, Any]) -> bool:
@@ -113,12 +112,7 @@ def _csv_colours(text: str) -> dict[str, tuple[int, int, int]]:
 def _meaning(
     opening: Opening, masks: Sequence[str], names: Mapping[int, str], colours: Mapping[str, tuple[int, int, int]]
 ) -> MaskMeaning:
-    few = []
-    for name in masks[:: max(1, len(masks) // _LOOKED_INTO)][:_LOOKED_INTO]:
-        try:
-            few.append(decode_numbers(opening.members.read(name), name, opening.budget_bytes))
-        except StethoscopeError as error:
-            opening.problems.add("mask", name, str(error))
+    few = opening.few_masks(masks, _LOOKED_INTO)
     found = meaning_of(few, names, colours) if few else None
     return found or MaskMeaning("numbers", names, None, "Each pixel of a mask holds its class number.")
 

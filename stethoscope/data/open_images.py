@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from stethoscope.data.annotations.bounded_text import is_number
-from stethoscope.data.dataset import Box, Dataset, Region
+from stethoscope.data.dataset import Box, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing
 from stethoscope.data.images.mark_checks import MarkList, finite
 from stethoscope.data.survey import Survey, split_in_stem, survey
@@ -36,7 +36,7 @@ _MOST_LINES = 5_000_000
 _SURE = 0.5
 
 
-class OpenImagesReader:
+class OpenImagesReader(ImageReader):
     """Boxes, object masks, verified labels."""
 
     id = "open_images"
@@ -48,24 +48,23 @@ class OpenImagesReader:
         """Whether a CSV begins with Open Images' columns."""
         return bool(_tables(survey(file)))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            masks = [name for name in seen.images if "mask" in name.lower().rpartition("/")[0]]
-            pictures = [name for name in seen.images if name not in set(masks)]
-            listing = Listing(pictures, budget_bytes, file.name)
-            reading = _Reading(opening, listing, _names(opening, seen), bool(pictures))
-            for name in _tables(seen):
-                reading.table(name)
-            for name in pictures:
-                listing.entry(name, name)
-            if reading.elsewhere:
-                reading.notes.append(
-                    f"{reading.elsewhere:,} lines speak of images that are not in the data; they are left out."
-                )
-            source = _OpenImagesMarks(opening, NameLookup(masks), budget_bytes)
-            return opening.finish(Found(listing.rows(), source, "none", listing.classes, reading.notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        masks = [name for name in seen.images if "mask" in name.lower().rpartition("/")[0]]
+        pictures = [name for name in seen.images if name not in set(masks)]
+        listing = Listing(opening, pictures)
+        reading = _Reading(opening, listing, _names(opening, seen), bool(pictures))
+        for name in _tables(seen):
+            reading.table(name)
+        for name in pictures:
+            listing.entry(name, name)
+        if reading.elsewhere:
+            reading.notes.append(
+                f"{reading.elsewhere:,} lines speak of images that are not in the data; they are left out."
+            )
+        source = _OpenImagesMarks(opening, NameLookup(masks), opening.budget_bytes)
+        return Found(listing.rows(), source, "none", listing.classes, reading.notes)
 
 
 def _tables(seen: Survey) -> list[str]:

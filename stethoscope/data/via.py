@@ -11,19 +11,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stethoscope.data.annotations.bounded_text import read_json
-from stethoscope.data.dataset import Box, Dataset, Mark, Points, Polygon
-from stethoscope.data.images.image_opening import Found, Opening
-from stethoscope.data.images.listed_marks import ListedMarks, Listing, left_out
+from stethoscope.data.dataset import Box, Mark, Points, Polygon
+from stethoscope.data.images.image_opening import Found, ImageReader, Opening
+from stethoscope.data.images.listed_marks import Listing
 from stethoscope.data.images.mark_checks import finite
 from stethoscope.data.survey import split_in_stem, survey
-from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile
 
 _WORDS = re.compile(rb'"(shape_attributes|_via_img_metadata|region_attributes)"')
 _ROUND_POINTS = 48
 
 
-class ViaReader:
+class ViaReader(ImageReader):
     """Rectangles, circles, ellipses, polygons, polylines and points."""
 
     id = "via"
@@ -35,19 +34,14 @@ class ViaReader:
         """Whether a JSON has VIA's region words."""
         return any(_WORDS.search(head) for _, head in survey(file).heads_of(".json"))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            listing = Listing(seen.images, budget_bytes, file.name)
-            for name, head in seen.heads_of(".json"):
-                if _WORDS.search(head):
-                    try:
-                        _read(opening, name, listing)
-                    except StethoscopeError as error:
-                        opening.problems.add("json", name, str(error))
-            notes = left_out(len(seen.images), listing)
-            return opening.finish(Found(listing.rows(), ListedMarks(), "none", listing.classes, notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        listing = Listing(opening)
+        for name, head in opening.seen.heads_of(".json"):
+            if _WORDS.search(head):
+                with opening.noting("json", name):
+                    _read(opening, name, listing)
+        return listing.found()
 
 
 def _read(opening: Opening, name: str, listing: Listing) -> None:

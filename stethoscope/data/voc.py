@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from stethoscope.data.annotations.bounded_text import declared_size, marks_of, parse_xml, starts_at_zero, text
-from stethoscope.data.dataset import Dataset, Region
+from stethoscope.data.dataset import Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.images.mask_meaning import VOC_CLASSES, VOID, MaskMeaning, colour_list, meaning_of, packed
 from stethoscope.data.members import Members
@@ -30,7 +30,7 @@ _MASKS_LOOKED_INTO = 12
 _CLASS_MASKS, _OBJECT_MASKS = "segmentationclass", "segmentationobject"
 
 
-class VocReader:
+class VocReader(ImageReader):
     """Boxes, parts, outlines and masks."""
 
     id = "voc"
@@ -45,31 +45,30 @@ class VocReader:
             return True
         return any(_folder(name) == _CLASS_MASKS for name in seen.images)
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        seen = survey(file)
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            masks = _Masks.of(opening, seen.images)
-            pictures = [name for name in seen.images if _folder(name) not in (_CLASS_MASKS, _OBJECT_MASKS)]
-            xmls = seen.ending(".xml")
-            used, from_one, all_read = _looked_into(opening, xmls)
-            rows = _rows(opening, xmls, pictures, masks)
-            meaning = masks.meaning
-            classes = _classes(used, meaning)
-            notes = [
-                "Boxes count pixels from 1, the last one included (VOC)."
-                if from_one
-                else "Boxes count from 0, as some box touches 0."
-            ]
-            if not xmls:
-                notes = []
-            if not all_read:
-                notes.append(f"Class names are those of {_LOOKED_INTO:,} of {len(xmls):,} annotation files.")
-            if meaning is not None:
-                notes.append(meaning.in_words)
-            masked = meaning is not None and all(masks.classes.beside(row.name) for row in rows)
-            source = _VocMarks(opening.members, from_one, masks, budget_bytes)
-            return opening.finish(Found(rows, source, "mask" if masked else "none", classes, notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        seen = opening.seen
+        masks = _Masks.of(opening, seen.images)
+        pictures = [name for name in seen.images if _folder(name) not in (_CLASS_MASKS, _OBJECT_MASKS)]
+        xmls = seen.ending(".xml")
+        used, from_one, all_read = _looked_into(opening, xmls)
+        rows = _rows(opening, xmls, pictures, masks)
+        meaning = masks.meaning
+        classes = _classes(used, meaning)
+        notes = [
+            "Boxes count pixels from 1, the last one included (VOC)."
+            if from_one
+            else "Boxes count from 0, as some box touches 0."
+        ]
+        if not xmls:
+            notes = []
+        if not all_read:
+            notes.append(f"Class names are those of {_LOOKED_INTO:,} of {len(xmls):,} annotation files.")
+        if meaning is not None:
+            notes.append(meaning.in_words)
+        masked = meaning is not None and all(masks.classes.beside(row.name) for row in rows)
+        source = _VocMarks(opening.members, from_one, masks, opening.budget_bytes)
+        return Found(rows, source, "mask" if masked else "none", classes, notes)
 
 
 def is_voc(head: bytes) -> bool:
@@ -99,12 +98,7 @@ class _Masks:
         for name in opening.members.names:
             if PurePosixPath(name).name.lower() in ("labelmap.txt", "label_colors.txt", "label_map.txt"):
                 colours = colour_list(opening.text(name, 4 << 20)) or colours
-        few = []
-        for name in by_class[:: max(1, len(by_class) // _MASKS_LOOKED_INTO)][:_MASKS_LOOKED_INTO]:
-            try:
-                few.append(decode_numbers(opening.members.read(name), name, opening.budget_bytes))
-            except StethoscopeError as error:
-                opening.problems.add("mask", name, str(error))
+        few = opening.few_masks(by_class, _MASKS_LOOKED_INTO)
         names = dict(enumerate(colours)) if colours else dict(enumerate(VOC_CLASSES))
         return cls(NameLookup(by_class), NameLookup(by_object), meaning_of(few, names, colours) if few else None)
 
@@ -114,13 +108,10 @@ def _looked_into(opening: Opening, xmls: Sequence[str]) -> tuple[list[str], bool
     used: dict[str, None] = {}
     from_one, step = True, max(1, len(xmls) // _LOOKED_INTO)
     for name in xmls[::step]:
-        try:
+        with opening.noting("xml", name):
             root = parse_xml(opening.members.read(name, _XML_BYTES), name)
-        except StethoscopeError as error:
-            opening.problems.add("xml", name, str(error))
-            continue
-        used |= {text(element, "name"): None for element in root.iter("object")}
-        from_one = from_one and not starts_at_zero(root)
+            used |= {text(element, "name"): None for element in root.iter("object")}
+            from_one = from_one and not starts_at_zero(root)
     return sorted(name for name in used if name), from_one, step == 1
 
 

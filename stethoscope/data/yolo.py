@@ -16,9 +16,9 @@ from stethoscope.data.annotations.yolo_lines import (
     looks_like_settings,
     parse,
 )
-from stethoscope.data.dataset import Dataset, Mark
+from stethoscope.data.dataset import Mark
 from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
-from stethoscope.data.images.image_opening import Found, NameLookup, Opening, decoded
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening, decoded
 from stethoscope.data.members import Members, is_image
 from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
@@ -34,7 +34,7 @@ _NUMBERS = re.compile(rb"\s*\d+(\.0*)?([ \t,]+-?\d*\.?\d+([eE][-+]?\d+)?){4,}\s*
 _CORNERS = re.compile(rb"(\s*\d+)?([ \t]+|^\s*)(-?\d+\.?\d*[ \t]+){7,8}[^\d\s]\S*[ \t]+[012]\s*(\n|\r|$)")
 
 
-class YoloReader:
+class YoloReader(ImageReader):
     """Label files with their images or without; class names from data.yaml, classes.txt or *.names."""
 
     id = "yolo"
@@ -53,23 +53,22 @@ class YoloReader:
         empty = bool(labels) and not any(head.strip() for _, head in labels) and bool(seen.images)
         return empty and looks_like_settings(seen.heads_of(".yaml", ".yml"))
 
-    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
-        """See `DataReader.open`."""
-        with Opening(file, self.id, self.title, budget_bytes) as opening:
-            labels = [name for name in opening.members.names if name.lower().endswith(".txt") and _is_label_file(name)]
-            if opening.file.path.is_file() and len(opening.members.names) == 1:
-                labels = list(opening.members.names)
-            settings = _settings(opening)
-            rows = _rows(opening.members, labels)
-            used, all_read = _used_classes(opening, rows, settings)
-            classes = _classes(opening, settings, used, all_read)
-            notes = []
-            if not any(row.image for row in rows):
-                notes.append("The images and their sizes are not in the data: fractions are drawn on a square canvas.")
-            if not settings.source:
-                notes.append("No data.yaml or list of classes: classes are called by their numbers.")
-            source = _YoloMarks(opening.members, settings)
-            return opening.finish(Found(rows, source, "none", classes, notes))
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """See `ImageReader.found`."""
+        labels = [name for name in opening.members.names if name.lower().endswith(".txt") and _is_label_file(name)]
+        if opening.file.path.is_file() and len(opening.members.names) == 1:
+            labels = list(opening.members.names)
+        settings = _settings(opening)
+        rows = _rows(opening.members, labels)
+        used, all_read = _used_classes(opening, rows, settings)
+        classes = _classes(opening, settings, used, all_read)
+        notes = []
+        if not any(row.image for row in rows):
+            notes.append("The images and their sizes are not in the data: fractions are drawn on a square canvas.")
+        if not settings.source:
+            notes.append("No data.yaml or list of classes: classes are called by their numbers.")
+        source = _YoloMarks(opening.members, settings)
+        return Found(rows, source, "none", classes, notes)
 
 
 def is_labels(head: bytes, *, alone: bool = False) -> bool:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from stethoscope.data import dataset
-from stethoscope.data.dataset import DataAbout, DataField, Role
+from stethoscope.data.dataset import DataAbout, DataField, Dataset, Role
 from stethoscope.data.images.image_dataset import ImageDataset, ImageRow, MarkSource, Target
-from stethoscope.data.images.image_decoding import OTHER_SUFFIXES, layout_of
+from stethoscope.data.images.image_decoding import OTHER_SUFFIXES, decode_numbers, layout_of
 from stethoscope.data.members import Members, is_image, open_members
-from stethoscope.data.survey import ProblemList
+from stethoscope.data.survey import ProblemList, Survey, survey
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile, Shape
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _ANNOTATED = (
     "coco",
@@ -59,15 +65,38 @@ class Opening:
         self._stack = ExitStack()
         self.members: Members = self._stack.enter_context(open_members(file))
 
+    @functools.cached_property
+    def seen(self) -> Survey:
+        """What is in the data, by name and first bytes."""
+        return survey(self.file)
+
     def __enter__(self) -> Opening:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
 
+    def few_masks(self, names: Sequence[str], most: int) -> list[npt.NDArray[Any]]:
+        """At most so many of these masks, decoded, spread evenly: to judge what their pixels stand for."""
+        few = []
+        for name in names[:: max(1, len(names) // most)][:most]:
+            with self.noting("mask", name):
+                few.append(decode_numbers(self.members.read(name), name, self.budget_bytes))
+        return few
+
     def text(self, name: str, limit_bytes: int = dataset.MAX_MEMBER_BYTES) -> str:
         """One member as text: UTF-8 with or without a mark, else Latin-1."""
         return decoded(self.members.read(name, limit_bytes))
+
+    @contextmanager
+    def noting(self, kind: str, name: str, unless: type[StethoscopeError] | None = None) -> Iterator[None]:
+        """What cannot be read inside becomes a problem of its kind, and what comes after goes on; errors `unless` end it."""
+        try:
+            yield
+        except StethoscopeError as error:
+            if unless is not None and isinstance(error, unless):
+                raise
+            self.problems.add(kind, name, str(error))
 
     def finish(self, found: Found) -> ImageDataset:
         """The data set; from here on it is the one that closes the members.
@@ -128,14 +157,10 @@ class Opening:
         kinds: Counter[str] = Counter()
         step = max(1, len(present) // _LOOKED_INTO) if self.members.in_any_order else 1
         for name in present[::step][: _LOOKED_INTO + 1]:
-            try:
-                with self.members.open(name) as stream:
-                    shape, dtype = layout_of(stream, name)
-            except StethoscopeError as error:
-                self.problems.add("image", name, str(error))
-                continue
-            shapes.add(shape)
-            kinds[dtype] += 1
+            with self.noting("image", name), self.members.open(name) as stream:
+                shape, dtype = layout_of(stream, name)
+                shapes.add(shape)
+                kinds[dtype] += 1
         if not shapes:
             return None, ""
         sizes = [{shape[axis] for shape in shapes} for axis in range(3)]
@@ -153,6 +178,27 @@ class Opening:
             return []
         suffixes = ", ".join(sorted({f".{name.rsplit('.', 1)[-1].lower()}" for name in others}))
         return [f"{len(others):,} files of kinds that are not decoded here ({suffixes}) are left out."]
+
+
+class ImageReader(ABC):
+    """What a `DataReader` of images has in common with the others: it says what it found."""
+
+    id: str
+    title: str
+
+    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> Dataset:
+        """See `DataReader.open`."""
+        with Opening(file, self.id, self.title, budget_bytes) as opening:
+            return opening.finish(self.found(opening, options))
+
+    @abstractmethod
+    def found(self, opening: Opening, options: Mapping[str, Any]) -> Found:
+        """Images and what is marked on them.
+
+        Args:
+            opening: the data.
+            options: what the user said about it, see `DataReader.open`.
+        """
 
 
 def also_annotated(file: ModelFile, reader_id: str) -> list[str]:

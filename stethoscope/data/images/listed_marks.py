@@ -9,7 +9,7 @@ from typing import Any
 from stethoscope.data import dataset
 from stethoscope.data.dataset import Box, Mark, Points, Polygon
 from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
-from stethoscope.data.images.image_opening import NameLookup
+from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.survey import split_of
 from stethoscope.errors import TooLarge
 
@@ -37,10 +37,11 @@ class Entry:
 class Listing:
     """Entries by image, in the order in which they were first named."""
 
-    def __init__(self, images: Iterable[str], budget_bytes: int, subject: str) -> None:
-        self._lookup = NameLookup(images)
+    def __init__(self, opening: Opening, images: Iterable[str] | None = None) -> None:
+        """`images`: those to look among; else all that are there."""
+        self._lookup = NameLookup(opening.seen.images if images is None else images)
         self._entries: dict[str, Entry] = {}
-        self._budget_bytes, self._subject = budget_bytes, subject
+        self._budget_bytes, self._subject = opening.budget_bytes, opening.file.name
         self._marks = 0
 
     def has_image(self, reference: str, near: str) -> bool:
@@ -95,10 +96,14 @@ class Listing:
             found.update(mark.label for mark in one.marks)
         return tuple(sorted(label for label in found if label))
 
-    @property
-    def images(self) -> int:
-        """How many of the entries have their image."""
-        return sum(1 for one in self._entries.values() if one.image)
+    def left_out(self) -> list[str]:
+        """A note about images that no annotation names."""
+        others = len(self._lookup) - sum(1 for one in self._entries.values() if one.image)
+        return [f"{others:,} images are in the data but in no annotation; they are left out."] if others > 0 else []
+
+    def found(self, notes: Iterable[str] = ()) -> Found:
+        """What a reader found that read nothing else."""
+        return Found(self.rows(), ListedMarks(), "none", self.classes, [*self.left_out(), *notes])
 
 
 class ListedMarks:
@@ -124,9 +129,3 @@ def scaled(mark: Mark, width: float, height: float) -> Mark:
     if isinstance(mark, Points):
         return replace(mark, points=tuple((x * width, y * height) for x, y in mark.points))
     return mark
-
-
-def left_out(images: int, listing: Listing) -> list[str]:
-    """A note about images that no annotation names."""
-    others = images - listing.images
-    return [f"{others:,} images are in the data but in no annotation; they are left out."] if others > 0 else []
