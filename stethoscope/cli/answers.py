@@ -14,8 +14,9 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
+from stethoscope.checks.findings import Severity
 from stethoscope.codec import SCHEMA_VERSION, answer_of, partial_of, plain
-from stethoscope.errors import StethoscopeError, UnsafeFile
+from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
 from stethoscope.out_of_memory import shortage_of
 from stethoscope.types import JobResult, Status
 
@@ -80,6 +81,32 @@ def failing_well() -> Iterator[None]:
     except StethoscopeError as error:
         sys.stderr.write(f"{error}\n")
         raise typer.Exit(error.exit_code) from error
+
+
+def severity(label: str) -> Severity:
+    """Reads `--fail-on`.
+
+    Raises:
+        BadSetting: no such severity.
+    """
+    try:
+        return Severity.named(label)
+    except KeyError:
+        known = ", ".join(item.label for item in Severity)
+        raise BadSetting(f"--fail-on {label!r}: expected one of {known}. Correct it.") from None
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Says that a file cannot be written, and what to do.
+
+    Raises:
+        StethoscopeError: so.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StethoscopeError(f"{path}: cannot be written ({error.strerror}). Choose another place.") from error
 
 
 ModelArgument = Annotated[

@@ -35,6 +35,7 @@ from stethoscope.cli.answers import (
     failing_well,
     known,
     print_json,
+    severity,
     summary,
 )
 from stethoscope.codec import plain
@@ -167,7 +168,7 @@ def check(
     with failing_well():
         from stethoscope.cli import check as cli_check
 
-        level = cli_check.severity(fail_on)
+        level = severity(fail_on)
         request = cli_check.request(
             model,
             data,

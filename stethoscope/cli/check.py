@@ -18,6 +18,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from stethoscope.checks.findings import Finding, Number, Severity, Symptom
+from stethoscope.cli.answers import writing
 from stethoscope.cli.run import beside_files, budget, input_files, short_engine
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.evidence.fit import FitSettings
@@ -27,19 +28,6 @@ from stethoscope.types import ModelFile, Status
 
 FOUND = 1
 """Exit code when there is a finding at or above `--fail-on`."""
-
-
-def severity(label: str) -> Severity:
-    """Reads `--fail-on`.
-
-    Raises:
-        BadSetting: no such severity.
-    """
-    try:
-        return Severity.named(label)
-    except KeyError:
-        known = ", ".join(item.label for item in Severity)
-        raise BadSetting(f"--fail-on {label!r}: expected one of {known}. Correct it.") from None
 
 
 def request(
@@ -122,12 +110,9 @@ def write_files(report: Report, html: Path | None, sarif: Path | None) -> None:
     from stethoscope.studies.report import html_report, sarif_report
 
     for path, render in ((html, html_report.render), (sarif, sarif_report.render)):
-        if path is None:
-            continue
-        try:
-            path.write_text(render(report), encoding="utf-8")
-        except OSError as error:
-            raise StethoscopeError(f"{path}: cannot be written ({error.strerror}). Choose another place.") from error
+        if path is not None:
+            with writing(path):
+                path.write_text(render(report), encoding="utf-8")
 
 
 def exit_for(report: Report, level: Severity) -> None:

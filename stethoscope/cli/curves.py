@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from stethoscope.checks.findings import Severity
 from stethoscope.cli import run as cli_run
-from stethoscope.cli.answers import JsonOption, MemoryOption, TimeoutOption, exit_for, failing_well, print_json, summary
+from stethoscope.cli.answers import (
+    JsonOption,
+    MemoryOption,
+    TimeoutOption,
+    exit_for,
+    failing_well,
+    print_json,
+    severity,
+    summary,
+    writing,
+)
 from stethoscope.codec import answer_of, plain
-from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
+from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.types import Job, JobResult, ModelFile, Status
 
 if TYPE_CHECKING:
@@ -48,7 +56,7 @@ def curves(
 ) -> None:
     """Read training logs: runs, tags, how whole the files are, and what went wrong in the training."""
     with failing_well():
-        level = _severity(fail_on)
+        level = severity(fail_on)
         for option, text in (("--run", run), ("--tag", tag)):
             _checked(option, text)
         if re.match(r"https?://", logs):
@@ -74,14 +82,6 @@ def curves(
             raise typer.Exit(FOUND)
 
 
-def _severity(label: str) -> Severity:
-    try:
-        return Severity.named(label)
-    except KeyError:
-        known = ", ".join(item.label for item in Severity)
-        raise BadSetting(f"--fail-on {label!r}: expected one of {known}. Correct it.") from None
-
-
 def _checked(option: str, text: str) -> None:
     try:
         re.compile(text)
@@ -99,7 +99,7 @@ def _from_files(place: Path, params: Mapping[str, Any], csv: Path | None, memory
     with cli_run.short_engine() as engine:
         result = cli_run.run_job(engine, Job("examine_runs", {"logs": file}, params, limits))
         if csv is not None and "points.csv" in result.files:
-            with _writing(csv):
+            with writing(csv):
                 shutil.copyfile(result.files["points.csv"], csv)
         return result
 
@@ -119,14 +119,6 @@ def _from_server(url: str, run: str, tag: str, csv: Path | None) -> LogReport:
         runs = [one for one in found if re.search(run, one.run)]
         report = examine_runs(runs, lambda fraction, message: say(message), tags=re.compile(tag))
     if csv is not None:
-        with _writing(csv), csv.open("w", encoding="utf-8", newline="") as stream:
+        with writing(csv), csv.open("w", encoding="utf-8", newline="") as stream:
             write_points(runs, stream, re.compile(tag))
     return report
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StethoscopeError(f"{path}: cannot be written ({error.strerror}). Choose another place.") from error
