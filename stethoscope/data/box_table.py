@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows, is_number
+from stethoscope.data.annotations.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows
 from stethoscope.data.dataset import Box
 from stethoscope.data.images.image_opening import Found, ImageReader, Opening
 from stethoscope.data.images.listed_marks import Entry, Listing
-from stethoscope.data.images.mark_checks import finite
+from stethoscope.data.images.mark_checks import finite, is_number
 from stethoscope.data.members import is_image
 from stethoscope.data.survey import Survey, split_in_stem, survey
 from stethoscope.types import ModelFile

@@ -18,7 +18,7 @@ from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
 from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
-from stethoscope.data.images.mask_meaning import MaskMeaning, colour_list, meaning_of
+from stethoscope.data.images.mask_meaning import MaskMeaning, colour_list, few_masks, meaning_of
 from stethoscope.data.members import Members, open_members
 from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
@@ -112,7 +112,7 @@ def _csv_colours(text: str) -> dict[str, tuple[int, int, int]]:
 def _meaning(
     opening: Opening, masks: Sequence[str], names: Mapping[int, str], colours: Mapping[str, tuple[int, int, int]]
 ) -> MaskMeaning:
-    few = opening.few_masks(masks, _LOOKED_INTO)
+    few = few_masks(opening, masks, _LOOKED_INTO)
     found = meaning_of(few, names, colours) if few else None
     return found or MaskMeaning("numbers", names, None, "Each pixel of a mask holds its class number.")
 

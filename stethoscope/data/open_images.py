@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.annotations.bounded_text import is_number
 from stethoscope.data.dataset import Box, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
 from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing
-from stethoscope.data.images.mark_checks import MarkList, finite
+from stethoscope.data.images.mark_checks import MarkList, finite, is_number
 from stethoscope.data.survey import Survey, split_in_stem, survey
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import ModelFile

@@ -16,7 +16,15 @@ from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
 from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.mark_checks import MarkList
-from stethoscope.data.images.mask_meaning import VOC_CLASSES, VOID, MaskMeaning, colour_list, meaning_of, packed
+from stethoscope.data.images.mask_meaning import (
+    VOC_CLASSES,
+    VOID,
+    MaskMeaning,
+    colour_list,
+    few_masks,
+    meaning_of,
+    packed,
+)
 from stethoscope.data.members import Members
 from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError
@@ -98,7 +106,7 @@ class _Masks:
         for name in opening.members.names:
             if PurePosixPath(name).name.lower() in ("labelmap.txt", "label_colors.txt", "label_map.txt"):
                 colours = colour_list(opening.text(name, 4 << 20)) or colours
-        few = opening.few_masks(by_class, _MASKS_LOOKED_INTO)
+        few = few_masks(opening, by_class, _MASKS_LOOKED_INTO)
         names = dict(enumerate(colours)) if colours else dict(enumerate(VOC_CLASSES))
         return cls(NameLookup(by_class), NameLookup(by_object), meaning_of(few, names, colours) if few else None)
 

@@ -68,15 +68,6 @@ def column(header: Sequence[str], names: Sequence[str]) -> int | None:
     return None
 
 
-def is_number(value: str) -> bool:
-    """Whether a text is a number."""
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
-
-
 _COPIES = 10
 """Memory that parsed JSON takes, in multiples of the file."""
 

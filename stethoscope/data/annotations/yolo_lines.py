@@ -15,7 +15,7 @@ from typing import Any
 
 from stethoscope.data import dataset
 from stethoscope.data.dataset import Box, Mark, Points, Polygon
-from stethoscope.data.images.mark_checks import finite
+from stethoscope.data.images.mark_checks import finite, is_number
 from stethoscope.models.containers import damage
 
 _WILD = 2.0
@@ -119,12 +119,12 @@ def _named_corners(words: Sequence[str]) -> tuple[tuple[tuple[float, float], ...
     """Corners in pixels with the class in words: "x1 y1 … x4 y4 plane 0", with or without a number before."""
     tail = len(words)
     difficult = False
-    if tail >= 10 and words[-1] in ("0", "1", "2") and not _is_number(words[-2]):
+    if tail >= 10 and words[-1] in ("0", "1", "2") and not is_number(words[-2]):
         difficult, tail = words[-1] != "0", tail - 1
-    if tail < 9 or _is_number(words[tail - 1]):
+    if tail < 9 or is_number(words[tail - 1]):
         return None
     start = 0
-    while start < tail and _is_number(words[start]):
+    while start < tail and is_number(words[start]):
         start += 1
     numbers = [float(word) for word in words[:start]]
     if len(numbers) == 9:
@@ -133,14 +133,6 @@ def _named_corners(words: Sequence[str]) -> tuple[tuple[tuple[float, float], ...
         return None
     points = tuple(zip(numbers[::2], numbers[1::2], strict=True))
     return points, " ".join(words[start:tail]), difficult
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 _YAML_BYTES = 1 << 20

@@ -9,19 +9,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, DataField, Dataset, Role
 from stethoscope.data.images.image_dataset import ImageDataset, ImageRow, MarkSource, Target
-from stethoscope.data.images.image_decoding import OTHER_SUFFIXES, decode_numbers, layout_of
+from stethoscope.data.images.image_decoding import OTHER_SUFFIXES, layout_of
 from stethoscope.data.members import Members, is_image, open_members
 from stethoscope.data.survey import ProblemList, Survey, survey
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile, Shape
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 _ANNOTATED = (
     "coco",
@@ -75,14 +72,6 @@ class Opening:
 
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
-
-    def few_masks(self, names: Sequence[str], most: int) -> list[npt.NDArray[Any]]:
-        """At most so many of these masks, decoded, spread evenly: to judge what their pixels stand for."""
-        few = []
-        for name in names[:: max(1, len(names) // most)][:most]:
-            with self.noting("mask", name):
-                few.append(decode_numbers(self.members.read(name), name, self.budget_bytes))
-        return few
 
     def text(self, name: str, limit_bytes: int = dataset.MAX_MEMBER_BYTES) -> str:
         """One member as text: UTF-8 with or without a mark, else Latin-1."""

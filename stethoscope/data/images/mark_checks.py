@@ -36,6 +36,15 @@ def complaints(marks: Sequence[Mark], canvas: tuple[int, int], *, known: bool) -
             )
 
 
+def is_number(value: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
 def finite(numbers: Iterable[float]) -> bool:
     """Whether all are ordinary numbers of a size that pixels have."""
     return all(math.isfinite(number) and abs(number) < 1e7 for number in numbers)

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.dataset import Region
+from stethoscope.data.images.image_decoding import decode_numbers
+from stethoscope.data.images.image_opening import Opening
 
 _MOST_COLOURS = 256
 _FEW_COLOURS = 8
@@ -69,6 +71,15 @@ class MaskMeaning:
     def name(self, number: int) -> str:
         """What a class number is called."""
         return self.names.get(number) or ("object" if self.kind == "binary" else f"class {number}")
+
+
+def few_masks(opening: Opening, names: Sequence[str], most: int) -> list[npt.NDArray[Any]]:
+    """At most so many of these masks, decoded, spread evenly: for `meaning_of`."""
+    few = []
+    for name in names[:: max(1, len(names) // most)][:most]:
+        with opening.noting("mask", name):
+            few.append(decode_numbers(opening.members.read(name), name, opening.budget_bytes))
+    return few
 
 
 def meaning_of(
