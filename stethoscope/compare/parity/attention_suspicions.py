@@ -19,7 +19,7 @@ import numpy as np
 
 from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.attention import MANY_HEADED, ROLES, SIMPLE
-from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Settings, Suspicion, Weights
+from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Settings, Suspicion, Weights, transposed
 from stethoscope.types import Layer
 
 
@@ -172,12 +172,8 @@ def _turned(weights: Weights) -> Iterator[Suspicion]:
         kernel = weights[name]
         flat = kernel.reshape(-1, kernel.shape[-1]) if role == "output" else kernel.reshape(kernel.shape[0], -1)
         if flat.shape[0] == flat.shape[1]:
-            yield Suspicion(
-                "transposed-kernel",
-                "The kernel is transposed",
-                f"has the kernel of its {role} with inputs and outputs swapped",
-                AGAIN,
-                weights={name: flat.T.reshape(kernel.shape)},
+            yield transposed(
+                f"has the kernel of its {role} with inputs and outputs swapped", {name: flat.T.reshape(kernel.shape)}
             )
 
 

@@ -110,24 +110,17 @@ def _scaled(weights: Weights, name: str) -> Estimate:
     return scaled(weights, name, "has its kernel times {}")
 
 
+def transposed(told: str, weights: Weights) -> Suspicion:
+    """A kernel whose axes are swapped."""
+    return Suspicion("transposed-kernel", "The kernel is transposed", told, AGAIN, weights=dict(weights))
+
+
 def _turned(weights: Weights, name: str) -> Iterator[Suspicion]:
     values = weights[name]
     if values.ndim >= 4 and values.shape[0] == values.shape[1]:
-        yield Suspicion(
-            "transposed-kernel",
-            "The kernel is transposed",
-            "has its kernel with height and width swapped",
-            AGAIN,
-            weights={name: values.swapaxes(0, 1)},
-        )
+        yield transposed("has its kernel with height and width swapped", {name: values.swapaxes(0, 1)})
     if values.ndim >= 2 and values.shape[-1] == values.shape[-2] and name == "kernel":
-        yield Suspicion(
-            "transposed-kernel",
-            "The kernel is transposed",
-            "has its kernel with inputs and outputs swapped",
-            AGAIN,
-            weights={name: values.swapaxes(-1, -2)},
-        )
+        yield transposed("has its kernel with inputs and outputs swapped", {name: values.swapaxes(-1, -2)})
     if values.ndim >= 3:
         yield Suspicion(
             "flipped-kernel",

@@ -16,16 +16,6 @@ from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 Precision = Literal["float64", "float32", "float16", "bfloat16", "float16 weights", "int8 weights", "int16", "int8"]
-_ORDER: tuple[Precision, ...] = (
-    "float64",
-    "float32",
-    "float16 weights",
-    "float16",
-    "bfloat16",
-    "int16",
-    "int8 weights",
-    "int8",
-)
 
 
 @dataclass(frozen=True)
@@ -55,6 +45,7 @@ _TOLERANCES: dict[Precision, Tolerance] = {
     "int8 weights": Tolerance("int8 weights", 0.15, 0.85, 4e-2),
     "int8": Tolerance("int8", 0.3, 0.8, 4e-2),
 }
+_ORDER = tuple(_TOLERANCES)
 
 
 def precision_of(architecture: Architecture) -> Precision:

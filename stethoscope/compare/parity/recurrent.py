@@ -15,7 +15,7 @@ import numpy as np
 from stethoscope.architecture.activations import LINEAR, RELU, SIGMOID, TANH
 from stethoscope.architecture.formulas import Array, named_function
 from stethoscope.compare.parity.activation_suspicions import stand_ins
-from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Suspicion, scaled, scaled_bias
+from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Suspicion, scaled, scaled_bias, transposed
 from stethoscope.types import Layer
 
 Weights = Mapping[str, Array]
@@ -223,13 +223,7 @@ def _of_weights(prefix: str, kind: str, weights: Weights) -> Iterator[Suspicion 
                 weights={name: _blocks(weights[name], moved) for name in names},
             )
     turned = np.concatenate([block.T for block in np.split(weights[again], gates, axis=-1)], axis=-1)
-    yield Suspicion(
-        "transposed-kernel",
-        "The kernel is transposed",
-        f"has its recurrent kernel{side} transposed in each gate",
-        AGAIN,
-        weights={again: turned},
-    )
+    yield transposed(f"has its recurrent kernel{side} transposed in each gate", {again: turned})
     if bias in weights and weights[bias].ndim == 2 and weights[bias].any():
         for row, part in enumerate(("its input", "its state")):
             kept = np.where(np.arange(2)[:, None] == row, 0, weights[bias])

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 
-class Border:
+class Border(Cause):
     """See the module's docstring."""
 
     id = "padding"
@@ -55,9 +56,7 @@ class Border:
         return None
 
     def _guess(self, case: Case, layer: str, told: str, confidence: float) -> Guess:
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"At {case.layer.path!r} {told}.",
             confidence,
             layer,

@@ -5,7 +5,7 @@ Source: the modules of `suspicions`, for each kind.
 
 from __future__ import annotations
 
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 _USUAL: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
     (
@@ -48,7 +48,7 @@ _USUAL: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
 )
 
 
-class ByKind:
+class ByKind(Cause):
     """See the module's docstring."""
 
     id = "by-kind"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -116,12 +117,16 @@ class Guess:
     """What to do, a sentence."""
 
 
-class Cause(Protocol):
+class Cause(ABC):
     """One cause."""
 
     id: str
     title: str
 
+    def guess(self, sentence: str, confidence: float, layer: str, fix: str = "") -> Guess:
+        """That it is this cause."""
+        return Guess(self.id, self.title, sentence, confidence, layer, fix)
+
+    @abstractmethod
     def weigh(self, case: Case) -> Guess | None:
         """How likely it is; None where nothing speaks for it."""
-        ...

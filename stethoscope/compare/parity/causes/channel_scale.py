@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 _GOOD = 1e-3
 
 
-class ChannelScale:
+class ChannelScale(Cause):
     """See the module's docstring."""
 
     id = "epsilon"
@@ -75,9 +76,7 @@ class ChannelScale:
                 "Compare epsilon and the moving statistics of the normalisation before it.",
             )
         confidence = 0.88 if float(np.max(np.abs(slopes[used] - 1))) < 0.9 else 0.7
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"{told}: the same statistics with another epsilon (Keras 1e-3, PyTorch and ONNX 1e-5), or other statistics.",
             confidence,
             owner.path,

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.compare.parity.array_difference import orient
-from stethoscope.compare.parity.causes.case import Added, Case, Guess
+from stethoscope.compare.parity.causes.case import Added, Case, Cause, Guess
 
 
-class ClippedRange:
+class ClippedRange(Cause):
     """See the module's docstring."""
 
     id = "clipped-range"
@@ -32,9 +32,7 @@ class ClippedRange:
         quantised = case.value_range is not None
         if left > (0.5 if quantised else 0.05) or (not quantised and share < 1e-3):
             return None
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"The second model's {case.layer.path!r} ends at {low:.4g} and {high:.4g}; {share:.2%} of the first model's values lie beyond "
             f"({float(case.a.min()):.4g} to {float(case.a.max()):.4g}), and cutting them off explains {1 - left:.0%} of the difference.",
             0.92 if left < 0.2 else 0.75,
@@ -52,9 +50,7 @@ class ClippedRange:
                 if turned is None or beyond < 1e-3 or low >= high:
                     continue
                 if float(np.abs(np.clip(x, low, high) - turned[1]).max()) <= 1e-5 * max(abs(low), abs(high)):
-                    return Guess(
-                        self.id,
-                        self.title,
+                    return self.guess(
                         f"{one.path!r}, which only the second model has, ends at {low:.4g} and {high:.4g}: {beyond:.2%} of what goes in is cut off.",
                         0.93,
                         case.layer.path,
@@ -72,9 +68,7 @@ class ClippedRange:
         if worst is None or worst.value_range is None:
             return None
         low, high = worst.value_range
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"{most:.0%} of what {worst.path!r} answers on the way to {case.layer.path!r} is {low:.4g} or {high:.4g}, the lowest and highest that it can hold.",
             0.72,
             case.layer.path,

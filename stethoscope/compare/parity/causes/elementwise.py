@@ -9,12 +9,13 @@ import numpy as np
 
 from stethoscope.architecture.formulas import FORMS, Array, Form, leaky
 from stethoscope.architecture.layer_kinds import names_activation
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.activation_forms import FORMS, Array, Form, leaky
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 _BINS = 512
 
 
-class Elementwise:
+class Elementwise(Cause):
     """See the module's docstring."""
 
     id = "activation"
@@ -54,9 +55,7 @@ class Elementwise:
                     "Set approximate to the same in both.",
                 )
         if _is_function(case.a.reshape(-1), case.b.reshape(-1)):
-            return Guess(
-                self.id,
-                self.title,
+            return self.guess(
                 f"The second model's {case.layer.path!r} is another function of the same values.",
                 0.6,
                 (kind or case.layer).path,

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 
-class RandomLayer:
+class RandomLayer(Cause):
     """See the module's docstring."""
 
     id = "random"

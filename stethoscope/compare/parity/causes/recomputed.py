@@ -16,7 +16,7 @@ from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.activation_suspicions import activation_suspicions
 from stethoscope.compare.parity.attention import MANY_HEADED, SIMPLE, attention_weight, call_settings
 from stethoscope.compare.parity.attention_suspicions import attention_suspicions
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 from stethoscope.compare.parity.kernel_suspicions import Estimate, Settings, Suspicion, Weights, window_suspicions
 from stethoscope.compare.parity.least_squares import Fitted, fitted
 from stethoscope.compare.parity.moving import moving_suspicions
@@ -55,7 +55,7 @@ _MOST_PAIRS = 1 << 18
 """Pairs of places that attention is tried on."""
 
 
-class Recomputed:
+class Recomputed(Cause):
     """See the module's docstring."""
 
     id = "recomputed"

@@ -8,10 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 
-class Resized:
+class Resized(Cause):
     """See the module's docstring."""
 
     id = "resize-mode"
@@ -30,9 +31,7 @@ class Resized:
         told = said.get(
             (nearest[0], nearest[1]), "both blend pixels, at other places (half-pixel centres, aligned corners)"
         )
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"{layer.path!r} resizes otherwise: {told}.",
             0.86 if layer is case.layer else 0.6,
             layer.path,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 
-class Rounding:
+class Rounding(Cause):
     """See the module's docstring."""
 
     id = "quantisation"
@@ -23,9 +23,7 @@ class Rounding:
         if case.step is not None:
             steps = float(np.sqrt(np.mean(np.square(gap)))) / case.step
             if steps < 4:
-                return Guess(
-                    self.id,
-                    self.title,
+                return self.guess(
                     f"{case.layer.path!r} is off by {steps:.2g} of its own steps of {case.step:.3g}, as rounding makes it.",
                     0.55,
                     case.layer.path,
@@ -33,9 +31,7 @@ class Rounding:
                 )
         biased = abs(float(gap.mean())) / (float(gap.std()) or 1e-30)
         if 1e-5 < off < 0.02 and biased < 0.1:
-            return Guess(
-                self.id,
-                self.title,
+            return self.guess(
                 f"{case.layer.path!r} is off by {off:.2%} without a pattern, as lower precision makes it.",
                 0.3,
                 case.layer.path,

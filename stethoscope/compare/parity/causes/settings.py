@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from stethoscope.architecture.activations import LINEAR, plain_type
 from stethoscope.architecture.layer_kinds import names_activation
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 _MEANS: tuple[tuple[str, str, str], ...] = (
     ("epsilon", "epsilon", "another epsilon"),
@@ -59,7 +59,7 @@ _SAYS_NOTHING = (
 )
 
 
-class Settings:
+class Settings(Cause):
     """See the module's docstring."""
 
     id = "settings"

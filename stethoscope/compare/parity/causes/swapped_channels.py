@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 _MOST = 4_096
 
 
-class SwappedChannels:
+class SwappedChannels(Cause):
     """See the module's docstring."""
 
     id = "swapped-channels"
@@ -38,9 +38,7 @@ class SwappedChannels:
             return None
         first = int(moved[0]), int(moved[nearest[0]])
         owner = case.of_type("conv", "dense", "concat", "fully", "matmul", "gemm") or case.layer
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"The channels of {case.layer.path!r} are the same in another order ({len(moved)} of {count} moved, {first[0]} is {first[1]}).",
             0.95,
             owner.path,

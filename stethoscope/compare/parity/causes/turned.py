@@ -9,10 +9,10 @@ import itertools
 
 import numpy as np
 
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 
-class Turned:
+class Turned(Cause):
     """See the module's docstring."""
 
     id = "layout"
@@ -31,9 +31,7 @@ class Turned:
         return None
 
     def _guess(self, case: Case, told: str) -> Guess:
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"The second model's {case.layer.path!r} is the first's with {told}.",
             0.92,
             case.layer.path,

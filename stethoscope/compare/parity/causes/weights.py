@@ -11,7 +11,8 @@ import itertools
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.causes.case import Case, Guess, WeightPair
+from stethoscope.compare.parity.activation_forms import Array
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess, WeightPair
 
 _SAME = 1e-5
 _QUANTISED = 0.03
@@ -19,7 +20,7 @@ _FOLDED = ("norm", "mul", "rescal", "rsqrt", "sub", "div")
 """Layers that a converter computes within the weights of their neighbours."""
 
 
-class Weights:
+class Weights(Cause):
     """See the module's docstring."""
 
     id = "weights"

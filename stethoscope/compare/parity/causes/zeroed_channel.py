@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.compare.parity.causes.case import Case, Guess
+from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 
-class ZeroedChannel:
+class ZeroedChannel(Cause):
     """See the module's docstring."""
 
     id = "zeroed-channel"
@@ -30,9 +30,7 @@ class ZeroedChannel:
         which = ", ".join(str(one) for one in np.flatnonzero(dead)[:4])
         value = float(b[0, np.flatnonzero(dead)[0]])
         owner = case.of_type("conv", "dense", "batchnorm", "fullyconnected", "matmul", "gemm", "fully") or case.layer
-        return Guess(
-            self.id,
-            self.title,
+        return self.guess(
             f"Channel {which} of {case.layer.path!r} is {value:.3g} for every row in the second model; all other channels agree.",
             0.94,
             owner.path,
