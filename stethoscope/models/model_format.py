@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from stethoscope.errors import CannotRun, NeedsTrust
 from stethoscope.types import Architecture, Layer, ModelFile, Runner, WorkerKind
 
 if TYPE_CHECKING:
@@ -161,9 +162,7 @@ class Format(Protocol):
 
     def size_bytes(self, file: ModelFile) -> int:
         """What it takes on disk, with what lies beside it."""
-        if file.path.is_dir():
-            return sum(path.stat().st_size for path in file.path.rglob("*") if path.is_file())
-        return file.path.stat().st_size
+        return on_disk(file)
 
     def ends(self, file: ModelFile) -> Ends:
         """How its inputs and outputs stand for real numbers where they are integers."""
@@ -181,3 +180,26 @@ class Format(Protocol):
             layer: what reads it.
         """
         return values
+
+
+def refuse(file: ModelFile, described: Architecture, *, trusted: bool) -> None:
+    """Ends the opening of a model that cannot run, or does not run unasked.
+
+    Raises:
+        CannotRun: it says so.
+        NeedsTrust: it reaches outside itself, and nobody said yes to that.
+    """
+    if described.runnable:
+        raise CannotRun(described.runnable)
+    if described.hazards and not trusted:
+        first = described.hazards[0]
+        raise NeedsTrust(
+            f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
+        )
+
+
+def on_disk(file: ModelFile) -> int:
+    """The size of a file, or of all files in a folder, in bytes."""
+    if file.path.is_dir():
+        return sum(path.stat().st_size for path in file.path.rglob("*") if path.is_file())
+    return file.path.stat().st_size

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
+from stethoscope.models.model_format import on_disk
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, ModelFile, TensorSpec
+from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Describe:
         file = context.files["model"]
         context.report("read", message=f"reading {file.name}")
         kind = detect(file)
-        description = Description.of(kind.describe(file), size_bytes(file))
+        description = Description.of(kind.describe(file), on_disk(file))
         if not context.params.get("skeleton", False):
             return description
         context.save_partial(description)
@@ -111,13 +112,6 @@ class Describe:
         folder.mkdir(exist_ok=True)
         (folder / f"skeleton-{name}").write_bytes(content)
         return description
-
-
-def size_bytes(file: ModelFile) -> int:
-    """The size on disk of a file, or of all files in a folder."""
-    if file.path.is_dir():
-        return sum(path.stat().st_size for path in file.path.rglob("*") if path.is_file())
-    return file.path.stat().st_size
 
 
 TASK = Describe()

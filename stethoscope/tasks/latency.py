@@ -20,8 +20,8 @@ from stethoscope.memory.allocation import give_back_at_once, keeping_freed
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import CALLS, RunSettings
 from stethoscope.models.formats import detect
+from stethoscope.models.model_format import on_disk
 from stethoscope.task import TaskContext
-from stethoscope.tasks.describe import size_bytes
 from stethoscope.types import ModelFile
 
 BATCH_SIZES = (1, 8, 32)
@@ -252,7 +252,7 @@ def _needs_tensorflow(file: ModelFile) -> bool:
 
 def _size_or_nothing(file: ModelFile) -> int:
     with contextlib.suppress(OSError):
-        return size_bytes(file)
+        return on_disk(file)
     return 0
 
 

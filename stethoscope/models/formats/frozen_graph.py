@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from stethoscope.errors import CannotRun, NeedsTrust, TooLarge, UnreadableFile
+from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers import damage
 from stethoscope.models.formats.tf_graph import (
     frozen_graph_ends,
@@ -21,7 +21,7 @@ from stethoscope.models.formats.tf_graph import (
     tf_proto,
 )
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, flatten
-from stethoscope.models.model_format import Format, Program, WeightsByLayer
+from stethoscope.models.model_format import Format, Program, WeightsByLayer, refuse
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -57,13 +57,7 @@ class FrozenGraphFormat(Format):
             CannotRun: its variables are not in it, or an operator is unknown.
         """
         described, ends, graph = self._describe(file)
-        if described.runnable:
-            raise CannotRun(described.runnable)
-        if described.hazards and not trusted:
-            first = described.hazards[0]
-            raise NeedsTrust(
-                f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
-            )
+        refuse(file, described, trusted=trusted)
         from stethoscope.models.formats.tf_graph import graph_session
 
         names = {path: name for name, path in graph_layers.paths(graph).items()}

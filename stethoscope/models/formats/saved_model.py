@@ -16,7 +16,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from stethoscope.errors import CannotRun, NeedsTrust
 from stethoscope.models.formats.tf_graph import (
     graph_layers,
     graph_ops,
@@ -27,7 +26,7 @@ from stethoscope.models.formats.tf_graph import (
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, Operator, Tensor
 from stethoscope.models.formats.tf_graph.object_graph import SavedVariable
 from stethoscope.models.formats.tf_graph.saved_model_architecture import architecture
-from stethoscope.models.model_format import Format, Program, WeightsByLayer
+from stethoscope.models.model_format import Format, Program, WeightsByLayer, refuse
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -67,13 +66,7 @@ class SavedModelFormat(Format):
         """
         located = saved_model_files.locate(file)
         described = architecture(located)
-        if described.runnable:
-            raise CannotRun(described.runnable)
-        if described.hazards and not trusted:
-            first = described.hazards[0]
-            raise NeedsTrust(
-                f"{file.name}: {first.message.rstrip('.')} ({first.where}). It runs only after you allow it for this file."
-            )
+        refuse(file, described, trusted=trusted)
         from stethoscope.models.formats.tf_graph import saved_model_runner
 
         return saved_model_runner.load(file, located.unpack(scratch), saved_model_serving.load(located), described)

@@ -162,7 +162,6 @@ class Stored:
     by_path: dict[str, list[StoredArray]] = field(default_factory=dict)
     leftover: dict[str, list[StoredArray]] = field(default_factory=dict)
     """Parameters that belong to no layer of the config: a model's own, or a subclass's attributes; by group."""
-    all_arrays: int = 0
 
 
 def snake_case(name: str) -> str:
@@ -181,7 +180,7 @@ def is_parameter(array: StoredArray) -> bool:
 
 def by_class(network: Network | None, tree: Tree, modern: bool) -> Stored:
     """Reads the layout of `.keras`: `layers/<class>_<k>/…/vars/<i>`; everything is leftover for a subclassed model."""
-    stored = Stored(all_arrays=len(tree.arrays))
+    stored = Stored()
     if network is not None:
         _by_class(network, tree, "", "", modern, stored)
     claimed = {array.path for arrays in stored.by_path.values() for array in arrays}
@@ -193,7 +192,7 @@ def by_class(network: Network | None, tree: Tree, modern: bool) -> Stored:
 
 def by_name(network: Network, tree: Tree) -> Stored:
     """Reads the layout of `.h5`: one group per top-level layer; nested models keep theirs flattened in one group."""
-    stored = Stored(all_arrays=len(tree.arrays))
+    stored = Stored()
     groups: dict[str, list[StoredArray]] = {}
     tops = {entry.name for entry in network.entries}
     for path, array in tree.arrays.items():

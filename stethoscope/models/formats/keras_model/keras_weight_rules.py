@@ -5,7 +5,7 @@ Source: the `build` methods of Keras 3.15 and tf_keras 2.21.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -191,8 +191,8 @@ def _embedding(config: Config, inputs: Shapes, modern: bool) -> Weights:
     return weights
 
 
-def _axes(config: Config, default: int = -1) -> list[int]:
-    axis = config.get("axis", default)
+def _axes(config: Config) -> list[int]:
+    axis = config.get("axis", -1)
     if isinstance(axis, dict):
         axis = axis.get("items", axis.get("config"))
     return [int(item) for item in axis] if isinstance(axis, list | tuple) else [int(axis)]
@@ -200,8 +200,7 @@ def _axes(config: Config, default: int = -1) -> list[int]:
 
 def _batch_normalization(config: Config, inputs: Shapes, modern: bool) -> Weights:
     shape = tuple(size_of(inputs[0], axis) for axis in _axes(config))
-    weights = [Weight("gamma", shape)] if config.get("scale", True) else []
-    weights += [Weight("beta", shape)] if config.get("center", True) else []
+    weights = _scale_and_shift(config, shape)
     weights += [Weight("moving_mean", shape, False), Weight("moving_variance", shape, False)]
     if config.get("renorm"):
         extra = ("renorm_mean", "renorm_stddev") if not modern else ("moving_stddev", "renorm_mean", "renorm_stddev")
@@ -215,12 +214,14 @@ def _layer_normalization(config: Config, inputs: Shapes, modern: bool) -> Weight
     shape = tuple(size_of(inputs[0], axis) for axis in _axes(config))
     if config.get("rms_scaling"):
         return [Weight("gamma", shape)]
-    weights = [Weight("gamma", shape)] if config.get("scale", True) else []
-    return weights + ([Weight("beta", shape)] if config.get("center", True) else [])
+    return _scale_and_shift(config, shape)
 
 
 def _group_normalization(config: Config, inputs: Shapes, modern: bool) -> Weights:
-    shape = (size_of(inputs[0], _axes(config)[0]),)
+    return _scale_and_shift(config, (size_of(inputs[0], _axes(config)[0]),))
+
+
+def _scale_and_shift(config: Config, shape: tuple[int, ...]) -> Weights:
     weights = [Weight("gamma", shape)] if config.get("scale", True) else []
     return weights + ([Weight("beta", shape)] if config.get("center", True) else [])
 
@@ -270,13 +271,8 @@ def _multi_head(config: Config, inputs: Shapes, modern: bool) -> Weights:
     wide = (
         [size_of(query, -1)] if not out else [int(item) for item in (out if isinstance(out, list | tuple) else [out])]
     )
-    bias = config.get("use_bias", True) is not False
-    weights: Weights = []
-    for role, source, width in (("query", query, size), ("key", key, size), ("value", value, depth)):
-        weights.append(Weight(f"{role}/kernel", (size_of(source, -1), heads, width)))
-        weights += [Weight(f"{role}/bias", (heads, width))] if bias else []
-    weights.append(Weight("attention_output/kernel", (heads, depth, *wide)))
-    weights += [Weight("attention_output/bias", tuple(wide))] if bias else []
+    read = (("query", query, heads, size), ("key", key, heads, size), ("value", value, heads, depth))
+    weights = _projections(config, read, (heads, depth), tuple(wide))
     return weights + ([Weight("gate", (size_of(query, -1), heads, depth))] if config.get("use_gate") else [])
 
 
@@ -284,13 +280,21 @@ def _grouped_query(config: Config, inputs: Shapes, modern: bool) -> Weights:
     query, value = inputs[0], inputs[-1] if len(inputs) < 3 else inputs[1]
     key = inputs[2] if len(inputs) > 2 else value
     size, heads, groups = int(config["head_dim"]), int(config["num_query_heads"]), int(config["num_key_value_heads"])
+    read = (("query", query, heads, size), ("key", key, groups, size), ("value", value, groups, size))
+    return _projections(config, read, (heads, size), (size_of(query, -1),))
+
+
+def _projections(
+    config: Config, read: Sequence[tuple[str, Shape | None, int, int]], joined: tuple[int, int], out: tuple[int, ...]
+) -> Weights:
+    """Of attention: for each role what it reads, its heads and their width; `joined` are those that go into the output."""
     bias = config.get("use_bias", True) is not False
     weights: Weights = []
-    for role, source, count in (("query", query, heads), ("key", key, groups), ("value", value, groups)):
-        weights.append(Weight(f"{role}/kernel", (size_of(source, -1), count, size)))
-        weights += [Weight(f"{role}/bias", (count, size))] if bias else []
-    weights.append(Weight("attention_output/kernel", (heads, size, size_of(query, -1))))
-    return weights + ([Weight("attention_output/bias", (size_of(query, -1),))] if bias else [])
+    for role, source, heads, width in read:
+        weights.append(Weight(f"{role}/kernel", (size_of(source, -1), heads, width)))
+        weights += [Weight(f"{role}/bias", (heads, width))] if bias else []
+    weights.append(Weight("attention_output/kernel", (*joined, *out)))
+    return weights + ([Weight("attention_output/bias", out)] if bias else [])
 
 
 RULES: dict[str, Callable[[Config, Shapes, bool], Weights | None]] = {

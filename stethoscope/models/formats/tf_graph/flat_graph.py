@@ -123,18 +123,10 @@ class _Builder:
 
     def tensor(self, scope: _Scope, reference: str, depth: int = 0) -> Tensor | None:
         """Resolves one input reference, visiting what it depends on first. None for a dangling reference."""
-        node_name, rest = _split(reference)
-        if node_name in scope.arguments:
-            return scope.arguments[node_name]
-        if node_name not in scope.nodes:
-            return None
-        self._visit(scope, node_name, depth)
-        node = scope.nodes[node_name]
-        index = graph_ops.output_index(node.op, rest, node.attr)
-        if node_name in scope.calls:
-            results = scope.calls[node_name]
-            return results[index] if index < len(results) else None
-        return Tensor(scope.prefix + node_name, index)
+        node_name = _split(reference)[0]
+        if node_name in scope.nodes and node_name not in scope.arguments:
+            self._visit(scope, node_name, depth)
+        return self._known(scope, reference)
 
     def _visit(self, scope: _Scope, name: str, depth: int) -> None:
         """Depth first without recursion inside a scope: graphs are deeper than Python's stack; calls recurse, bounded."""

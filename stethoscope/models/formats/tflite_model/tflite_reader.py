@@ -33,7 +33,6 @@ class Tensor:
     dtype: str
     buffer: int
     stored_bytes: int
-    is_variable: bool
     is_sparse: bool
     quantization: Mapping[str, Any]
 
@@ -185,7 +184,6 @@ def _tensor(table: Table, buffers: tuple[Stored, ...]) -> Tensor:
         dtype=dtype_name(table.scalar(1, "b")),
         buffer=buffer,
         stored_bytes=buffers[buffer].size_bytes if buffer else 0,
-        is_variable=bool(table.scalar(5, "B")),
         is_sparse=bool(table.at(6)),
         quantization=_quantization(table.table(4)),
     )
