@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from stethoscope.errors import UnreadableFile
-from stethoscope.logs import all_trackers
+from stethoscope.logs import no_logs
 from stethoscope.logs.runs.columns import write
 from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.walk import log_place
@@ -53,10 +52,7 @@ class ReadRuns:
         )
         follow = bool(context.params.get("follow"))
         if not found.runs and not follow:
-            kinds = ", ".join(tracker.title for tracker in all_trackers().values())
-            raise UnreadableFile(
-                f"{file.name}: expected training logs ({kinds}), got none. Send the folder the training wrote to."
-            )
+            raise no_logs(file.name)
         out = context.folder / "out"
         points = 0
         if changed:

@@ -81,7 +81,7 @@ class StepStatistics:
         return list(
             tf.cond(
                 wanted,
-                lambda: [tf.identity(_flat(variable)) for variable in variables],
+                lambda: [tf.identity(flat(variable)) for variable in variables],
                 lambda: [tf.zeros((0,), tf.float32) for _ in variables],
             )
         )
@@ -104,7 +104,7 @@ class StepStatistics:
                     if gradients[i] is not None
                 ]
                 slopes.append(tf.sqrt(tf.add_n(squares) / size) if squares else tf.constant(0.0))
-                moved = [tf.reduce_sum(tf.square(_flat(variables[i]) - before[i])) for i in group]
+                moved = [tf.reduce_sum(tf.square(flat(variables[i]) - before[i])) for i in group]
                 held = [tf.reduce_sum(tf.square(before[i])) for i in group]
                 updates.append(tf.sqrt(tf.add_n(moved)) / (tf.sqrt(tf.add_n(held)) + _TINY))
             return tf.stack([tf.stack(slopes), tf.stack(updates)])
@@ -112,7 +112,8 @@ class StepStatistics:
         return tf.cond(wanted, measured, lambda: last)
 
 
-def _flat(variable: Any) -> Any:
+def flat(variable: Any) -> Any:
+    """A variable or gradient as one row of float32."""
     import tensorflow as tf
 
     return tf.reshape(tf.cast(tf.convert_to_tensor(variable), tf.float32), (-1,))

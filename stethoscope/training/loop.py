@@ -18,7 +18,7 @@ import numpy.typing as npt
 from stethoscope.evidence.training import HeadScore, Scores
 from stethoscope.program.setup import Setup
 from stethoscope.training.instruments import StepStatistics
-from stethoscope.training.model import call
+from stethoscope.training.model import as_fed, call
 from stethoscope.training.skill import MAX_VALUES, SCORE_ROWS, Score, Scorer
 
 
@@ -268,8 +268,8 @@ class Evaluation:
         losses, counts, held = [], [], 0
         run = self._function(x, y)
         for begin in range(0, rows, step):
-            part = [_plain(array[begin : begin + step]) for array in x]
-            truth = [_plain(array[begin : begin + step]) for array in y]
+            part = [as_fed(array[begin : begin + step]) for array in x]
+            truth = [as_fed(array[begin : begin + step]) for array in y]
             loss, found = run(part, truth)
             outputs.append([np.asarray(value) for value in found])
             losses.append(float(loss))
@@ -294,17 +294,13 @@ class Evaluation:
         key = tuple((str(array.dtype), array.shape[1:]) for array in (*x, *y))
         if key not in self._functions:
             signature = [
-                [tf.TensorSpec((None, *array.shape[1:]), _plain(array[:0]).dtype) for array in arrays]
+                [tf.TensorSpec((None, *array.shape[1:]), as_fed(array[:0]).dtype) for array in arrays]
                 for arrays in (x, y)
             ]
             self._functions[key] = tf.function(
                 evaluated, autograph=self._loop.how == "converted", input_signature=signature
             )
         return self._functions[key]
-
-
-def _plain(array: Array) -> Array:
-    return array.astype(np.float32) if array.dtype in (np.float64, np.float16) else array
 
 
 def _sample(x: list[Array], y: list[Array]) -> tuple[list[Array], list[Array]]:

@@ -62,6 +62,11 @@ def call(model: Any, modern: bool, tensors: Sequence[Any], *, training: bool) ->
     return list(tf.nest.flatten(model(packed, training=training)))
 
 
+def as_fed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """As `fit` converts arrays: float64 becomes float32, everything else keeps its type."""
+    return array.astype(np.float32) if array.dtype in (np.float64, np.float16) else array
+
+
 def _loose(tensors: list[Any]) -> Any:
     return tensors[0] if len(tensors) == 1 else tensors
 

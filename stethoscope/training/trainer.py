@@ -21,7 +21,7 @@ from stethoscope.training.crash import FitCrash, crash_sentence, is_tracing_fail
 from stethoscope.training.curve import Recorder
 from stethoscope.training.instruments import PROBE_ROWS, Probe, Recording, StepStatistics, owners, sample_steps
 from stethoscope.training.loop import Batches, Evaluation, Loop
-from stethoscope.training.model import Weights, build, call, package, restore, snapshot, variables_of
+from stethoscope.training.model import Weights, as_fed, build, call, package, restore, snapshot, variables_of
 
 STRETCH_S = 0.25
 """A call into the loop is sized to take about so long, so that time limits and cancelling hold."""
@@ -297,10 +297,9 @@ def row_weights(setup: Setup) -> npt.NDArray[Any] | None:
 
 
 def _tensor(array: npt.NDArray[Any]) -> Any:
-    """As `fit` converts arrays: float64 becomes float32, everything else keeps its type."""
     import tensorflow as tf
 
-    return tf.constant(array.astype(np.float32) if array.dtype in (np.float64, np.float16) else array)
+    return tf.constant(as_fed(array))
 
 
 def _marks(total: int, steps_per_epoch: int) -> list[int]:

@@ -55,7 +55,7 @@ def axis_of(values: Sequence[Any], *, nan_above: bool = False) -> Axis:
 
 
 def _numbers(values: Sequence[Any], nan_above: bool) -> Axis:
-    number = np.array([math.nan if value is None else _double(value) for value in values], np.float64)
+    number = np.array([math.nan if value is None else double(value) for value in values], np.float64)
     absent = np.array([value is None for value in values], bool)
     finite = np.isfinite(number)
     number[finite] = np.clip(number[finite], -_LARGEST, _LARGEST)
@@ -85,7 +85,8 @@ def _numbers(values: Sequence[Any], nan_above: bool) -> Axis:
     return Axis("log" if logarithmic else "number", position, tuple(sorted(ticks)), bottom, top)
 
 
-def _double(value: int | float) -> float:
+def double(value: int | float) -> float:
+    """The number in double precision; whole numbers beyond it are infinite."""
     try:
         return float(value)
     except OverflowError:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.logs.runs.axes import is_number, name_of
+from stethoscope.logs.runs.axes import double, is_number, name_of
 from stethoscope.logs.runs.compare import Floats, Metric
 
 SHUFFLES = 1_999
@@ -84,7 +84,7 @@ def _one(name: str, values: Sequence[Any], metric: Metric, shuffles: dict[tuple[
     mine = [values[place] for place in used]
     badness = metric.badness()[used]
     numeric = all(is_number(value) for value in mine)
-    distinct = len(np.unique([_float(value) for value in mine]) if numeric else {name_of(value) for value in mine})
+    distinct = len(np.unique([double(value) for value in mine]) if numeric else {name_of(value) for value in mine})
     untold = ""
     if len(used) < MIN_RUNS:
         untold = f"{len(used)} runs with both are too few"
@@ -97,8 +97,8 @@ def _one(name: str, values: Sequence[Any], metric: Metric, shuffles: dict[tuple[
     if untold:
         return Influence(name, len(used), 0.0, 1.0, math.nan, "", untold=untold)
     rank = _centred(badness)
-    codes = _parts(np.array([_float(value) for value in mine])) if numeric else _codes(mine)
-    along = _ranks(np.array([_float(value) for value in mine])) if numeric else None
+    codes = _parts(np.array([double(value) for value in mine])) if numeric else _codes(mine)
+    along = _ranks(np.array([double(value) for value in mine])) if numeric else None
     if tuple(used) not in shuffles:
         shuffles[tuple(used)] = _shuffled(rank)
     shuffled = shuffles[tuple(used)]
@@ -110,13 +110,6 @@ def _one(name: str, values: Sequence[Any], metric: Metric, shuffles: dict[tuple[
     best = _said(mine, codes == int(np.argmin(means)), numeric)
     direction = math.nan if along is None else float(_correlations(rank[None, :], along)[0])
     return Influence(name, len(used), math.sqrt(max(0.0, float(explained[0]))), chance, direction, best)
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
 
 
 def _ranks(values: Floats) -> Floats:
@@ -203,7 +196,7 @@ def _same_split(pairs: Sequence[tuple[Any, Any]]) -> bool:
     """Whether two parameters part the runs in the same way, or rise and fall together."""
     one, two = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     if all(is_number(value) for value in (*one, *two)):
-        first, second = (_centred(np.array([_float(value) for value in values])) for values in (one, two))
+        first, second = (_centred(np.array([double(value) for value in values])) for values in (one, two))
         if len(np.unique(first)) < 2 or len(np.unique(second)) < 2:
             return False
         return abs(float(_correlations(first[None, :], second)[0])) >= _TOGETHER

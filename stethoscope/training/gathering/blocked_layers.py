@@ -23,7 +23,7 @@ from stethoscope.evidence.blocking import (
 )
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
 from stethoscope.training.instruments import activation_name, owners
-from stethoscope.training.model import call, package
+from stethoscope.training.model import as_fed, call, package
 
 Array = npt.NDArray[Any]
 MOSTLY = 0.95
@@ -151,4 +151,4 @@ def _root_mean_square(slopes: Sequence[Any]) -> float:
 def _plain(array: Array) -> Any:
     import tensorflow as tf
 
-    return tf.constant(array.astype(np.float32) if array.dtype in (np.float64, np.float16) else array)
+    return tf.constant(as_fed(array))

@@ -20,10 +20,9 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Finding, Outcome
 from stethoscope.checks.judging.examination import examine, ranked
 from stethoscope.codec import SCHEMA_VERSION
-from stethoscope.errors import UnreadableFile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.runs import LoggedRun, RunsEvidence, SharedPoints
-from stethoscope.logs import all_trackers
+from stethoscope.logs import all_trackers, no_logs
 from stethoscope.logs.as_curve import curve_of
 from stethoscope.logs.better import RunSummary, run_summary
 from stethoscope.logs.evidence.curves import CurveEvidence
@@ -139,10 +138,7 @@ def gather_runs(place: Path, name: str = "") -> tuple[RunLog, ...]:
             if tracker.sniff(place):
                 found.extend(tracker.read(place))
     if not found:
-        kinds = ", ".join(tracker.title for tracker in all_trackers().values())
-        raise UnreadableFile(
-            f"{name or place.name}: expected training logs ({kinds}), got none. Send the folder the training wrote to."
-        )
+        raise no_logs(name or place.name)
     return tuple(_renamed(found))
 
 
@@ -248,10 +244,7 @@ def gather_logs(place: Path, name: str = "") -> CurveEvidence:
                 found.extend(runs)
                 newest.extend(_newest([run for run in runs if run.loss]))
     if not found:
-        kinds = ", ".join(tracker.title for tracker in all_trackers().values())
-        raise UnreadableFile(
-            f"{name or place.name}: expected training logs ({kinds}), got none. Send the folder the training wrote to."
-        )
+        raise no_logs(name or place.name)
     return max(newest or found, key=lambda run: (bool(run.loss), bool(run.val_loss), len(run.steps)))
 
 

@@ -29,7 +29,7 @@ from stethoscope.training.gathering.few_samples import (
     lowest_loss,
     unregularised,
 )
-from stethoscope.training.model import call
+from stethoscope.training.model import as_fed, call
 from stethoscope.training.trainer import RunState, Trainer
 
 CHUNKS = (25, 25, 50, 100)
@@ -231,7 +231,7 @@ def _right(trainer: Trainer, setup: Setup) -> tuple[float, bool]:
 
     With batch normalisation only training mode has seen these rows' statistics; the moving ones take hundreds of steps.
     """
-    feed = [_plain(array) for array in setup.x.values()]
+    feed = [as_fed(array) for array in setup.x.values()]
     found = fitted_fraction(setup, _predicted(trainer, setup, feed, training=False))
     if found < FITTED and _has_batch_statistics(trainer.model):
         training = fitted_fraction(setup, _predicted(trainer, setup, feed, training=True))
@@ -247,10 +247,6 @@ def _predicted(trainer: Trainer, setup: Setup, feed: list[Any], *, training: boo
 def _has_batch_statistics(model: Any) -> bool:
     flatten = getattr(model, "_flatten_layers", None)
     return flatten is not None and any(type(layer).__name__ == "BatchNormalization" for layer in flatten())
-
-
-def _plain(array: Any) -> Any:
-    return array.astype(np.float32) if array.dtype in (np.float64, np.float16) else array
 
 
 def _blocked(trainer: Trainer, setup: Setup) -> tuple[BlockedLayer, ...]:

@@ -25,7 +25,7 @@ from stethoscope.logs.evidence.tags import (
     of_layer,
 )
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
-from stethoscope.training.instruments import activation_name, owners
+from stethoscope.training.instruments import SATURATED, activation_name, flat, owners
 
 UPDATES, OUTPUTS = "_stethoscope_updates", "_stethoscope_outputs"
 _OUTPUT_KINDS = (ZERO_FRACTION, DEAD_FRACTION, SATURATED_FRACTION, ACTIVATION_STD)
@@ -158,10 +158,10 @@ class WatchedStep:
             if gradient is not None and id(variable) in self._place
         ]
         slopes = [_sum_of_squares(gradient) / factor for _, gradient, _ in watched]
-        before = [tf.identity(_flat(variable)) for _, _, variable in watched]
+        before = [tf.identity(flat(variable)) for _, _, variable in watched]
         result = update()
         for (place, _, variable), slope, was in zip(watched, slopes, before, strict=True):
-            moved = tf.reduce_sum(tf.square(_flat(variable) - was))
+            moved = tf.reduce_sum(tf.square(flat(variable) - was))
             rows[place] = tf.stack([slope, moved, tf.reduce_sum(tf.square(was)), 1.0])
         return result
 
@@ -230,12 +230,6 @@ def _sum_of_squares(gradient: Any) -> Any:
     import tensorflow as tf
 
     return tf.reduce_sum(tf.square(tf.cast(tf.convert_to_tensor(gradient), tf.float32)))
-
-
-def _flat(variable: Any) -> Any:
-    import tensorflow as tf
-
-    return tf.reshape(tf.cast(tf.convert_to_tensor(variable), tf.float32), (-1,))
 
 
 def _optimizers(model: Any) -> list[Any]:
