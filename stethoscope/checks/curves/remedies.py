@@ -55,18 +55,11 @@ AS_GOOD = 0.8
 """A second change is named beside the best when its gain is at least this share of the best one's."""
 
 DEFAULT_RATES = {
-    "adam": 1e-3,
-    "adamw": 1e-3,
-    "nadam": 1e-3,
-    "adamax": 1e-3,
-    "rmsprop": 1e-3,
-    "adagrad": 1e-3,
-    "adadelta": 1e-3,
-    "ftrl": 1e-3,
-    "lion": 1e-3,
-    "adafactor": 1e-3,
+    **dict.fromkeys(
+        ("adam", "adamw", "nadam", "adamax", "rmsprop", "adagrad", "adadelta", "ftrl", "lion", "adafactor", "muon"),
+        1e-3,
+    ),
     "sgd": 1e-2,
-    "muon": 1e-3,
 }
 """Keras' own defaults. Source: keras.io/api/optimizers."""
 

@@ -13,26 +13,16 @@ from typing import Any
 
 BATCH_NORMALISATION = frozenset({"BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2"})
 _RATES = {
-    "Dropout": ("rate",),
-    "SpatialDropout1D": ("rate",),
-    "SpatialDropout2D": ("rate",),
-    "SpatialDropout3D": ("rate",),
-    "AlphaDropout": ("rate",),
-    "GaussianDropout": ("rate",),
+    **dict.fromkeys(
+        ("Dropout", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "AlphaDropout", "GaussianDropout"),
+        ("rate",),
+    ),
     "GaussianNoise": ("stddev",),
-    "MultiHeadAttention": ("dropout",),
-    "GroupQueryAttention": ("dropout",),
-    "Attention": ("dropout",),
-    "AdditiveAttention": ("dropout",),
-    "LSTM": ("dropout", "recurrent_dropout"),
-    "GRU": ("dropout", "recurrent_dropout"),
-    "SimpleRNN": ("dropout", "recurrent_dropout"),
-    "LSTMCell": ("dropout", "recurrent_dropout"),
-    "GRUCell": ("dropout", "recurrent_dropout"),
-    "SimpleRNNCell": ("dropout", "recurrent_dropout"),
-    "ConvLSTM1D": ("dropout", "recurrent_dropout"),
-    "ConvLSTM2D": ("dropout", "recurrent_dropout"),
-    "ConvLSTM3D": ("dropout", "recurrent_dropout"),
+    **dict.fromkeys(("MultiHeadAttention", "GroupQueryAttention", "Attention", "AdditiveAttention"), ("dropout",)),
+    **dict.fromkeys(
+        ("LSTM", "GRU", "SimpleRNN", "LSTMCell", "GRUCell", "SimpleRNNCell", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"),
+        ("dropout", "recurrent_dropout"),
+    ),
 }
 """Settings of random layers that are 0 where nothing is random."""
 

@@ -140,15 +140,7 @@ _ALIASES = {
 }
 _DEFAULT_RATES = {
     "SGD": 0.01,
-    "RMSprop": 0.001,
-    "Adam": 0.001,
-    "AdamW": 0.001,
-    "Adagrad": 0.001,
-    "Adadelta": 0.001,
-    "Adamax": 0.001,
-    "Nadam": 0.001,
-    "Ftrl": 0.001,
-    "Lion": 0.001,
+    **dict.fromkeys(("RMSprop", "Adam", "AdamW", "Adagrad", "Adadelta", "Adamax", "Nadam", "Ftrl", "Lion"), 0.001),
 }
 
 

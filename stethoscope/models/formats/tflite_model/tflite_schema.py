@@ -15,26 +15,13 @@ from typing import Any
 from stethoscope.models.containers.flatbuffer import Table
 
 TYPE_BITS = {
-    "float32": 32,
-    "float16": 16,
-    "int32": 32,
-    "uint8": 8,
-    "int64": 64,
-    "bool": 8,
-    "int16": 16,
-    "complex64": 64,
-    "int8": 8,
-    "float64": 64,
+    **dict.fromkeys(("float32", "int32", "uint32"), 32),
+    **dict.fromkeys(("float16", "int16", "uint16", "bfloat16"), 16),
+    **dict.fromkeys(("uint8", "bool", "int8", "float8_e4m3fn", "float8_e5m2"), 8),
+    **dict.fromkeys(("int64", "complex64", "float64", "uint64"), 64),
     "complex128": 128,
-    "uint64": 64,
-    "uint32": 32,
-    "uint16": 16,
-    "int4": 4,
-    "bfloat16": 16,
+    **dict.fromkeys(("int4", "uint4"), 4),
     "int2": 2,
-    "uint4": 4,
-    "float8_e4m3fn": 8,
-    "float8_e5m2": 8,
 }
 """Bits per element by dtype; "string", "resource" and "variant" have none."""
 _MAX_LIST = 64
