@@ -137,17 +137,7 @@ def _settings(
     model: Path, batch_size: int, call: str, precision: str, xla: bool, device: str, memory_limit: str
 ) -> RunSettings:
     settings = run_settings(
-        batch_size=batch_size,
-        call=call,
-        precision=precision,
-        xla=xla,
-        device=device,
-        intra_threads=None,
-        inter_threads=None,
-        memory_growth=False,
-        gpu_memory_limit="",
-        logical_devices="",
-        memory_limit=memory_limit,
+        batch_size=batch_size, call=call, precision=precision, xla=xla, device=device, memory_limit=memory_limit
     )
     refused = refusal(model, settings)
     if refused is not None:

@@ -23,13 +23,13 @@ def run_settings(
     precision: str,
     xla: bool,
     device: str,
-    intra_threads: int | None,
-    inter_threads: int | None,
-    memory_growth: bool,
-    gpu_memory_limit: str,
-    logical_devices: str,
     memory_limit: str,
     allocator: str = "system",
+    intra_threads: int | None = None,
+    inter_threads: int | None = None,
+    memory_growth: bool = False,
+    gpu_memory_limit: str = "",
+    logical_devices: str = "",
 ) -> RunSettings:
     """The settings that the options ask for.
 

@@ -85,11 +85,6 @@ def sweep(
                 precision=precision,
                 xla=xla,
                 device=device,
-                intra_threads=None,
-                inter_threads=None,
-                memory_growth=False,
-                gpu_memory_limit="",
-                logical_devices="",
                 memory_limit=memory_limit,
                 allocator=allocator,
             )

@@ -64,6 +64,10 @@ def output_files(folder: Path) -> dict[str, Path]:
     }
 
 
+_KEPT = ("id", "kind", "owner", "entry_id", "created_s", "started_s", "finished_s", "cache_key")
+"""Of a finished job, beside its parameters and its result."""
+
+
 @dataclass(frozen=True)
 class JobState:
     """A snapshot of one job. Times are Unix seconds; `queue_position` is 0 once it runs."""
@@ -91,26 +95,11 @@ class JobState:
     def save(self, folder: Path) -> None:
         """Keeps a finished job in `folder`, for the time after a restart."""
         assert self.result is not None
+        result = {name: value for name, value in vars(self.result).items() if name != "files"}
         value = {
-            "id": self.id,
-            "kind": self.kind,
-            "owner": self.owner,
-            "entry_id": self.entry_id,
-            "created_s": self.created_s,
+            **{name: getattr(self, name) for name in _KEPT},
             "params": dict(self.params),
-            "started_s": self.started_s,
-            "finished_s": self.finished_s,
-            "cache_key": self.cache_key,
-            "result": {
-                "status": self.result.status.value,
-                "value": self.result.value,
-                "reason": self.result.reason,
-                "phase": self.result.phase,
-                "peak_rss_bytes": self.result.peak_rss_bytes,
-                "wall_s": self.result.wall_s,
-                "error": self.result.error,
-                "incident": self.result.incident,
-            },
+            "result": {**result, "status": self.result.status.value},
         }
         temporary = folder / "final.tmp"
         try:

@@ -50,42 +50,18 @@ class Description(FormatNamed):
     @classmethod
     def of(cls, architecture: Architecture, size_bytes: int) -> Description:
         """Describes a model whose file or folder has this size."""
-        return cls(
-            format_id=architecture.format_id,
-            format=architecture.display_format,
-            framework_version=architecture.framework_version,
-            size_bytes=size_bytes,
-            weight_bytes=architecture.weight_bytes,
-            parameters=Parameters(architecture.parameters, architecture.trainable_parameters),
-            inputs=architecture.inputs,
-            outputs=architecture.outputs,
-            layers=architecture.layers,
-            compile=architecture.compile,
-            warnings=architecture.warnings,
-            hazards=architecture.hazards,
-            runnable=architecture.runnable,
-            output_layers=architecture.output_layers,
-        )
+        told = dict(vars(architecture))
+        parameters = Parameters(told.pop("parameters"), told.pop("trainable_parameters"))
+        title = told.pop("display_format")
+        return cls(**told, format=title, parameters=parameters, size_bytes=size_bytes)
 
     @property
     def architecture(self) -> Architecture:
         """The model itself."""
-        return Architecture(
-            format_id=self.format_id,
-            framework_version=self.framework_version,
-            parameters=self.parameters.total,
-            trainable_parameters=self.parameters.trainable,
-            inputs=self.inputs,
-            outputs=self.outputs,
-            layers=self.layers,
-            compile=self.compile,
-            warnings=self.warnings,
-            hazards=self.hazards,
-            weight_bytes=self.weight_bytes,
-            display_format=self.format,
-            runnable=self.runnable,
-            output_layers=self.output_layers,
-        )
+        own = ("format", "parameters", "size_bytes", "schema_version")
+        told = {name: value for name, value in vars(self).items() if name not in own}
+        total, trainable = self.parameters.total, self.parameters.trainable
+        return Architecture(**told, parameters=total, trainable_parameters=trainable, display_format=self.format)
 
 
 class Describe:

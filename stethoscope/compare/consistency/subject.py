@@ -188,19 +188,9 @@ class Trial:
 
     def test(self) -> ConsistencyTest:
         """As the answer has it."""
-        return ConsistencyTest(
-            id=self.id,
-            group=self.group,
-            name=self.name,
-            passed=self.passed,
-            noted=self.noted,
-            decides=self.decides,
-            detail=self.detail,
-            max_abs_diff=self.max_abs_diff,
-            layer=None if self.origin is None else self.origin.layer,
-            reason="" if self.origin is None else self.origin.reason,
-            values=self.values,
-        )
+        told = {name: value for name, value in vars(self).items() if name != "origin"}
+        layer, reason = (None, "") if self.origin is None else (self.origin.layer, self.origin.reason)
+        return ConsistencyTest(**told, layer=layer, reason=reason)
 
 
 def number(value: Any) -> str:
