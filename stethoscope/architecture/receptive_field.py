@@ -11,7 +11,6 @@ from stethoscope.architecture.concrete_shapes import ConcreteShapes, concrete_sh
 from stethoscope.architecture.dynamic_sizes import INPUTS
 from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.architecture.model_shape import in_order
-from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.architecture.reach_rules import Step, after, windowed_axes
 from stethoscope.architecture.windows import Reach, Source, Stretch, window_of
 from stethoscope.types import Architecture, Layer, Operand, Shape
@@ -35,19 +34,18 @@ class ReceptiveField:
     is_global: bool
 
 
-def receptive_fields(architecture: Architecture, sizes: Sizes | None = None) -> dict[str, ReceptiveField]:
+def receptive_fields(architecture: Architecture) -> dict[str, ReceptiveField]:
     """Returns the receptive field of each layer for which it can be told, by path; empty for models without any window.
 
     Sizes are those of the theory: near a border part of a field lies on padding. Along several branches the largest counts.
 
     Args:
         architecture: what `describe` gives.
-        sizes: for what the inputs leave open; offsets of "same" padding with strides depend on it.
 
     Source: Araujo, Norris, Sim: "Computing Receptive Fields of Convolutional Neural Networks", Distill 2019,
         distill.pub/2019/computing-receptive-fields.
     """
-    shapes = concrete_shapes(architecture, 2, sizes)
+    shapes = concrete_shapes(architecture, 2)
     reaches: dict[str, Reach | None] = {}
     positions: set[Source] = set()
     ordered, _ = in_order(architecture.layers)

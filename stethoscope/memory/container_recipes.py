@@ -22,13 +22,9 @@ _PYTHON = "3.11"
 NOT_RUN = "Generated from the settings; not run on the machine that wrote it."
 
 
-def container_memory_bytes(settings: RunSettings, peak_bytes: int | None = None) -> int | None:
-    """What the container must be allowed: the limit of the run (or its known peak) and TensorFlow itself, in bytes.
-
-    None when neither a limit nor a peak is known.
-    """
-    added = settings.memory_limit_bytes if settings.memory_limit_bytes is not None else peak_bytes
-    return None if added is None else added + RUNTIME_BYTES
+def container_memory_bytes(settings: RunSettings) -> int | None:
+    """What the container must be allowed: the limit of the run and TensorFlow itself, in bytes; None without a limit."""
+    return None if settings.memory_limit_bytes is None else settings.memory_limit_bytes + RUNTIME_BYTES
 
 
 def wants_gpu(settings: RunSettings) -> bool:
@@ -37,15 +33,15 @@ def wants_gpu(settings: RunSettings) -> bool:
     return settings.device == "gpu" or (settings.device == "auto" and (sized or settings.memory_growth))
 
 
-def dockerfile(name: str, settings: RunSettings, *, program: str = "predict.py", keras_2: bool = False) -> str:
-    """An image that runs `program` (from `recipes.python_code`) on the model file `name`."""
+def dockerfile(name: str, settings: RunSettings, *, keras_2: bool = False) -> str:
+    """An image that runs predict.py (from `recipes.python_code`) on the model file `name`."""
     packages = [f"tensorflow{'[and-cuda]' if wants_gpu(settings) else ''}=={_version('tensorflow')}"]
     packages.append(f"tf-keras=={_version('tf-keras')}" if keras_2 else f"keras=={_version('keras')}")
     variables = environment(settings)
     lines = [f"# {NOT_RUN}", f"FROM python:{_PYTHON}-slim"]
     lines.append("RUN pip install --no-cache-dir " + " ".join(shlex.quote(package) for package in packages))
     lines += [f"ENV {key}={value}" for key, value in variables.items()]
-    lines += ["WORKDIR /app", f"COPY {json.dumps([name, program, './'])}", f"CMD {json.dumps(['python', program])}"]
+    lines += ["WORKDIR /app", f"COPY {json.dumps([name, 'predict.py', './'])}", 'CMD ["python", "predict.py"]']
     return "\n".join(lines) + "\n"
 
 
@@ -65,18 +61,17 @@ def environment(settings: RunSettings) -> dict[str, str]:
     return found
 
 
-def docker_run(name: str, settings: RunSettings, *, cores: float | None = None, peak_bytes: int | None = None) -> str:
+def docker_run(name: str, settings: RunSettings, *, cores: float | None = None) -> str:
     """The command that builds the image and runs it under the limits of the settings.
 
     Args:
         name: the model's file name.
         settings: how it is run.
         cores: processors it may use; not limited if not given.
-        peak_bytes: the known peak of the run, where the settings have no limit.
     """
     image = image_name(name)
     words = ["docker", "run", "--rm"]
-    memory = container_memory_bytes(settings, peak_bytes)
+    memory = container_memory_bytes(settings)
     if memory is not None:
         size = f"{_mebibytes(memory)}m"
         words += [f"--memory={size}", f"--memory-swap={size}"]  # the same: no swap
@@ -87,7 +82,7 @@ def docker_run(name: str, settings: RunSettings, *, cores: float | None = None, 
     return f"# {NOT_RUN}\n{shlex.join(['docker', 'build', '-t', image, '.'])}\n{shlex.join([*words, image])}\n"
 
 
-def kubernetes(name: str, settings: RunSettings, *, cores: float | None = None, peak_bytes: int | None = None) -> str:
+def kubernetes(name: str, settings: RunSettings, *, cores: float | None = None) -> str:
     """A Kubernetes job with the resources block of the settings.
 
     Memory is requested and limited at the same size: more than the request may be taken away at any time. Kubernetes
@@ -97,10 +92,9 @@ def kubernetes(name: str, settings: RunSettings, *, cores: float | None = None, 
         name: the model's file name.
         settings: how it is run.
         cores: processors it may use; not limited if not given.
-        peak_bytes: the known peak of the run, where the settings have no limit.
     """
     image = image_name(name)
-    memory = container_memory_bytes(settings, peak_bytes)
+    memory = container_memory_bytes(settings)
     requests: dict[str, str] = {}
     if memory is not None:
         requests["memory"] = f"{_mebibytes(memory)}Mi"

@@ -50,7 +50,6 @@ def python_code(
     format_: Format,
     keras_2: bool = False,
     samples: int | None = None,
-    input_lines: Sequence[str] | None = None,
     not_run: Sequence[str] = (),
 ) -> str:
     """A program that loads a file and predicts under `settings`.
@@ -62,7 +61,6 @@ def python_code(
         format_: of the file: one that TensorFlow runs and that can be trained.
         keras_2: whether the file is of Keras 2 (then tf_keras loads it).
         samples: rows of random input; one batch if not given.
-        input_lines: lines that bind `inputs`, a dict of arrays by input name; random ones of `specs` if not given.
         not_run: why the program was not run here, if it was not: printed at its top.
 
     Raises:
@@ -90,7 +88,7 @@ def python_code(
     else:
         lines.append(f"loaded = tf.saved_model.load({_folder(name)!r})  # the unpacked folder")
         lines.append('model = loaded.signatures["serving_default"]\n')
-    lines += [*(input_lines or _random_inputs(specs, samples or settings.batch_size)), ""]
+    lines += [*_random_inputs(specs, samples or settings.batch_size), ""]
     lines += _limit(settings, specs, keras)
     lines += _calls(settings, specs, keras)
     return "\n".join(lines) + "\n"

@@ -27,11 +27,7 @@ class SharingCode:
 
 
 def sharing_codes(
-    shares: Sequence[Share],
-    batch_sizes: Mapping[str, int],
-    architectures: Mapping[str, Architecture],
-    *,
-    gpu_index: int = 0,
+    shares: Sequence[Share], batch_sizes: Mapping[str, int], architectures: Mapping[str, Architecture]
 ) -> tuple[SharingCode, ...]:
     """Returns the programs for a split: logical devices, one process per model on a card, and one per model on the CPU.
 
@@ -41,7 +37,6 @@ def sharing_codes(
         shares: models by file name, with their sizes.
         batch_sizes: rows per call by name; 32 for a name that is missing.
         architectures: what `describe` gives, by name; each file is loaded and called as its format says.
-        gpu_index: which card.
     """
     models = tuple(
         _Printed(share, batch_sizes.get(share.name, 32), architectures[share.name], name)
@@ -50,7 +45,7 @@ def sharing_codes(
     others = [model for model in models if not model.on_tensorflow]
     if others:
         return (_processes(models, None, _not_on_a_card(others)),)
-    return _logical_devices(models, gpu_index), _processes(models, gpu_index), _processes(models, None)
+    return _logical_devices(models, 0), _processes(models, 0), _processes(models, None)
 
 
 class _Printed:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 from stethoscope.models.formats import format_of
@@ -94,9 +93,6 @@ def summed_up(use: XlaUse, clash: Clash | None, attempts: tuple[Attempt, ...]) -
 
 
 Setting = Literal["on", "auto", "off", "not said", "no Keras model"]
-_SAVED_MODEL_BYTES = 2 << 30
-_MUST_COMPILE = b"\x0a\x0f_XlaMustCompile\x12\x02\x28\x01"
-"""An entry of a function's attributes in a SavedModel: `_XlaMustCompile` = true, as protobuf writes it."""
 
 
 @dataclass(frozen=True)
@@ -114,16 +110,11 @@ class XlaUse:
     sentence: str
 
 
-def xla_use(architecture: Architecture, path: Path | None = None) -> XlaUse:
-    """Reads compile settings; for a SavedModel also its functions, when `path` is where it lies unpacked."""
+def xla_use(architecture: Architecture) -> XlaUse:
+    """Reads compile settings."""
     if not format_of(architecture).live:
-        functions = 0 if path is None else compiled_functions(path)
-        sentence = (
-            f"{functions} functions were saved with jit_compile=True: their variables must be on the device that calls them."
-            if functions
-            else "Not a Keras model with compile settings: nothing in the file asks for XLA."
-        )
-        return XlaUse("no Keras model", False, functions, functions > 0, sentence)
+        sentence = "Not a Keras model with compile settings: nothing in the file asks for XLA."
+        return XlaUse("no Keras model", False, 0, False, sentence)
     details: Mapping[str, Any] = architecture.compile.details if architecture.compile is not None else {}
     optimizer = details.get("optimizer")
     config = optimizer.get("config") if isinstance(optimizer, Mapping) else None
@@ -132,16 +123,6 @@ def xla_use(architecture: Architecture, path: Path | None = None) -> XlaUse:
     said = details.get("jit_compile")
     setting: Setting = "on" if said is True else "auto" if said == "auto" else "off" if said is False else "not said"
     return XlaUse(setting, in_optimizer, 0, said is True, _sentence(setting, in_optimizer, architecture))
-
-
-def compiled_functions(path: Path) -> int:
-    """The number of functions under `path` (a folder or saved_model.pb) that were saved to be compiled by XLA."""
-    files = sorted(path.rglob("saved_model.pb")) if path.is_dir() else [path]
-    return sum(
-        file.read_bytes().count(_MUST_COMPILE)
-        for file in files
-        if file.is_file() and file.stat().st_size <= _SAVED_MODEL_BYTES
-    )
 
 
 def _sentence(setting: Setting, optimizer: bool, architecture: Architecture) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stethoscope.models.formats import detect
-from stethoscope.training.placement.placement_report import compiled_functions, xla_use
+from stethoscope.training.placement.placement_report import xla_use
 from stethoscope.types import Architecture, CompileSettings, ModelFile
 
 
@@ -28,12 +28,3 @@ def test_what_keras_decides_later_is_told():
         found = xla_use(Architecture("keras", "Keras 3.15.1", 0, 0, (), (), (), compiled))
         assert (found.setting, found.pins, found.optimizer) == (setting, False, True)
         assert "accelerator" in found.sentence and "optimizer" in found.sentence
-
-
-def test_functions_of_a_saved_model_are_counted(tmp_path):
-    (tmp_path / "saved_model.pb").write_bytes(
-        b"..\x0a\x0f_XlaMustCompile\x12\x02\x28\x01..\x0a\x0f_XlaMustCompile\x12\x02\x28\x00"
-    )
-    assert compiled_functions(tmp_path) == 1
-    other = xla_use(Architecture("saved_model", "", 0, 0, (), (), ()), tmp_path)
-    assert other.pins and other.functions == 1
