@@ -17,14 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.study.numbers import DateReader
-from stethoscope.data.study.pictures import grey_of
+from stethoscope.data.study.pictures import area_means, few_pixels, grey_of
 
 Numbers = npt.NDArray[np.float64]
 
 THUMBNAIL = 8
 """Pixels along each side of the grey thumbnail that stands for a picture as a whole."""
 HASHED_WORDS = 256
-_MOST_PIXELS = 40_000
 _WORD = re.compile(r"\w+", re.UNICODE)
 _LETTER_OR_BLANK = re.compile(r"[^\W\d_]|\s", re.UNICODE)
 
@@ -40,10 +39,8 @@ def picture_measures(picture: npt.NDArray[Any]) -> tuple[dict[str, float], Numbe
 
     Source: sharpness is the mean size of the 4-neighbour Laplacian (Pech-Pacheco et al., ICPR 2000, use its variance).
     """
-    table = picture[:, :, None] if picture.ndim == 2 else picture
-    height, width, channels = table.shape
-    step = max(1, int(np.sqrt(height * width / _MOST_PIXELS)))
-    few = table[::step, ::step].astype(np.float64) / _full_scale(picture)
+    (height, width, channels), few = few_pixels(picture)
+    few = few / _full_scale(picture)
     grey = grey_of(few)
     measures = {"brightness": float(grey.mean()), "contrast": float(grey.std())}
     if channels in (3, 4):
@@ -55,25 +52,12 @@ def picture_measures(picture: npt.NDArray[Any]) -> tuple[dict[str, float], Numbe
     if channels in (2, 3, 4):
         measures |= {f"channel {number}": float(few[..., number].mean()) for number in range(min(channels, 3))}
     measures |= {"width": float(width), "height": float(height), "aspect": width / height}
-    return measures, _thumbnail(grey)
+    return measures, area_means(grey, THUMBNAIL, THUMBNAIL).ravel()
 
 
 def _full_scale(picture: npt.NDArray[Any]) -> float:
     """Of the type, not of the one picture: a bright and a dark picture must be measured alike."""
     return float(np.iinfo(picture.dtype).max) if picture.dtype.kind in "iu" else 1.0
-
-
-def _thumbnail(grey: Numbers) -> Numbers:
-    rows, columns = (np.linspace(0, size, THUMBNAIL + 1) for size in grey.shape)
-    sums = np.zeros((grey.shape[0] + 1, grey.shape[1] + 1))
-    sums[1:, 1:] = grey.cumsum(0).cumsum(1)
-    top, left = rows[:-1].astype(int), columns[:-1].astype(int)
-    bottom = np.maximum(rows[1:].astype(int), top + 1)
-    right = np.maximum(columns[1:].astype(int), left + 1)
-    area = (bottom - top)[:, None] * (right - left)[None, :]
-    corners = [sums[np.ix_(one, other)] for one, other in ((bottom, right), (top, right), (bottom, left), (top, left))]
-    means: Numbers = (corners[0] - corners[1] - corners[2] + corners[3]) / area
-    return means.ravel()
 
 
 def text_measures(text: str) -> dict[str, float]:

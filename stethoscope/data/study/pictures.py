@@ -16,6 +16,7 @@ import numpy.typing as npt
 from stethoscope.data.study.numbers import Numbers, NumberStudy
 
 _SIDE = 9
+_MOST_PIXELS = 40_000
 MAX_SIZES = 400
 NEAR_BITS = 2
 """Difference hashes of 64 bits that differ in so few belong to pictures that look alike."""
@@ -60,6 +61,14 @@ class Pictures:
     study: Literal["picture"] = "picture"
 
 
+def few_pixels(picture: npt.NDArray[Any]) -> tuple[tuple[int, int, int], npt.NDArray[np.float64]]:
+    """Height, width and channels, and of a large picture every how-many-th pixel: (height, width, channels)."""
+    table = picture[:, :, None] if picture.ndim == 2 else picture
+    height, width, channels = table.shape
+    step = max(1, int(np.sqrt(height * width / _MOST_PIXELS)))
+    return (height, width, channels), table[::step, ::step].astype(np.float64)
+
+
 def grey_of(table: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """A picture (height, width, channels) in grey: the luma of red, green and blue, else the mean of the channels."""
     found: npt.NDArray[np.float64] = table[..., :3] @ _LUMA if table.shape[2] in (3, 4) else table.mean(axis=2)
@@ -85,14 +94,11 @@ class PictureStudy:
         """One more picture; `place` is its row."""
         if picture.ndim not in (2, 3) or not picture.size:
             return
-        table = picture[:, :, None] if picture.ndim == 2 else picture
-        height, width, channels = table.shape
+        (height, width, channels), few = few_pixels(picture)
         self.rows += 1
         self._sizes[(width, height)] += 1
         self._channels[channels] += 1
         self._dtypes[str(picture.dtype)] += 1
-        step = max(1, int(np.sqrt(height * width / 40_000)))
-        few = table[::step, ::step].astype(np.float64)
         grey = grey_of(few)
         full = _full_scale(picture)
         bright, spread = float(grey.mean()) / full, float(grey.std()) / full
@@ -143,6 +149,21 @@ class PictureStudy:
         )
 
 
+def area_means(grey: npt.NDArray[Any], down: int, across: int) -> npt.NDArray[np.float64]:
+    """(down, across): the mean of each of so many areas of (height, width); of few pixels some count in several."""
+    rows, columns = (
+        np.linspace(0, size, count + 1).astype(int) for size, count in zip(grey.shape, (down, across), strict=True)
+    )
+    sums = np.zeros((grey.shape[0] + 1, grey.shape[1] + 1))
+    sums[1:, 1:] = grey.cumsum(0).cumsum(1)
+    top, left = rows[:-1], columns[:-1]
+    bottom, right = np.maximum(rows[1:], top + 1), np.maximum(columns[1:], left + 1)
+    area = (bottom - top)[:, None] * (right - left)[None, :]
+    corners = [sums[np.ix_(one, other)] for one, other in ((bottom, right), (top, right), (bottom, left), (top, left))]
+    means: npt.NDArray[np.float64] = (corners[0] - corners[1] - corners[2] + corners[3]) / area
+    return means
+
+
 def difference_hash(grey: npt.NDArray[Any]) -> int:
     """64 bits: whether each of 8 × 8 areas is brighter than its right neighbour.
 
@@ -151,18 +172,7 @@ def difference_hash(grey: npt.NDArray[Any]) -> int:
 
     Source: Krawetz, "Kind of like that" (dHash), 2013.
     """
-    height, width = grey.shape
-    rows = np.linspace(0, height, 9).astype(int)
-    columns = np.linspace(0, width, _SIDE + 1).astype(int)
-    sums = np.zeros((height + 1, width + 1))
-    sums[1:, 1:] = grey.cumsum(0).cumsum(1)
-    top, bottom = rows[:-1], np.maximum(rows[1:], rows[:-1] + 1).clip(max=height)
-    left, right = columns[:-1], np.maximum(columns[1:], columns[:-1] + 1).clip(max=width)
-    top, left = np.minimum(top, height - 1), np.minimum(left, width - 1)
-    area = (bottom - top)[:, None] * (right - left)[None, :]
-    cells = (
-        sums[np.ix_(bottom, right)] - sums[np.ix_(top, right)] - sums[np.ix_(bottom, left)] + sums[np.ix_(top, left)]
-    ) / area
+    cells = area_means(grey, 8, _SIDE)
     bits = (cells[:, 1:] > cells[:, :-1] + 1e-9).ravel()
     return int.from_bytes(np.packbits(bits).tobytes(), "big")
 
