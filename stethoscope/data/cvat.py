@@ -21,7 +21,7 @@ from stethoscope.data.annotations.bounded_text import parse_xml, text
 from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_opening import Found, ImageReader, Opening
-from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing
+from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing, ellipse
 from stethoscope.data.images.mark_checks import MarkList, finite
 from stethoscope.data.survey import is_split, split_in_stem, survey
 from stethoscope.errors import TooLarge
@@ -173,7 +173,6 @@ READER = CvatReader()
 
 
 SHAPES = ("box", "polygon", "polyline", "points", "cuboid", "ellipse", "mask", "skeleton")
-_ELLIPSE_POINTS = 48
 
 
 def marks_of(element: Element, label: str, size: tuple[int, int] | None) -> Iterator[Mark]:
@@ -253,15 +252,9 @@ def _pair(element: Element, x: str, y: str) -> tuple[float, float]:
 
 
 def _ellipse(element: Element) -> tuple[tuple[float, float], ...]:
-    x, y, wide, high = _numbers(element, "cx", "cy", "rx", "ry")
     (turned,) = _numbers(element, "rotation", default=0.0)
-    cosine, sine = math.cos(math.radians(turned)), math.sin(math.radians(turned))
-    found = []
-    for step in range(_ELLIPSE_POINTS):
-        along = 2 * math.pi * step / _ELLIPSE_POINTS
-        right, down = wide * math.cos(along), high * math.sin(along)
-        found.append((x + right * cosine - down * sine, y + right * sine + down * cosine))
-    return tuple(found)
+    x, y, wide, high = _numbers(element, "cx", "cy", "rx", "ry")
+    return ellipse(x, y, wide, high, math.radians(turned))
 
 
 def _mask(element: Element, label: str, size: tuple[int, int] | None) -> Region:

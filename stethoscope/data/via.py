@@ -5,7 +5,6 @@ Source: https://www.robots.ox.ac.uk/~vgg/software/via/ (via-2.x, region shapes).
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,13 +12,12 @@ from typing import Any
 from stethoscope.data.annotations.bounded_text import read_json
 from stethoscope.data.dataset import Box, Mark, Points, Polygon
 from stethoscope.data.images.image_opening import Found, ImageReader, Opening
-from stethoscope.data.images.listed_marks import Listing
+from stethoscope.data.images.listed_marks import Listing, ellipse
 from stethoscope.data.images.mark_checks import finite
 from stethoscope.data.survey import split_in_stem, survey
 from stethoscope.types import ModelFile
 
 _WORDS = re.compile(rb'"(shape_attributes|_via_img_metadata|region_attributes)"')
-_ROUND_POINTS = 48
 
 
 class ViaReader(ImageReader):
@@ -76,7 +74,7 @@ def _mark(region: Mapping[str, Any]) -> Mark:
         x, y = _numbers(shape, "cx", "cy")
         wide, high = _numbers(shape, "r", "r") if kind == "circle" else _numbers(shape, "rx", "ry")
         (theta,) = _numbers({"theta": shape.get("theta", 0.0)}, "theta")
-        return Polygon(label, (_round(x, y, wide, high, theta),))
+        return Polygon(label, (ellipse(x, y, wide, high, theta),))
     if kind == "point":
         x, y = _numbers(shape, "cx", "cy")
         return Points(label, ((x, y),))
@@ -101,16 +99,6 @@ def _numbers(shape: Mapping[str, Any], *names: str) -> list[float]:
     if not finite(found):
         raise ValueError("its numbers are no pixels")
     return found
-
-
-def _round(x: float, y: float, wide: float, high: float, theta: float) -> tuple[tuple[float, float], ...]:
-    cosine, sine = math.cos(theta), math.sin(theta)
-    found = []
-    for step in range(_ROUND_POINTS):
-        turn = 2 * math.pi * step / _ROUND_POINTS
-        right, down = wide * math.cos(turn), high * math.sin(turn)
-        found.append((x + right * cosine - down * sine, y + right * sine + down * cosine))
-    return tuple(found)
 
 
 READER = ViaReader()

@@ -11,7 +11,7 @@ import numpy as np
 from stethoscope.checks.findings import Verdict
 from stethoscope.evidence.training import RunCurve
 from stethoscope.program.setup import Setup
-from stethoscope.training.trainer import OnProgress, Trainer, structure_key
+from stethoscope.training.trainer import Trainer, structure_key
 
 MIN_EFFECT = 0.05
 """Difference in skill that counts."""
@@ -52,36 +52,6 @@ class Trainers:
                 del self._trainers[list(self._trainers)[-1]]
             self._trainers[key] = Trainer(setup)
         return self._trainers[key]
-
-    def run(
-        self,
-        setup: Setup,
-        seed: int,
-        *,
-        time_s: float,
-        instrument: bool = False,
-        max_steps: int | None = None,
-        on_progress: OnProgress | None = None,
-    ) -> RunCurve:
-        """Trains one seed; see `Trainer.run`.
-
-        Raises:
-            FitCrash: `fit` would stop with an error.
-            CannotRun: Keras cannot build the model, a loss or the optimizer.
-        """
-        return self.of(setup).run(
-            setup, seed, time_s=time_s, instrument=instrument, max_steps=max_steps, on_progress=on_progress
-        )
-
-
-def run(setup: Setup, seed: int, *, time_s: float, instrument: bool = False, max_steps: int | None = None) -> RunCurve:
-    """Trains one seed of one setup, once; for several runs keep a `Trainers`.
-
-    Raises:
-        FitCrash: `fit` would stop with an error.
-        CannotRun: Keras cannot build the model, a loss or the optimizer.
-    """
-    return Trainers().run(setup, seed, time_s=time_s, instrument=instrument, max_steps=max_steps)
 
 
 def skill_of(curve: RunCurve) -> float:

@@ -103,7 +103,7 @@ def test_losses_and_weights_equal_those_of_fit(package, case):
     build, targets, compiled, extra = CASES[case]
     model = build(keras)
     setup = setup_of(model, {"a": X}, targets, compiled, batch_size=16, epochs=3, shuffle=False).with_changes(**extra)
-    curve = Trainers().run(setup, 0, time_s=60)
+    curve = Trainers().of(setup).run(setup, 0, time_s=60)
     twin = build(keras)
     losses, weights = fitted(
         keras, twin, list(targets.values()) if len(targets) > 1 else targets["t"], compiled, 3, **extra
@@ -120,7 +120,7 @@ def test_keras_2_decay_is_honoured():
     compiled = {"loss": "categorical_crossentropy", "optimizer": sgd(decay=0.1)}
     model = mlp(tf_keras)
     setup = setup_of(model, {"a": X}, {"t": ONE_HOT}, compiled, batch_size=16, epochs=2, shuffle=False)
-    curve = Trainers().run(setup, 0, time_s=60)
+    curve = Trainers().of(setup).run(setup, 0, time_s=60)
     losses, _ = fitted(tf_keras, mlp(tf_keras), ONE_HOT, compiled, 2)
     np.testing.assert_allclose(curve.epoch_loss, losses, rtol=2e-5)
 
@@ -138,6 +138,6 @@ def test_logits_are_told_from_probabilities_as_fit_tells_them():
     compiled = {"loss": "binary_crossentropy", "optimizer": sgd()}
     target = (Y == 0).astype(np.float32)[:, None]
     setup = setup_of(steep(), {"a": X}, {"t": target}, compiled, batch_size=16, epochs=2, shuffle=False)
-    curve = Trainers().run(setup, 0, time_s=60)
+    curve = Trainers().of(setup).run(setup, 0, time_s=60)
     losses, _ = fitted(keras, steep(), target, compiled, 2)
     np.testing.assert_allclose(curve.epoch_loss, losses, rtol=2e-5)

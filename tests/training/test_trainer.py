@@ -111,7 +111,7 @@ def test_a_run_that_becomes_nan_stops_and_says_when():
     keras.utils.set_random_seed(0)
     model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(3)])
     linear = setup_of(model, {"a": X * 1e3}, {"t": np.eye(3)[Y]}, wild, epochs=50)
-    curve = Trainers().run(linear, 0, time_s=100)
+    curve = Trainers().of(linear).run(linear, 0, time_s=100)
     assert curve.stopped == "non-finite"
     assert curve.nonfinite_step is not None
     assert math.isnan(curve.final.skill)
@@ -164,7 +164,7 @@ def test_what_would_crash_fit_is_said_with_both_shapes(x, y, loss, words):
 
     setup = setup_of(classifier(keras), {"a": x}, {"t": y}, {"loss": loss, "optimizer": ADAM}, epochs=1)
     with pytest.raises(FitCrash) as caught:
-        Trainers().run(setup, 0, time_s=100)
+        Trainers().of(setup).run(setup, 0, time_s=100)
     for word in words:
         assert word in str(caught.value)
 
@@ -185,7 +185,7 @@ def test_a_model_with_python_control_flow_trains_too():
     keras.utils.set_random_seed(0)
     model = keras.Sequential([keras.layers.Input((4,)), Branching(), keras.layers.Dense(3, activation="softmax")])
     setup = setup_of(model, {"a": X}, {"t": Y}, COMPILED, epochs=5)
-    curve = Trainers().run(setup, 0, time_s=60)
+    curve = Trainers().of(setup).run(setup, 0, time_s=60)
     assert curve.steps_done == 25
     assert curve.final.loss < 0.8 * curve.start.loss
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +14,7 @@ from stethoscope.data.images.image_opening import Found, NameLookup, Opening
 from stethoscope.data.survey import split_of
 from stethoscope.errors import TooLarge
 
+_OUTLINE_POINTS = 48
 _MARK_BYTES = 600
 """Memory of one mark of few numbers, about."""
 
@@ -118,6 +120,17 @@ class ListedMarks:
         if entry.fractions:
             marks = [scaled(mark, *canvas_for(row, size)) for mark in marks]
         return Marked(tuple(marks), (), entry.size, tuple(entry.problems))
+
+
+def ellipse(x: float, y: float, wide: float, high: float, angle: float = 0.0) -> tuple[tuple[float, float], ...]:
+    """The outline of an ellipse about (x, y) with these half axes, turned by `angle` in radians."""
+    cosine, sine = math.cos(angle), math.sin(angle)
+    found = []
+    for step in range(_OUTLINE_POINTS):
+        along = 2 * math.pi * step / _OUTLINE_POINTS
+        right, down = wide * math.cos(along), high * math.sin(along)
+        found.append((x + right * cosine - down * sine, y + right * sine + down * cosine))
+    return tuple(found)
 
 
 def scaled(mark: Mark, width: float, height: float) -> Mark:

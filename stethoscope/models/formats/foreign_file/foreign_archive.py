@@ -94,6 +94,7 @@ _SOUND = "a sound or video file, not a model. Give WAV files as sample data (the
 _PROGRAM = "a program or library, not a model. Upload the model file itself."
 _PACKED = "Unpack it and upload the model inside, or pack it as .zip or .tar.gz."
 
+_GGML = "a GGML language model, which TensorFlow does not run. Use llama.cpp, or upload the model it was made from."
 MAGIC: tuple[tuple[int, bytes, str], ...] = (
     (
         0,
@@ -133,16 +134,8 @@ MAGIC: tuple[tuple[int, bytes, str], ...] = (
         b"GGUF",
         "a GGUF language model, which TensorFlow does not run. Use llama.cpp, or upload the model it was made from.",
     ),
-    (
-        0,
-        b"lmgg",
-        "a GGML language model, which TensorFlow does not run. Use llama.cpp, or upload the model it was made from.",
-    ),
-    (
-        0,
-        b"tjgg",
-        "a GGML language model, which TensorFlow does not run. Use llama.cpp, or upload the model it was made from.",
-    ),
+    (0, b"lmgg", _GGML),
+    (0, b"tjgg", _GGML),
     (0, b"ftrt", "a TensorRT engine, compiled for one GPU. Upload the ONNX or SavedModel it was built from."),
     (0, b"ptrt", "a TensorRT engine, compiled for one GPU. Upload the ONNX or SavedModel it was built from."),
     (4, b"ORTM", "a model in onnxruntime's own .ort form. Upload the .onnx it was made from."),

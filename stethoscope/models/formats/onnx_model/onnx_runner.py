@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -126,14 +127,8 @@ class OnnxRunner(MainGraphOnly):
         options.graph_optimization_level = (
             ort.GraphOptimizationLevel.ORT_ENABLE_ALL if optimise else ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         )
-        try:
+        with self._explained(f"onnxruntime {ort.__version__} cannot load it"):
             return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except _errors() as error:
-            if out_of_memory.mentions(str(error)):
-                raise
-            raise CannotRun(
-                f"{self._file.name}: onnxruntime {ort.__version__} cannot load it: {_sentence(str(error))}"
-            ) from error
 
     def _values(self, feed: Feed) -> dict[str, Any]:
         strange = [spec for spec in self.inputs if "(" in spec.dtype]
@@ -144,15 +139,18 @@ class OnnxRunner(MainGraphOnly):
         return {name: _as_fed(array) for name, array in feeds.checked(feed, self.inputs, self._file.name).items()}
 
     def _run(self, session: Any, names: list[str], values: dict[str, Any]) -> list[Any]:
-        try:
+        with self._explained("onnxruntime failed while running it"):
             found: list[Any] = session.run(names, values)
+        return found
+
+    @contextmanager
+    def _explained(self, what: str) -> Iterator[None]:
+        try:
+            yield
         except _errors() as error:
             if out_of_memory.mentions(str(error)):
                 raise
-            raise CannotRun(
-                f"{self._file.name}: onnxruntime failed while running it: {_sentence(str(error))}"
-            ) from error
-        return found
+            raise CannotRun(f"{self._file.name}: {what}: {_sentence(str(error))}") from error
 
 
 def observable(graph: Any) -> dict[str, list[tuple[int, str]]]:
