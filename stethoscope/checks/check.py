@@ -10,9 +10,11 @@ from stethoscope.checks.findings import Finding
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 LITTLE_LEARNED = frozenset({"loss-flat", "loss-slow", "worse-than-baseline"})
-"""What causes have in common that keep a network from learning: symptoms, for `Check.explains`."""
+"""These six: symptoms that many causes have in common, for `Check.explains`."""
 BADLY_TRAINED = LITTLE_LEARNED | {"constant-output", "per-class-error", "underfitting"}
+NOTHING_FITTED = frozenset({"constant-output", "fit-small-batch", "loss-flat"})
 UNSTEADY_LOSS = frozenset({"loss-diverging", "loss-oscillating", "nonfinite-training"})
+WILD_UPDATES = frozenset({"dead-relu", "exploding-gradient", "update-ratio"})
 IDLE_WEIGHTS = frozenset({"unchanged-weights", "vanishing-gradient"})
 
 

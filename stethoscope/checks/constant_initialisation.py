@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import initialiser_of
-from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, WILD_UPDATES, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
 from stethoscope.checks.judging.shown import learns_well, listed
@@ -102,13 +102,6 @@ CHECK = Check(
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING}),
     explains=BADLY_TRAINED
     | IDLE_WEIGHTS
-    | {
-        "dead-relu",
-        "exploding-gradient",
-        "fit-small-batch",
-        "initial-loss",
-        "null-input",
-        "saturation",
-        "update-ratio",
-    },
+    | WILD_UPDATES
+    | {"fit-small-batch", "initial-loss", "null-input", "saturation"},
 )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import LEAKY_RELU, RELU
-from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, Check
+from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, NOTHING_FITTED, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
@@ -108,6 +108,6 @@ CHECK = Check(
     needs=frozenset({Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.WEIGHTS, Evidence.TRAINING, Evidence.DATA}),
-    explains=LITTLE_LEARNED | IDLE_WEIGHTS | {"constant-output", "fit-small-batch", "null-input"},
+    explains=LITTLE_LEARNED | IDLE_WEIGHTS | NOTHING_FITTED | {"null-input"},
     symptom=True,
 )

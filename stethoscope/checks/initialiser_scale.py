@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import configured_variance, initialiser_of, is_scaled
-from stethoscope.checks.check import LITTLE_LEARNED, UNSTEADY_LOSS, Check
+from stethoscope.checks.check import LITTLE_LEARNED, NOTHING_FITTED, UNSTEADY_LOSS, WILD_UPDATES, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
 from stethoscope.checks.judging.shown import helped, learns_well, listed, weighed
@@ -109,16 +109,7 @@ CHECK = Check(
     uses=frozenset({Evidence.TRAINING}),
     explains=LITTLE_LEARNED
     | UNSTEADY_LOSS
-    | {
-        "constant-output",
-        "dead-relu",
-        "exploding-gradient",
-        "fit-small-batch",
-        "initial-loss",
-        "nonfinite-activations",
-        "per-class-error",
-        "saturation",
-        "update-ratio",
-        "vanishing-gradient",
-    },
+    | WILD_UPDATES
+    | NOTHING_FITTED
+    | {"initial-loss", "nonfinite-activations", "per-class-error", "saturation", "vanishing-gradient"},
 )

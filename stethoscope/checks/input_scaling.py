@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SQUASHING
-from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, WILD_UPDATES, Check
 from stethoscope.checks.curves.remedies import Judgement, judge
 from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
@@ -166,14 +166,6 @@ CHECK = Check(
     explains=BADLY_TRAINED
     | UNSTEADY_LOSS
     | IDLE_WEIGHTS
-    | {
-        "dead-relu",
-        "exploding-gradient",
-        "fit-small-batch",
-        "initial-loss",
-        "learning-rate-high",
-        "optimizer-choice",
-        "saturation",
-        "update-ratio",
-    },
+    | WILD_UPDATES
+    | {"fit-small-batch", "initial-loss", "learning-rate-high", "optimizer-choice", "saturation"},
 )

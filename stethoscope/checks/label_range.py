@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.losses import SPARSE_LOSSES
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import NOTHING_FITTED, Check
 from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.targets import EncodeLabels
 from stethoscope.checks.judging.contract import one_per_row, values_of
@@ -77,16 +77,6 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.DATA}),
     run=_run,
     uses=frozenset({Evidence.FIT}),
-    explains=frozenset(
-        {
-            "nonfinite-training",
-            "loss-flat",
-            "fit-small-batch",
-            "initial-loss",
-            "worse-than-baseline",
-            "underfitting",
-            "loss-diverging",
-            "constant-output",
-        }
-    ),
+    explains=NOTHING_FITTED
+    | {"initial-loss", "loss-diverging", "nonfinite-training", "underfitting", "worse-than-baseline"},
 )

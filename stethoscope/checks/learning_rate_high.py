@@ -17,7 +17,7 @@ import math
 import statistics
 from collections.abc import Iterator
 
-from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
+from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, WILD_UPDATES, Check
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.remedies import usual_rate
@@ -116,15 +116,6 @@ CHECK = Check(
     explains=BADLY_TRAINED
     | UNSTEADY_LOSS
     | IDLE_WEIGHTS
-    | {
-        "dead-relu",
-        "exploding-gradient",
-        "fit-small-batch",
-        "learning-rate-range",
-        "loss-jump",
-        "loss-plateau",
-        "null-input",
-        "saturation",
-        "update-ratio",
-    },
+    | WILD_UPDATES
+    | {"fit-small-batch", "learning-rate-range", "loss-jump", "loss-plateau", "null-input", "saturation"},
 )

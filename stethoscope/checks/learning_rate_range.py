@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.losses import snake
-from stethoscope.checks.check import BADLY_TRAINED, UNSTEADY_LOSS, Check
+from stethoscope.checks.check import BADLY_TRAINED, UNSTEADY_LOSS, WILD_UPDATES, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.compile_settings import SetLearningRate
 from stethoscope.checks.judging.shown import helped, learns_nothing
@@ -90,7 +90,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
-    explains=BADLY_TRAINED
-    | UNSTEADY_LOSS
-    | {"dead-relu", "exploding-gradient", "fit-small-batch", "saturation", "unchanged-weights", "update-ratio"},
+    explains=BADLY_TRAINED | UNSTEADY_LOSS | WILD_UPDATES | {"fit-small-batch", "saturation", "unchanged-weights"},
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import NOTHING_FITTED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.evidence.connections import MATRICES, RECURRENT
@@ -82,18 +82,14 @@ CHECK = Check(
     needs=frozenset({Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.DATA}),
-    explains=frozenset(
-        {
-            "nonfinite-training",
-            "loss-flat",
-            "loss-diverging",
-            "worse-than-baseline",
-            "constant-output",
-            "null-input",
-            "fit-small-batch",
-            "unsteady-output",
-            "train-eval-difference",
-            "batch-dependence",
-        }
-    ),
+    explains=NOTHING_FITTED
+    | {
+        "batch-dependence",
+        "loss-diverging",
+        "nonfinite-training",
+        "null-input",
+        "train-eval-difference",
+        "unsteady-output",
+        "worse-than-baseline",
+    },
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import UNSTEADY_LOSS, Check
+from stethoscope.checks.check import NOTHING_FITTED, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.fill_missing import FillMissing
 from stethoscope.checks.fixes.rows import DropRows
@@ -77,13 +77,11 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
     explains=UNSTEADY_LOSS
+    | NOTHING_FITTED
     | {
-        "constant-output",
         "exploding-gradient",
-        "fit-small-batch",
         "initial-loss",
         "learning-rate-high",
-        "loss-flat",
         "nonfinite-activations",
         "numerical-gradient",
         "per-class-error",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from stethoscope.checks.check import IDLE_WEIGHTS, Check
+from stethoscope.checks.check import IDLE_WEIGHTS, NOTHING_FITTED, WILD_UPDATES, Check
 from stethoscope.checks.curves.jumps import first_break, rises_before
 from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import shape_of
@@ -168,18 +168,8 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.WEIGHTS}),
     explains=IDLE_WEIGHTS
-    | {
-        "constant-output",
-        "dead-relu",
-        "exploding-gradient",
-        "fit-small-batch",
-        "loss-diverging",
-        "loss-flat",
-        "loss-oscillating",
-        "per-class-error",
-        "underfitting",
-        "update-ratio",
-        "worse-than-baseline",
-    },
+    | WILD_UPDATES
+    | NOTHING_FITTED
+    | {"loss-diverging", "loss-oscillating", "per-class-error", "underfitting", "worse-than-baseline"},
     symptom=True,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import Check
+from stethoscope.checks.check import NOTHING_FITTED, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.judging.shown import listed
@@ -53,21 +53,17 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 CHECK = Check(
     needs=frozenset({Evidence.WEIGHTS}),
     run=_run,
-    explains=frozenset(
-        {
-            "nonfinite-activations",
-            "nonfinite-training",
-            "constant-output",
-            "null-input",
-            "batch-dependence",
-            "unsteady-output",
-            "train-eval-difference",
-            "loss-flat",
-            "loss-diverging",
-            "worse-than-baseline",
-            "fit-small-batch",
-            "dead-relu",
-            "saturation",
-        }
-    ),
+    explains=NOTHING_FITTED
+    | {
+        "batch-dependence",
+        "dead-relu",
+        "loss-diverging",
+        "nonfinite-activations",
+        "nonfinite-training",
+        "null-input",
+        "saturation",
+        "train-eval-difference",
+        "unsteady-output",
+        "worse-than-baseline",
+    },
 )

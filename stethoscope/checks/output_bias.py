@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import FLAT_ENDS, RELU, SIGMOID, SOFTMAX, SQUASHING
-from stethoscope.checks.check import IDLE_WEIGHTS, Check
+from stethoscope.checks.check import IDLE_WEIGHTS, NOTHING_FITTED, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
 from stethoscope.checks.fixes.output_layers import SetOutputBias
@@ -101,15 +101,6 @@ CHECK = Check(
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.FIT, Evidence.TRAINING}),
     explains=IDLE_WEIGHTS
-    | {
-        "constant-output",
-        "dead-relu",
-        "fit-small-batch",
-        "initial-loss",
-        "loss-flat",
-        "loss-slow",
-        "null-input",
-        "saturation",
-        "update-ratio",
-    },
+    | NOTHING_FITTED
+    | {"dead-relu", "initial-loss", "loss-slow", "null-input", "saturation", "update-ratio"},
 )

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import CAN_DIE, LINEAR, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
-from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, Check
+from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, NOTHING_FITTED, Check
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
@@ -160,15 +160,6 @@ CHECK = Check(
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
     explains=LITTLE_LEARNED
     | IDLE_WEIGHTS
-    | {
-        "constant-output",
-        "dead-relu",
-        "fit-small-batch",
-        "initial-loss",
-        "loss-diverging",
-        "null-input",
-        "saturation",
-        "target-scaling",
-        "underfitting",
-    },
+    | NOTHING_FITTED
+    | {"dead-relu", "initial-loss", "loss-diverging", "null-input", "saturation", "target-scaling", "underfitting"},
 )

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import GATES, LINEAR, SIGMOID, SOFTMAX, TANH, UNBOUNDED
 from stethoscope.architecture.endings import activation_name
 from stethoscope.architecture.losses import initialiser_of, snake
-from stethoscope.checks.check import UNSTEADY_LOSS, Check
+from stethoscope.checks.check import NOTHING_FITTED, UNSTEADY_LOSS, WILD_UPDATES, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.output_layers import ReplaceActivation
 from stethoscope.checks.judging.shown import weighed
@@ -79,15 +79,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.TRAINING}),
-    explains=UNSTEADY_LOSS
-    | {
-        "constant-output",
-        "dead-relu",
-        "exploding-gradient",
-        "fit-small-batch",
-        "loss-flat",
-        "nonfinite-activations",
-        "update-ratio",
-        "worse-than-baseline",
-    },
+    explains=UNSTEADY_LOSS | WILD_UPDATES | NOTHING_FITTED | {"nonfinite-activations", "worse-than-baseline"},
 )

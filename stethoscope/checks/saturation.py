@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.checks.check import IDLE_WEIGHTS, Check
+from stethoscope.checks.check import IDLE_WEIGHTS, NOTHING_FITTED, Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
@@ -110,6 +110,6 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE, Evidence.ACTIVATIONS}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.TRAINING}),
-    explains=IDLE_WEIGHTS | {"constant-output", "fit-small-batch", "loss-flat", "loss-slow"},
+    explains=IDLE_WEIGHTS | NOTHING_FITTED | {"loss-slow"},
     symptom=True,
 )

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import BOUNDED
 from stethoscope.architecture.losses import CLASSIFICATION_LOSSES
-from stethoscope.checks.check import LITTLE_LEARNED, UNSTEADY_LOSS, Check
+from stethoscope.checks.check import LITTLE_LEARNED, NOTHING_FITTED, UNSTEADY_LOSS, WILD_UPDATES, Check
 from stethoscope.checks.curves.remedies import judge
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
@@ -107,11 +107,9 @@ CHECK = Check(
     uses=frozenset({Evidence.TRAINING, Evidence.FIT}),
     explains=LITTLE_LEARNED
     | UNSTEADY_LOSS
+    | WILD_UPDATES
+    | NOTHING_FITTED
     | {
-        "constant-output",
-        "dead-relu",
-        "exploding-gradient",
-        "fit-small-batch",
         "initial-loss",
         "learning-rate-high",
         "learning-rate-low",
@@ -119,6 +117,5 @@ CHECK = Check(
         "too-few-epochs",
         "unchanged-weights",
         "underfitting",
-        "update-ratio",
     },
 )

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.architecture.activations import RELU
-from stethoscope.checks.check import LITTLE_LEARNED, Check
+from stethoscope.checks.check import LITTLE_LEARNED, NOTHING_FITTED, Check
 from stethoscope.checks.curves.jumps import jumps
 from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
 from stethoscope.checks.curves.log_shape import LogShape, falls_steadily, learns_nothing, shape_of
@@ -161,6 +161,6 @@ CHECK = Check(
     needs_any=frozenset({Evidence.LOGS, Evidence.TRAINING}),
     run=_run,
     uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.FIT}),
-    explains=LITTLE_LEARNED | {"constant-output", "fit-small-batch", "per-class-error"},
+    explains=LITTLE_LEARNED | NOTHING_FITTED | {"per-class-error"},
     symptom=True,
 )
