@@ -21,20 +21,14 @@ _MAX_OUTPUTS = 256
 _SHAPE_SINCE_PRODUCER = 24
 """Before this GraphDef version a placeholder without dimensions meant "any shape", not a scalar."""
 _CHECKPOINT = frozenset({"SaveV2", "RestoreV2", "MergeV2Checkpoints", "Save", "Restore", "SaveSlices", "RestoreSlice"})
-_NO_RESULT = frozenset(
-    {
+_NO_RESULT = (
+    graph_ops.INPUTS
+    | graph_ops.VARIABLES
+    | graph_ops.ASSIGNMENTS
+    | {
         "NoOp",
         "Assert",
         "Const",
-        "Placeholder",
-        "PlaceholderV2",
-        "PlaceholderWithDefault",
-        "Assign",
-        "AssignAdd",
-        "AssignSub",
-        "AssignVariableOp",
-        "AssignAddVariableOp",
-        "AssignSubVariableOp",
         "SaveV2",
         "RestoreV2",
         "MergeV2Checkpoints",
@@ -43,9 +37,6 @@ _NO_RESULT = frozenset(
         "Print",
         "PrintV2",
         "ControlTrigger",
-        "VarHandleOp",
-        "VariableV2",
-        "Variable",
         "VarIsInitializedOp",
         "IsVariableInitialized",
         "NextIteration",

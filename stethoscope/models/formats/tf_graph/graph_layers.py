@@ -18,27 +18,19 @@ from stethoscope.types import Layer, Operand, TensorSpec
 
 _CALL_SEGMENT = re.compile(r"^(Stateful)?PartitionedCall(_\d+)?$")
 _WEIGHT_KINDS = re.compile(r"^(b?float|complex|q?u?int8|qint|quint|int4|uint4|q?u?int16)")
-_NOT_USES = frozenset(
-    {
-        "Assign",
-        "AssignVariableOp",
-        "AssignAdd",
-        "AssignSub",
-        "AssignAddVariableOp",
-        "AssignSubVariableOp",
-        "VarIsInitializedOp",
-        "IsVariableInitialized",
-        "SaveV2",
-        "RestoreV2",
-        "Shape",
-        "ShapeN",
-        "Size",
-        "Rank",
-        "VariableShape",
-        "NoOp",
-        "Assert",
-    }
-)
+_NOT_USES = graph_ops.ASSIGNMENTS | {
+    "VarIsInitializedOp",
+    "IsVariableInitialized",
+    "SaveV2",
+    "RestoreV2",
+    "Shape",
+    "ShapeN",
+    "Size",
+    "Rank",
+    "VariableShape",
+    "NoOp",
+    "Assert",
+}
 _ARGUMENTS_ONLY = frozenset(
     {
         "Fill",

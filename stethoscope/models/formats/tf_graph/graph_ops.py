@@ -11,31 +11,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PLUMBING = frozenset(
-    {
-        "Const",
-        "Identity",
-        "IdentityN",
-        "StopGradient",
-        "NoOp",
-        "ReadVariableOp",
-        "VarHandleOp",
-        "VariableV2",
-        "Variable",
-        "Assert",
-        "PreventGradient",
-        "EnsureShape",
-        "_Arg",
-        "_Retval",
-        "GuaranteeConst",
-        "Snapshot",
-        "ControlTrigger",
-        "AssignVariableOp",
-        "DisableCopyOnRead",
-    }
-)
-"""Operators that hold or pass on what another one computes; a reader of the architecture does not want to see them."""
-PASSING = frozenset(
+_UNCHANGED = frozenset(
     {
         "Identity",
         "IdentityN",
@@ -45,17 +21,18 @@ PASSING = frozenset(
         "EnsureShape",
         "GuaranteeConst",
         "Snapshot",
-        "Enter",
-        "RefEnter",
-        "Switch",
-        "RefSwitch",
-        "RefIdentity",
         "DisableCopyOnRead",
     }
 )
-"""Operators through which a weight reaches the operator that uses it."""
 INPUTS = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 VARIABLES = frozenset({"VarHandleOp", "VariableV2", "Variable"})
+ASSIGNMENTS = frozenset(
+    {"Assign", "AssignVariableOp", "AssignAdd", "AssignSub", "AssignAddVariableOp", "AssignSubVariableOp"}
+)
+PLUMBING = _UNCHANGED | VARIABLES | {"Const", "NoOp", "Assert", "_Arg", "_Retval", "ControlTrigger", "AssignVariableOp"}
+"""Operators that hold or pass on what another one computes; a reader of the architecture does not want to see them."""
+PASSING = _UNCHANGED | {"Enter", "RefEnter", "Switch", "RefSwitch", "RefIdentity"}
+"""Operators through which a weight reaches the operator that uses it."""
 
 
 @functools.cache
