@@ -25,7 +25,7 @@ from stethoscope.logs.evidence.tags import (
     of_layer,
 )
 from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
-from stethoscope.training.instruments import SATURATED, activation_name, flat, owners
+from stethoscope.training.instruments import activation_name, flat, owners
 
 UPDATES, OUTPUTS = "_stethoscope_updates", "_stethoscope_outputs"
 _OUTPUT_KINDS = (ZERO_FRACTION, DEAD_FRACTION, SATURATED_FRACTION, ACTIVATION_STD)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.activation_forms import Array
 from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 _GOOD = 1e-3

@@ -9,7 +9,6 @@ import numpy as np
 
 from stethoscope.architecture.formulas import FORMS, Array, Form, leaky
 from stethoscope.architecture.layer_kinds import names_activation
-from stethoscope.compare.parity.activation_forms import FORMS, Array, Form, leaky
 from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 _BINS = 512

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.activation_forms import Array
 from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
 

@@ -11,7 +11,6 @@ import itertools
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.activation_forms import Array
 from stethoscope.compare.parity.causes.case import Case, Cause, Guess, WeightPair
 
 _SAME = 1e-5
