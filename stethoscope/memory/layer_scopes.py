@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from stethoscope.models.formats.keras_model.keras_activations import calls_wrapped
+
 
 @dataclass
 class Call:
@@ -90,8 +92,6 @@ def watched(keras: Any, paths: Mapping[int, str]) -> Iterator[Scopes]:
     # tf_keras drops a tensor of a functional model when its last reader has it; Keras 3 keeps all to the end of the call.
     modern = keras.__name__ == "keras"
     layer_kind = keras.layers.Layer
-    kinds = [layer_kind, *([keras.Operation] if hasattr(keras, "Operation") else [])]
-    originals = [(kind, kind.__dict__["__call__"]) for kind in kinds if "__call__" in kind.__dict__]
 
     def seen(self: Any, original: Any, args: Any, kwargs: Any) -> Any:
         graph = tf.compat.v1.get_default_graph()
@@ -119,10 +119,5 @@ def watched(keras: Any, paths: Mapping[int, str]) -> Iterator[Scopes]:
 
         return call
 
-    try:
-        for kind, original in originals:
-            kind.__call__ = wrapped(kind, original)
+    with calls_wrapped(keras, wrapped):
         yield scopes
-    finally:
-        for kind, original in originals:
-            kind.__call__ = original

@@ -129,12 +129,22 @@ def _tensors(result: Any, depth: int = 0) -> list[Any]:
 
 
 @contextmanager
+def calls_wrapped(keras: Any, wrapped: Callable[[type, Any], Any]) -> Iterator[None]:
+    """While it lasts, every layer and operation is called through `wrapped(kind, original)`, of its class and that one's own call."""
+    kinds = [keras.layers.Layer, *([keras.Operation] if hasattr(keras, "Operation") else [])]
+    originals = [(kind, kind.__dict__["__call__"]) for kind in kinds if "__call__" in kind.__dict__]
+    try:
+        for kind, original in originals:
+            kind.__call__ = wrapped(kind, original)
+        yield
+    finally:
+        for kind, original in originals:
+            kind.__call__ = original
+
+
+@contextmanager
 def hooked(keras: Any, saw: Callable[[Any, Any], None]) -> Iterator[None]:
     """Calls `saw(layer, result)` after every layer's call, inside a traced function too."""
-    kinds = [keras.layers.Layer]
-    if hasattr(keras, "Operation"):
-        kinds.append(keras.Operation)
-    originals = [(kind, kind.__dict__["__call__"]) for kind in kinds if "__call__" in kind.__dict__]
     layer_kind = keras.layers.Layer
 
     def wrapped(kind: type, original: Any) -> Any:
@@ -147,13 +157,8 @@ def hooked(keras: Any, saw: Callable[[Any, Any], None]) -> Iterator[None]:
 
         return call
 
-    try:
-        for kind, original in originals:
-            kind.__call__ = wrapped(kind, original)
+    with calls_wrapped(keras, wrapped):
         yield
-    finally:
-        for kind, original in originals:
-            kind.__call__ = original
 
 
 Scores = dict[str, list[npt.NDArray[Any]]]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stethoscope.models.capabilities import Reduce
-from stethoscope.models.formats.keras_model.keras_activations import hooked, layer_paths
+from stethoscope.models.formats.keras_model.keras_activations import calls_wrapped, hooked, layer_paths
 from stethoscope.models.formats.tf_graph import tf_calls
 from stethoscope.types import Feed, ModelFile
 
@@ -172,12 +172,10 @@ def layer_times(keras: Any, model: Any, call: Callable[[], Any]) -> dict[str, fl
 
 @contextmanager
 def _timed(keras: Any, paths: dict[int, str], seconds: dict[str, float]) -> Iterator[None]:
-    kinds = [keras.layers.Layer, *([keras.Operation] if hasattr(keras, "Operation") else [])]
-    originals = [(kind, kind.__dict__["__call__"]) for kind in kinds if "__call__" in kind.__dict__]
     inside: list[float] = []
     """For each layer being called, the seconds of the known layers inside it so far."""
 
-    def wrapped(original: Any) -> Any:
+    def wrapped(_kind: type, original: Any) -> Any:
         def called(layer: Any, *args: Any, **kwargs: Any) -> Any:
             path = paths.get(id(layer))
             if path is None:
@@ -195,10 +193,5 @@ def _timed(keras: Any, paths: dict[int, str], seconds: dict[str, float]) -> Iter
 
         return called
 
-    try:
-        for kind, original in originals:
-            kind.__call__ = wrapped(original)
+    with calls_wrapped(keras, wrapped):
         yield
-    finally:
-        for kind, original in originals:
-            kind.__call__ = original
