@@ -12,6 +12,7 @@ from dashboard.deployment import convert_figures, convert_kept, convert_targets
 from dashboard.session import View
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.compare.conversion_differences import OutputDifference
+from stethoscope.compare.convert import all_converters
 from stethoscope.compare.convert.converter import Options
 from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks.convert import Conversion, OperatorsOfBoth
@@ -152,7 +153,8 @@ def command(state: JobState, name: str) -> str:
     chosen = {key: one for key, one in (params.get("options") or {}).items() if one != plain.get(key)}
     made = None if state.result is None else partial_of(state.result, Conversion)
     stem = name.split(".", maxsplit=1)[0] or "model"
-    ending = {"onnx": ".onnx", "frozen_graph": ".pb", "saved_model": "_saved_model"}.get(target, ".tflite")
+    converter = all_converters().get(target)
+    ending = "" if converter is None else converter.suffix or f"_{target}"
     return recipes.command_line(
         "convert",
         name,

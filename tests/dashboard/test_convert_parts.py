@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -86,6 +88,12 @@ def test_the_command_repeats_what_was_done_and_leaves_out_what_is_plain():
     assert convert_parts.command(other, "cats.keras") == (
         "stethoscope convert cats.keras --to tflite-int8 --out cats.tflite --data rows.npz --integer-ends --rows 8 --seed 3"
     )
+
+
+def test_the_command_writes_what_the_target_leaves():
+    for target, one in all_converters().items():
+        written = convert_parts.command(state(converted(), target=target), "cats.keras").split()[6]
+        assert Path(written).suffix == one.suffix and written.startswith("cats") and written != "cats", target
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ class ToTFLite:
         lines += self._precision.lines
         if options.allow_float and self.calibrated:
             lines.append("converter.target_spec.supported_ops.append(tf.lite.OpsSet.TFLITE_BUILTINS)")
-        if self.id == "tflite-int8" and options.integer_ends:
+        if "integer_ends" in self.options and options.integer_ends:
             lines.append("converter.inference_input_type = converter.inference_output_type = tf.int8")
         if self.calibrated:
             key = "spec.name" if len(architecture.inputs) > 1 else '"x"'
