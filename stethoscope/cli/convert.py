@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
@@ -35,21 +36,23 @@ from stethoscope.types import JobResult
 if TYPE_CHECKING:
     from stethoscope.tasks.convert import Conversion
 
-TARGETS = (
-    "onnx",
-    "tflite",
-    "tflite-fp16",
-    "tflite-dynamic",
-    "tflite-int8",
-    "tflite-int16x8",
-    "saved_model",
-    "frozen_graph",
-)
+
+class ConvertCommand(TyperCommand):
+    """Its help names the targets; they are looked for when it is asked for, as that is half of a command's start."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """See `TyperCommand.format_help`."""
+        from stethoscope.compare.convert import all_converters
+
+        for option in self.params:
+            if isinstance(option, TyperOption) and option.name == "to":
+                option.help = f"{', '.join(all_converters())}."
+        super().format_help(ctx, formatter)
 
 
 def convert(
     model: ModelArgument,
-    to: Annotated[str, typer.Option(help=f"{', '.join(TARGETS)}.")],
+    to: Annotated[str, typer.Option(help="The target.")],
     out: Annotated[Path, typer.Option(help="Where to write it; a folder for a SavedModel, or its .zip.")],
     data: DataOption = None,
     prepare: PrepareOption = "",
@@ -75,10 +78,12 @@ def convert(
     as_json: JsonOption = False,
 ) -> None:
     """Convert a model; it counts when the target's own runtime has run it."""
+    from stethoscope.compare.convert import all_converters
+
     with failing_well():
         kind = to.replace("savedmodel", "saved_model")
-        if kind not in TARGETS:
-            raise BadSetting(f"--to {to!r}: expected one of {', '.join(TARGETS)}.")
+        if kind not in (targets := all_converters()):
+            raise BadSetting(f"--to {to!r}: expected one of {', '.join(targets)}.")
         options = Options.from_json(
             {
                 "opset": opset,
