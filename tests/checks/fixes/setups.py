@@ -69,3 +69,22 @@ def setup(*layers: dict[str, Any], **changes: Any) -> Setup:
             **changes,
         }
     )
+
+
+IMAGES = (
+    entry("Conv2D", "conv", filters=4, kernel_size=[3, 3], padding="valid", activation="relu"),
+    entry("Embedding", "tokens", input_dim=10, output_dim=4),
+    dense("out", 3, "softmax", trainable=False),
+)
+"""Layers that a network of images and words has."""
+
+
+def gaps() -> Setup:
+    """Rows with a missing number, and two that are equal."""
+    base = setup()
+    x = base.x["rows"].copy()
+    x[0, 0] = np.nan
+    x[1] = x[2]
+    y = base.y[0].copy()
+    y[1] = y[2]
+    return base.with_changes(x={"rows": x}, y=(y,))

@@ -1,0 +1,10 @@
+"""Examples of the fixes of `advice`."""
+
+from __future__ import annotations
+
+from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.program.setup import Setup
+from tests.checks.fixes.setups import setup
+
+EXAMPLES: list[tuple[Fix, Setup]] = [(Advice("Give the model\nmore data.", "x = load()"), setup())]

@@ -1,0 +1,10 @@
+"""Examples of the fixes of `fill_missing`."""
+
+from __future__ import annotations
+
+from stethoscope.checks.fixes.fill_missing import FillMissing
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.program.setup import Setup
+from tests.checks.fixes.setups import gaps
+
+EXAMPLES: list[tuple[Fix, Setup]] = [(FillMissing(), gaps())]

@@ -1,0 +1,10 @@
+"""Examples of the fixes of `remove_duplicates`."""
+
+from __future__ import annotations
+
+from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
+from stethoscope.program.setup import Setup
+from tests.checks.fixes.setups import gaps
+
+EXAMPLES: list[tuple[Fix, Setup]] = [(RemoveDuplicates(), gaps())]
