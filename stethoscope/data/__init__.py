@@ -9,6 +9,7 @@ from typing import Any
 
 from stethoscope.data.dataset import DataReader, Dataset
 from stethoscope.data.members import open_members
+from stethoscope.data.streams.text_source import is_gzip
 from stethoscope.discover import discover
 from stethoscope.errors import UnreadableFile
 from stethoscope.types import ModelFile
@@ -36,8 +37,9 @@ def recognise(file: ModelFile) -> DataReader:
             return reader
     if matches:
         return matches[0]
-    with open_members(file):
-        pass  # What is wrong with an archive or a folder as a whole is said first.
+    if not is_gzip(file):
+        with open_members(file):
+            pass  # What is wrong with an archive or a folder as a whole is said first.
     known = ", ".join(reader.title for reader in all_readers().values())
     raise UnreadableFile(f"{file.name}: expected data of a known kind ({known}), got other content. Convert it to one.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import inspect
 import json
@@ -23,6 +24,7 @@ from tests.exploring import examples
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = [row["file"] for row in json.loads((BUILT / "manifest.json").read_text()) if row.get("format_id")]
 READERS = all_readers()
+SUFFIXES = sorted({".xml", ".zip", *(suffix for reader in READERS.values() for suffix in reader.extensions)})
 STEPS = all_steps()
 METHODS = discover(attributions, "METHOD", "id")
 
@@ -35,10 +37,7 @@ def test_a_reader_says_who_it_is(reader):
 
 
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    content=st.binary(max_size=400),
-    suffix=st.sampled_from([".json", ".csv", ".txt", ".xml", ".npz", ".tfrecord", ".wav", ".zip"]),
-)
+@given(content=st.binary(max_size=400), suffix=st.sampled_from(SUFFIXES))
 def test_foreign_bytes_never_make_a_reader_stumble(tmp_path, content, suffix):
     path = tmp_path / f"file{suffix}"
     path.write_bytes(content)
@@ -58,6 +57,13 @@ def test_foreign_bytes_never_make_a_reader_stumble(tmp_path, content, suffix):
 def test_a_model_is_no_data(name):
     with pytest.raises(StethoscopeError, match="expected data"):
         recognise(ModelFile.at(BUILT / name))
+
+
+def test_a_packed_model_is_no_data(tmp_path):
+    path = tmp_path / "model.tflite.gz"
+    path.write_bytes(gzip.compress((BUILT / "digits_cnn.tflite").read_bytes()))
+    with pytest.raises(StethoscopeError, match="expected data"):
+        recognise(ModelFile.at(path))
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=STEPS)
