@@ -6,10 +6,12 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sample_models import BUILT
 from stethoscope.codec import decode, plain
+from stethoscope.data.feeds.dummy import dummy_feed
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import all_formats, detect
 from stethoscope.tasks.describe import Description
@@ -18,6 +20,12 @@ from stethoscope.types import Architecture, ModelFile
 MANIFEST = [row for row in json.loads((BUILT / "manifest.json").read_text()) if row.get("kind") != "data"]
 SAMPLES = {entry["file"]: entry for entry in MANIFEST}
 FORMATS = all_formats()
+SMALLEST = {
+    entry["format_id"]: entry["file"]
+    for entry in sorted(MANIFEST, key=lambda entry: (not entry["file"].endswith(".zip"), -entry["size_bytes"]))
+    if entry["expectations"].get("consistent") and not entry["expectations"].get("needs_trust")
+}
+"""The file of each format that is run: the last of it, one that lies there unpacked where there is one."""
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +92,26 @@ def test_foreign_bytes_are_no_exception(kind, content, tmp_path):
     if content and kind.sniff(file):
         with pytest.raises(StethoscopeError):
             kind.describe(file)
+
+
+@pytest.mark.parametrize("name", SMALLEST.values(), ids=SMALLEST)
+def test_its_program_runs_as_it_stands_and_answers_as_its_runner(name, described, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = ModelFile.at(shutil.copyfile(BUILT / name, name))
+    if name.endswith(".zip"):
+        shutil.unpack_archive(name, Path(name).stem)
+    kind, architecture = FORMATS[SAMPLES[name]["format_id"]], described[name]
+    batch = dummy_feed(architecture, architecture.inputs, 2, 0)
+    program = kind.program(name, architecture)
+    held = {"batch": batch, "results": [], "np": np}
+    exec(compile("\n".join((*program.imports, *program.load, *program.call)), kind.id, "exec"), held)
+    (answered,) = held["results"]
+    got = list(answered.values()) if isinstance(answered, dict) else answered
+    (tmp_path / "scratch").mkdir()
+    with kind.open(file, tmp_path / "scratch") as runner:
+        expected = runner.predict(batch)
+    for values in expected.values():
+        assert any(np.shape(one) == values.shape and np.allclose(one, values, atol=1e-5) for one in (*got, got))
 
 
 @pytest.mark.parametrize("name", SAMPLES)
