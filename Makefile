@@ -48,9 +48,11 @@ check: .venv/.dev  ## Lint, formatting, types, who may import whom
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports --no-logo
 
-fix: .venv/.dev  ## Repair what lint and formatting can repair
+fix: .venv/.dev  ## Repair what lint and formatting can repair; write anew what is made of the code
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
+	@.venv/bin/python -m tools.check_pages
+	@.venv/bin/python -m tools.rooms
 
 bench: .venv/.dev  ## Run the benchmarks; prints JSON
 	@sh tools/chromium.sh

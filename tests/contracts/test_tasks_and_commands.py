@@ -18,6 +18,7 @@ from tests import answers
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consistency", "curves", "doctor")
+ROOMS = ("stethoscope", "dashboard", "pages", "sample_models", "benchmarks", "tests", "docs")
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -93,3 +94,13 @@ def test_links_between_documents_lead_somewhere():
     for document in DOCUMENTS:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name} → {target}"
+
+
+def test_what_contributing_names_is_there():
+    held = [
+        f"/{path.relative_to(ROOT).as_posix()}" for room in ROOMS for path in ((ROOT / room), *(ROOT / room).rglob("*"))
+    ]
+    named = re.findall(r"`([\w/.]+(?:\.py|\.md|/))`", (ROOT / "CONTRIBUTING.md").read_text())
+    assert len(named) > 40
+    for name in named:
+        assert any(path.endswith(f"/{name.rstrip('/')}") for path in held) or "yours" in name, name
