@@ -74,6 +74,8 @@ def nearest_tests(changed: Iterable[Path], root: Path = PROJECT) -> dict[Path, i
 
 
 def _mirrors(test: Path, module: str) -> bool:
-    """Whether a test is named after a module: tests/room/test_thing.py."""
+    """Whether a test is named after a module: tests/room/test_thing.py; pages are named by their numbers, and found by looking."""
     *rooms, name = module.split(".")
+    if rooms == ["pages"] and test.stem in ("test_pages", "test_navigation"):
+        return True
     return test.stem == f"test_{name}" and (test.parent.name in (*rooms, "tests"))

@@ -15,10 +15,12 @@ from stethoscope.cli.app import app
 from stethoscope.codec import decode, plain
 from stethoscope.tasks import all_tasks
 from tests import answers
+from tests.sources import nearest_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consistency", "curves", "doctor")
 ROOMS = ("stethoscope", "dashboard", "pages", "sample_models", "benchmarks", "tests", "docs")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -100,7 +102,18 @@ def test_what_contributing_names_is_there():
     held = [
         f"/{path.relative_to(ROOT).as_posix()}" for room in ROOMS for path in ((ROOT / room), *(ROOT / room).rglob("*"))
     ]
-    named = re.findall(r"`([\w/.]+(?:\.py|\.md|/))`", (ROOT / "CONTRIBUTING.md").read_text())
+    named = re.findall(r"`([\w/.]+(?:\.py|\.md|/))`", CONTRIBUTING)
     assert len(named) > 40
     for name in named:
         assert any(path.endswith(f"/{name.rstrip('/')}") for path in held) or "yours" in name, name
+
+
+def test_what_holds_a_new_file_is_near_it():
+    """`make quick` after adding one runs the tests that CONTRIBUTING names."""
+    rows = re.findall(
+        r"^\| an? [^|]+\| `([\w/]+)(?:/|\.py)` \|.*`(?:[\w/]+/)?(test_\w+\.py)` \|$", CONTRIBUTING, re.MULTILINE
+    )
+    assert len(rows) == 10
+    for place, test in rows:
+        added = min((ROOT / place).glob("[a-z]*.py")) if (ROOT / place).is_dir() else ROOT / f"{place}.py"
+        assert test in {near.name for near in nearest_tests([added])}, place
