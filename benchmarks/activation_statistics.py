@@ -121,7 +121,7 @@ def _peak_bytes(path: str, name: str) -> int:
 
 def _calls(path: str) -> tuple[Any, dict[str, Callable[[], Any]]]:
     from stethoscope.architecture.open_sizes import Sizes, sizes_to_try
-    from stethoscope.data.feeds.dummy import dummy_feed
+    from stethoscope.data.dummy import dummy_feed
 
     architecture, runner = _opened(Path(path))
     sizes = next(sizes_to_try(runner.inputs, Sizes.every(TOKENS)))

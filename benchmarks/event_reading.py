@@ -21,7 +21,7 @@ Tag = tuple[str, str, Any, Any, Any]
 
 
 def _ours(folder: Path) -> tuple[Callable[[], Any], Callable[[Any], Iterable[Tag]]]:
-    from stethoscope.logs.event_folder import EventFolder
+    from stethoscope.logs.tensorboard import EventFolder
 
     def tags(runs: Any) -> Iterable[Tag]:
         for run in runs:

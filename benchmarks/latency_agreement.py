@@ -77,17 +77,17 @@ print(json.dumps(float(np.median(times)) / 1e9))
 _IN_TURNS = """
 import tempfile
 from pathlib import Path
-from stethoscope import runtime_threads
+from stethoscope import devices
 from stethoscope.models.formats import detect
-from stethoscope.compare.latency import plain_calls
-from stethoscope.compare.latency.turns import Timing, take_turns
+from stethoscope.compare import timed_calls
+from stethoscope.compare.timed_calls import Timing, take_turns
 from stethoscope.types import ModelFile
-runtime_threads.choose(threads)
+devices.choose(threads)
 file = ModelFile.at(path)
 kind = detect(file)
 runner = kind.open(file, Path(tempfile.mkdtemp()))
-load = plain_calls.loader(kind, file, runner.inputs)
-ready = load().ready if load else plain_calls.traced(runner)
+load = timed_calls.loader(kind, file, runner.inputs)
+ready = load().ready if load else timed_calls.traced(runner)
 ours = ready({runner.inputs[0].name: x})
 for _ in range(20):
     call(), ours()

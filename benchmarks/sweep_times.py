@@ -17,15 +17,15 @@ CALLS = 8
 MOST = 2.0
 _TIME = """
 import contextlib, json, sys, time
-from stethoscope.memory import allocation
+from stethoscope.memory import run_settings
 path, sizes, how = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3]
 if how != "pool":
-    allocation.give_back_at_once()
+    run_settings.give_back_at_once()
 import keras, numpy as np, tensorflow as tf
 model = keras.models.load_model(path, compile=False)
 run = tf.function(lambda *x: model(list(x) if len(x) > 1 else x[0], training=False), reduce_retracing=True)
 times = {}
-with allocation.keeping_freed() if how == "kept" else contextlib.nullcontext():
+with run_settings.keeping_freed() if how == "kept" else contextlib.nullcontext():
     for rows in sizes:
         feed = [tf.zeros((rows, *[size or 64 for size in one.shape[1:]]), one.dtype) for one in model.inputs]
         run(*feed)

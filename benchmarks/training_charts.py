@@ -12,13 +12,12 @@ from benchmarks import many_runs
 from benchmarks.benchmark import Benchmark, median
 from stethoscope.codec import answer_of
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.logs.event_folder import EventFolder
 from stethoscope.logs.runs.chart import View, pack
 from stethoscope.logs.runs.columns import write
-from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.runs.table import RunTable
 from stethoscope.logs.runs.window import window
-from stethoscope.tasks.read_runs import RunsRead
+from stethoscope.logs.tensorboard import EventFolder
+from stethoscope.tasks.read_runs import RunsRead, gather
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 RUNS, TAGS, POINTS = 1_000, 20, 1_000

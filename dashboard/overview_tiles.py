@@ -17,7 +17,7 @@ from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.store import Entry, store
 from stethoscope.studies.diagnosis.report import Report
 from stethoscope.studies.diagnosis.run import DIAGNOSIS
-from stethoscope.studies.lab.studies import studies
+from stethoscope.studies.study import studies
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture, Status
 

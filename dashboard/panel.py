@@ -16,7 +16,7 @@ from dashboard import escape, fragments, progress, render, rerun, session
 from dashboard.session import View
 from stethoscope.jobs import engine
 from stethoscope.jobs.protocol import JobState
-from stethoscope.studies.lab.studies import Kind, Study, studies
+from stethoscope.studies.study import Kind, Study, studies
 from stethoscope.types import Job
 
 R = TypeVar("R")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stethoscope.architecture.open_sizes import TRIED
-from stethoscope.data.feeds import dummy
-from stethoscope.data.feeds.dummy import FedInput
+from stethoscope.data import dummy
+from stethoscope.data.dummy import FedInput
 from stethoscope.data.preprocessing.preparation import Preparation, variable
 from stethoscope.types import Architecture, TensorSpec
 

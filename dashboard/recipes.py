@@ -9,7 +9,7 @@ from typing import Any
 from dashboard import recipe_inputs
 from dashboard.data import data_use
 from stethoscope.codec import partial_of
-from stethoscope.data.feeds.dummy import FedInput
+from stethoscope.data.dummy import FedInput
 from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import format_of

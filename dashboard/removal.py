@@ -7,7 +7,7 @@ import time
 from dashboard.deployment import drift_kept
 from stethoscope.jobs.store import Entry, store
 from stethoscope.settings import settings
-from stethoscope.studies.lab.studies import studies
+from stethoscope.studies.study import studies
 
 _DAY_S = 24 * 3_600.0
 

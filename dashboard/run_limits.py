@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import escape, words
-from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.batching import Batching
 from stethoscope.settings import settings
 from stethoscope.types import Architecture
 

@@ -9,7 +9,7 @@ from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
 from dashboard.data import data_use
 from stethoscope.studies.diagnosis.report import Report
 from stethoscope.studies.diagnosis.run import DIAGNOSIS
-from stethoscope.studies.lab.studies import studies
+from stethoscope.studies.study import studies
 from stethoscope.types import Architecture
 
 PAGE = {"title": "Diagnosis", "section": "Behaviour", "url_path": "diagnosis", "icon": ""}

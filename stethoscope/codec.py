@@ -1,11 +1,18 @@
-"""Between typed values and JSON: what workers send to their parent, and the shapes of the command line."""
+"""Between typed values and JSON: what workers send to their parent, and the shapes of the command line.
+
+JSON that somebody else wrote, read without trusting anything about the file.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import math
+import os
+import stat
 from collections.abc import Hashable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from stethoscope.errors import StethoscopeError
@@ -13,6 +20,7 @@ from stethoscope.types import JobResult
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
 
 SCHEMA_VERSION = 1
 T = TypeVar("T")
@@ -101,3 +109,26 @@ def plain(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item, depth + 1) for item in value]
     return str(value)
+
+
+MOST_BYTES = 256 << 20
+
+
+def read_json(path: Path, limit_bytes: int = MOST_BYTES) -> Mapping[str, Any] | None:
+    """Reads a JSON object that a worker wrote, trusting nothing about the file; None when it is not one.
+
+    The worker may have run hostile code: the name may be a link, a pipe or a terabyte.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > limit_bytes:
+            return None
+        try:
+            value = json.loads(stream.read(limit_bytes))
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None

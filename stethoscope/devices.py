@@ -5,6 +5,8 @@ question, answered by a worker (the job `devices`).
 
 Source: proc_meminfo(5): MemTotal, MemAvailable; Linux cgroup v2: memory.max, memory.current, cpu.max (v1:
 memory.limit_in_bytes, cpu.cfs_quota_us); NVML API reference, docs.nvidia.com/deploy/nvml-api.
+
+How many threads ONNX Runtime and LiteRT compute with in this process: chosen before a model is loaded.
 """
 
 from __future__ import annotations
@@ -290,3 +292,18 @@ def _gpu(pynvml: Any, index: int) -> Gpu:
 
 def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+DEFAULT = 2
+"""Where nothing is chosen: what a small machine has, and enough for one model among others."""
+_CHOSEN = [DEFAULT]
+
+
+def choose(number: int | None) -> None:
+    """Sets the threads of models that are loaded from now on; None for the default. Once per job, before the first."""
+    _CHOSEN[0] = number or DEFAULT
+
+
+def chosen() -> int:
+    """Threads within one operation."""
+    return _CHOSEN[0]

@@ -24,7 +24,7 @@ from stethoscope.discover import discover
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.studies.diagnosis.report import Report, Request
 from stethoscope.studies.diagnosis.run import Diagnosis
-from stethoscope.training.gathering.log_report import LogReport
+from stethoscope.tasks.examine_runs import LogReport
 from stethoscope.types import Budget, Job, ModelFile
 from tests.recorded import FOLDER, NotRecorded, RecordedEngine, content, recorded, recording_folder, source_of
 from tests.sources import PROJECT

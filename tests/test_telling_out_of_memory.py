@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stethoscope.out_of_memory import explain, mentions
+from stethoscope.framework_errors import explain, mentions
 
 MKL = "Operation received an exception:Status: {}, message: could not execute a primitive, in file mkl_matmul_op_fused.cc:306"
 

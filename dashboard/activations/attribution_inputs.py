@@ -11,7 +11,7 @@ from dashboard import escape, linked, session
 from dashboard.activations.activation_input import Input
 from stethoscope.activations.attributions import all_methods
 from stethoscope.activations.attributions.baselines import BASELINES
-from stethoscope.activations.attributions.grad_cam import candidates, default_layer
+from stethoscope.activations.attributions.gradients import candidates, default_layer
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 

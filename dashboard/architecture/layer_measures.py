@@ -17,7 +17,7 @@ from stethoscope.codec import partial_of
 from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.store import Entry
 from stethoscope.studies.diagnosis.run import DIAGNOSIS
-from stethoscope.studies.lab.studies import studies
+from stethoscope.studies.study import studies
 from stethoscope.types import Architecture
 
 TITLES = {

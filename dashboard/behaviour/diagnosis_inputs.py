@@ -16,7 +16,7 @@ from stethoscope.jobs import engine
 from stethoscope.settings import settings
 from stethoscope.studies.diagnosis import run
 from stethoscope.studies.diagnosis.report import Request
-from stethoscope.studies.lab.studies import studies
+from stethoscope.studies.study import studies
 from stethoscope.types import Architecture, ModelFile
 
 NONE = "No data"

@@ -12,7 +12,7 @@ from dashboard.behaviour import baseline_figure, finding_cards
 from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Finding, Severity
 from stethoscope.studies.diagnosis.report import Report, StageReport, unseen
-from stethoscope.studies.lab.studies import Study
+from stethoscope.studies.study import Study
 from stethoscope.types import Architecture, Status
 
 _MARKS = {"waiting": "○", "running": "◐", "done": "●", "skipped": "–", "failed": "✕"}

@@ -10,7 +10,7 @@ from dashboard import cards, escape, figures, render, words
 from dashboard.behaviour import evidence_figures
 from stethoscope.checks.findings import Curves, Line
 from stethoscope.codec import answer_of
-from stethoscope.evidence.baseline import OverfitEvidence
+from stethoscope.evidence.trials import OverfitEvidence
 from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks.overfit import OverfitTest
 from stethoscope.types import Status

@@ -9,9 +9,9 @@ import streamlit as st
 
 from dashboard import cards, escape, figures, outputs, render, tables, words
 from stethoscope.codec import partial_of
+from stethoscope.framework_errors import BatchInterval, ShortageReport, shortage_of
 from stethoscope.jobs import engine, shortage
 from stethoscope.jobs.protocol import JobState
-from stethoscope.out_of_memory import BatchInterval, ShortageReport, shortage_of
 from stethoscope.tasks.predict import Output, Prediction
 from stethoscope.types import JobResult, Status
 

@@ -8,8 +8,8 @@ from dashboard.session import View
 from stethoscope.jobs import engine
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.studies.lab.lowering import LOWERING, Lowering, LoweringRequest
-from stethoscope.studies.lab.studies import Cancelled, Publish, studies
+from stethoscope.studies.lowering import LOWERING, Lowering, LoweringRequest
+from stethoscope.studies.study import Cancelled, Publish, studies
 
 
 def button(view: View, batch_size: int, memory_bytes: int, *, disabled: bool) -> None:

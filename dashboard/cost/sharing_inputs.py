@@ -13,12 +13,12 @@ from dashboard.session import View
 from stethoscope.errors import BadSetting
 from stethoscope.jobs import engine
 from stethoscope.jobs.store import Entry
+from stethoscope.memory.lowering_report import TogetherReport
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.together_report import TogetherReport
 from stethoscope.settings import settings
 from stethoscope.sizes import parse_size
-from stethoscope.studies.lab.studies import Cancelled, Publish, studies
-from stethoscope.studies.lab.together import TOGETHER, Tenant, Together, TogetherRequest
+from stethoscope.studies.study import Cancelled, Publish, studies
+from stethoscope.studies.together import TOGETHER, Tenant, Together, TogetherRequest
 
 _MOST = 6
 

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import escape, figures, render, words
+from stethoscope.memory.lowering_report import ModelRun, TogetherReport
 from stethoscope.memory.sharing import Share
-from stethoscope.memory.together_report import ModelRun, TogetherReport
 
 _VERDICTS: Mapping[str, tuple[Literal["good", "bad", "careful", "plain"], str]] = {
     "fit": ("good", "They fit"),

@@ -11,9 +11,9 @@ from dashboard.data import data_use
 from dashboard.deployment import convert_figures, convert_kept, convert_targets
 from dashboard.session import View
 from stethoscope.codec import answer_of, partial_of
-from stethoscope.compare.conversion_differences import OutputDifference
 from stethoscope.compare.convert import all_converters
 from stethoscope.compare.convert.converter import Options
+from stethoscope.compare.convert.made_file import OutputDifference
 from stethoscope.jobs.protocol import JobState
 from stethoscope.tasks.convert import Conversion, OperatorsOfBoth
 

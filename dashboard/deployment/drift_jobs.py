@@ -12,7 +12,7 @@ from dashboard.session import View
 from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.settings import settings
-from stethoscope.studies.monitors.monitor import Monitor
+from stethoscope.studies.monitor import Monitor
 from stethoscope.types import Architecture, Budget, Job, ModelFile, WorkerKind
 
 KIND: Final = "drift"

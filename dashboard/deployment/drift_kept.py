@@ -12,9 +12,9 @@ from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import store
 from stethoscope.settings import settings
-from stethoscope.studies.monitors.kept_monitor import KeptMonitor
-from stethoscope.studies.monitors.kept_monitors import LONGEST_NAME, WITHOUT_MODEL, KeptMonitors
-from stethoscope.studies.monitors.monitor import checked_url
+from stethoscope.studies.kept_monitor import KeptMonitor
+from stethoscope.studies.kept_monitors import LONGEST_NAME, WITHOUT_MODEL, KeptMonitors
+from stethoscope.studies.monitor import checked_url
 
 PART, MONITORS, COMPARE = "part", "monitors", "compare"
 """Which part of the page is shown, in the address."""

@@ -17,8 +17,8 @@ from stethoscope.codec import partial_of
 from stethoscope.drift.report import DriftReport
 from stethoscope.errors import NotFound, StethoscopeError
 from stethoscope.jobs.protocol import JobState
-from stethoscope.studies.monitors.kept_monitor import KeptMonitor
-from stethoscope.studies.monitors.monitor import Monitor, MonitorRun
+from stethoscope.studies.kept_monitor import KeptMonitor
+from stethoscope.studies.monitor import Monitor, MonitorRun
 from stethoscope.types import Architecture
 
 _NEW = "new"

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
 from stethoscope.drift.settings import PSI_SMALL
-from stethoscope.studies.monitors.monitor import MonitorRun
+from stethoscope.studies.monitor import MonitorRun
 
 _LEAST_P = 1e-12
 """Smaller p-values are drawn here: below, they say nothing more."""

@@ -10,11 +10,11 @@ from dashboard import analysis, rerun
 from dashboard.data.data_use import DataUse
 from dashboard.panel import Panel
 from dashboard.session import View
-from stethoscope.compare.parity.recorded import Compared, comparison_job
 from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings
+from stethoscope.tasks.record import Compared, comparison_job
 from stethoscope.types import Architecture, Budget, Job
 
 KIND: Final = "compare"

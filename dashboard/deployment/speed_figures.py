@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
-from stethoscope.compare.latency.row import Row
+from stethoscope.compare.latency_row import Row
 
 COLOURS: Mapping[str, str] = {"TensorFlow": figures.ORANGE, "ONNX Runtime": figures.BLUE, "LiteRT": figures.GREEN}
 _ROW_PX, _HEAD_PX, _AXIS_PX = 27, 30, 96

@@ -12,7 +12,7 @@ from dashboard.data import data_use
 from dashboard.deployment import parity_others, speed_figures, speed_jobs, speed_table
 from dashboard.session import View
 from stethoscope.codec import partial_of
-from stethoscope.compare.latency.row import Row, TimedModel
+from stethoscope.compare.latency_row import Row, TimedModel
 from stethoscope.errors import NotFound
 from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import store

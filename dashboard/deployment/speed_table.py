@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard import escape, words
-from stethoscope.compare.latency.row import Row, TimedModel
+from stethoscope.compare.latency_row import Row, TimedModel
 from stethoscope.memory.call_styles import TITLES
 
 _NUMBERS = ("calls", "first_call_s", "p50_s", "p90_s", "p99_s", "mean_s", "rows_per_s", "peak_bytes")

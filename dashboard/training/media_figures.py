@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dashboard import escape, figures
-from stethoscope.logs.histogram_bins import binned, whole
+from stethoscope.tasks.read_media import binned, whole
 
 RIDGES = 40
 """Steps drawn as ridges; more would hide each other."""

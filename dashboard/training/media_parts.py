@@ -11,8 +11,7 @@ from dashboard import escape, figures, fragments, linked, session, words
 from dashboard.training import media_figures
 from dashboard.training.log_choice import LogView
 from dashboard.training.media_choice import Decoded, RunShown, choose, decoded
-from stethoscope.logs.histogram_bins import common_edges
-from stethoscope.tasks.read_media import MediaPoint
+from stethoscope.tasks.read_media import MediaPoint, common_edges
 
 BINS = 90
 _TRIMMED = 0.005

@@ -14,7 +14,7 @@ from dashboard.training.log_choice import LogView
 from stethoscope.checks.findings import Finding, Severity
 from stethoscope.codec import partial_of
 from stethoscope.jobs.protocol import JobState
-from stethoscope.training.gathering.log_report import LogReport
+from stethoscope.tasks.examine_runs import LogReport
 from stethoscope.types import JobResult, Status
 
 KIND = "examine_runs"

@@ -15,7 +15,7 @@ from stethoscope.codec import partial_of
 from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.logs.better import best_is_low
-from stethoscope.logs.dvc_versions import ChangeKind
+from stethoscope.logs.dvc_runs import ChangeKind
 from stethoscope.tasks.read_versions import DataVersions, NamedFingerprint, RepositoryState, StageState
 from stethoscope.types import Budget, Job, ModelFile, Status
 

@@ -16,7 +16,7 @@ from stethoscope.activations.reach import base, fed_by, known_layers
 from stethoscope.activations.reduced import GraphReductions, Layout, reduce_array
 from stethoscope.architecture.activations import FLAT_ENDS
 from stethoscope.architecture.endings import activation_behind
-from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.batching import Batching
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import Observable, Reducible, Reduction
 from stethoscope.models.formats import format_of

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from stethoscope.architecture import keras_work, operator_work
+from stethoscope.architecture import layer_work, operator_work
 from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.concrete_shapes import Call, concrete_shapes
+from stethoscope.architecture.layer_work import Given, Rule, Size, Unknown, Work, elements
 from stethoscope.architecture.open_sizes import Sizes
-from stethoscope.architecture.work import Given, Rule, Size, Unknown, Work, elements
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.keras_model.keras_operation_shapes import operation_key
 from stethoscope.models.formats.keras_model.keras_shapes import output_shapes
@@ -278,7 +278,7 @@ def _attention(given: Given) -> Work:
 
 
 RULES: dict[str, Rule] = {
-    **keras_work.RULES,
+    **layer_work.RULES,
     **dict.fromkeys(("lstm", "gru", "simplernn", "cudnnlstm", "cudnngru", "lstmv1", "gruv1"), _recurrent),
     **{f"convlstm{rank}d": _convolutional for rank in (1, 2, 3)},
     "rnn": _stack,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from stethoscope.architecture.activations import plain_type
-from stethoscope.architecture.keras_work import einsum_macs
+from stethoscope.architecture.layer_work import Given, Rule, Unknown, Work, einsum_macs, elements, per_element
 from stethoscope.architecture.windows import window_of
-from stethoscope.architecture.work import Given, Rule, Unknown, Work, elements, per_element
 
 
 def _fused(given: Given, elements_made: int) -> Work:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.siblings import Family, Setting, families
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.checks.fixes.fit_settings import SetBatchSize
+from stethoscope.checks.fixes.compile_and_fit import SetBatchSize
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _FOLD = 1.5

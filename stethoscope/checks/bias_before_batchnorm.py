@@ -13,11 +13,11 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import LINEAR
 from stethoscope.checks.check import Check
+from stethoscope.checks.curves.short_run import listed
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.layer_settings import RemoveBias
-from stethoscope.checks.judging.shown import listed
-from stethoscope.evidence.connections import MATRICES, activation_inside, units_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import MATRICES, activation_inside, units_of
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.targets import ClassWeights
-from stethoscope.data.profile.profiles import TargetProfile
+from stethoscope.checks.fixes.values import ClassWeights
+from stethoscope.data.study.profiles import TargetProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _RATIO, _STRONG = 10.0, 20.0

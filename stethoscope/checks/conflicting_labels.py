@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.duplicate_rows import roomy
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _NOTED, _MANY = 0.01, 0.2

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.checks.fixes.rows import DropFeatures
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _TABLE = 64

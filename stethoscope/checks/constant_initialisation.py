@@ -16,12 +16,11 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import initialiser_of
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, WILD_UPDATES, Check
+from stethoscope.checks.curves.short_run import learns_well, listed
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
-from stethoscope.checks.judging.shown import learns_well, listed
-from stethoscope.evidence.connections import MATRICES, RECURRENT, activation_inside, core_of, is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.model import WeightProfile
+from stethoscope.evidence.model import MATRICES, RECURRENT, WeightProfile, activation_inside, core_of, is_trainable
 from stethoscope.types import Layer
 
 _CONSTANT = ("zeros", "ones", "constant")

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SIGMOID
 from stethoscope.checks.check import Check
+from stethoscope.checks.curves.short_run import learns_nothing
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
-from stethoscope.checks.judging.shown import learns_nothing
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.model import OutputSummary

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Span, Table
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.runs import LoggedRun
+from stethoscope.evidence.training import LoggedRun
 
 _SHOWN = 20
 

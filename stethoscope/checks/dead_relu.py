@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import LEAKY_RELU, RELU
 from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, NOTHING_FITTED, Check
+from stethoscope.checks.curves.short_run import learns_nothing, learns_well, listed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
+from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 HALF = 0.5

@@ -22,13 +22,12 @@ from stethoscope.architecture.activations import (
     known,
 )
 from stethoscope.checks.check import Check
+from stethoscope.checks.curves.short_run import learns_well
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.layer_order import RemoveLayer
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.judging.shown import learns_well
-from stethoscope.evidence.connections import DROPPING, RESHAPING, activation_inside, core_of, units_of
+from stethoscope.checks.fixes.layers import RemoveLayer, ReplaceActivation
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import DROPPING, RESHAPING, activation_inside, core_of, units_of
 from stethoscope.types import Layer
 
 _LEFT_ALONE = (LINEAR.name, "", THRESHOLDED_RELU.name)

@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import LITTLE_LEARNED, Check
+from stethoscope.checks.curves.short_run import helped, learns_well
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.layer_order import MoveDropout
-from stethoscope.checks.judging.shown import helped, learns_well
-from stethoscope.evidence.connections import DROPPING, RESHAPING
+from stethoscope.checks.fixes.layers import MoveDropout
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import DROPPING, RESHAPING
 from stethoscope.types import Layer
 
 

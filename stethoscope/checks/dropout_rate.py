@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
+from stethoscope.checks.curves.short_run import helped, listed, weighed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.layer_settings import SetDropoutRate
-from stethoscope.checks.judging.shown import helped, listed, weighed
-from stethoscope.evidence.connections import DROPPING
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import DROPPING
 from stethoscope.types import Layer
 
 HIGH_RATE = 0.8

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.checks.fixes.rows import RemoveDuplicates
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _SHARE = 0.1

@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.layer_settings import SetVocabulary
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.types import Architecture, Layer
 

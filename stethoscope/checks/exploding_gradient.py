@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import UNSTEADY_LOSS, Check
-from stethoscope.checks.curves.layer_signals import growth, kernel_layers
-from stethoscope.checks.curves.pictures import by_layer, losses
+from stethoscope.checks.curves.log_pictures import by_layer, losses
 from stethoscope.checks.curves.remedies import broke
 from stethoscope.checks.curves.shapes import finite, runs_away
+from stethoscope.checks.curves.short_run import growth, kernel_layers
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.compile_settings import ClipGradients, SetLearningRate
+from stethoscope.checks.fixes.compile_and_fit import ClipGradients, SetLearningRate
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.evidence.blocking import median_norm
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence
+from stethoscope.evidence.trials import median_norm
 
 _RATIO = 70.0
 

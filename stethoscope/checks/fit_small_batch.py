@@ -14,16 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import LITTLE_LEARNED, Check
-from stethoscope.checks.curves.layer_signals import blocked_fault
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.curves.short_run import blocked_fault
 from stethoscope.checks.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.layer_settings import SetInitialiser, Unfreeze
-from stethoscope.evidence.baseline import OverfitEvidence
-from stethoscope.evidence.blocking import DEAD, FROZEN, GRADIENT_VANISHES
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.trials import DEAD, FROZEN, GRADIENT_VANISHES, OverfitEvidence
 
 _LEAST_STEPS = 100
 """Fewer say nothing: most networks need some hundred steps even for a few rows."""

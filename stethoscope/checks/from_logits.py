@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import PROBABILITIES
 from stethoscope.architecture.losses import PROBABILITY_LOSSES
 from stethoscope.checks.check import LITTLE_LEARNED, Check
+from stethoscope.checks.curves.short_run import learns_nothing
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.compile_settings import ReplaceLoss
-from stethoscope.checks.judging.shown import learns_nothing
+from stethoscope.checks.fixes.compile_and_fit import ReplaceLoss
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import LITTLE_LEARNED, Check
+from stethoscope.checks.curves.short_run import helped, learns_nothing, learns_well, listed
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.layer_settings import Unfreeze
-from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
-from stethoscope.evidence.connections import is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import is_trainable
 from stethoscope.types import Layer
 
 

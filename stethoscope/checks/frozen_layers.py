@@ -15,11 +15,11 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import initialiser_of
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
+from stethoscope.checks.curves.short_run import helped, learns_nothing, learns_well, listed
 from stethoscope.checks.findings import Bars, Fault, Finding, Severity
 from stethoscope.checks.fixes.layer_settings import Unfreeze
-from stethoscope.checks.judging.shown import helped, learns_nothing, learns_well, listed
-from stethoscope.evidence.connections import MATRICES, RECURRENT, core_of, is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import MATRICES, RECURRENT, core_of, is_trainable
 from stethoscope.models.formats import format_of
 from stethoscope.types import Layer
 

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import PROBABILITY_LOSSES
 from stethoscope.checks.check import Check
+from stethoscope.checks.curves.short_run import learns_well
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.scaling import ScaleInputs
-from stethoscope.checks.judging.shown import learns_well
+from stethoscope.checks.fixes.values import ScaleInputs
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 TOO_HIGH, TOO_LOW, FAR = 3.0, 1 / 3, 10.0

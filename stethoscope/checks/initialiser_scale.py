@@ -16,12 +16,11 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import configured_variance, initialiser_of, is_scaled
 from stethoscope.checks.check import LITTLE_LEARNED, NOTHING_FITTED, UNSTEADY_LOSS, WILD_UPDATES, Check
+from stethoscope.checks.curves.short_run import helped, learns_well, listed, weighed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
-from stethoscope.checks.judging.shown import helped, learns_well, listed, weighed
-from stethoscope.evidence.connections import activation_inside, is_trainable
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.model import WeightProfile
+from stethoscope.evidence.model import WeightProfile, activation_inside, is_trainable
 from stethoscope.types import Layer
 
 FACTOR = 10.0

@@ -21,10 +21,9 @@ from stethoscope.checks.curves.remedies import Judgement, judge
 from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.fixes.scaling import ScaleInputs
+from stethoscope.checks.fixes.values import ScaleInputs, ScaleTargets
 from stethoscope.checks.rescaled_twice import doubly_scaled
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.evidence.input_route import UNEVEN, InputRoute, Scale, input_route, scale_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -16,8 +16,7 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.layer_settings import SetInputShape
 from stethoscope.checks.judging.contract import as_shape, fits
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -16,11 +16,11 @@ from stethoscope.architecture.activations import SIGMOID
 from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, ROW_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.compile_settings import ReplaceLoss
+from stethoscope.checks.fixes.compile_and_fit import ReplaceLoss
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.targets import EncodeLabels
+from stethoscope.checks.fixes.values import EncodeLabels
 from stethoscope.checks.judging.contract import as_shape, one_per_row, scaled_factor, two_valued_rows, two_values
-from stethoscope.data.profile.profiles import TargetProfile
+from stethoscope.data.study.profiles import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

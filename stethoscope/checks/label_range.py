@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from stethoscope.architecture.losses import SPARSE_LOSSES
 from stethoscope.checks.check import NOTHING_FITTED, Check
 from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.targets import EncodeLabels
+from stethoscope.checks.fixes.values import EncodeLabels
 from stethoscope.checks.judging.contract import one_per_row, values_of
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -16,14 +16,13 @@ from collections.abc import Iterator
 from stethoscope.architecture.losses import REGRESSION_LOSSES
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.targets import ReshapeTargets
+from stethoscope.checks.fixes.fix import Advice, Fix
+from stethoscope.checks.fixes.values import ReshapeTargets
 from stethoscope.checks.judging.contract import as_shape, fits, one_per_row, wanted_shapes
 from stethoscope.checks.judging.loss_clash import loss_clash
-from stethoscope.evidence.connections import core_of
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import core_of
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:

@@ -21,9 +21,9 @@ from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.remedies import usual_rate
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _TINY = 2e-5
 """The largest rate of a log that is called too small whatever the optimizer: 50 times below Adam's default."""

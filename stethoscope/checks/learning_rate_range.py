@@ -15,9 +15,9 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.losses import snake
 from stethoscope.checks.check import BADLY_TRAINED, UNSTEADY_LOSS, WILD_UPDATES, Check
+from stethoscope.checks.curves.short_run import helped, learns_nothing
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.checks.judging.shown import helped, learns_nothing
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _RANGES = {

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.siblings import Family, Setting, families
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _FOLD, _LOST = 1.5, 0.2

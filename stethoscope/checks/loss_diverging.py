@@ -13,17 +13,15 @@ import itertools
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_pictures import curve, losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import LogShape, learned_share, shape_of, smoothed
-from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import CLEARLY_WORKS, NOTHING_LEARNED
 from stethoscope.checks.curves.shapes import end_level, finite, runs_away, slope, start_level
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _ADVICE = "Divide the learning rate by 10, and scale inputs and targets to a mean of 0 and a deviation of 1."
 _LEFT = 0.5

@@ -13,17 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.layer_signals import blocked_fault
-from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_pictures import curve, losses_of, span
 from stethoscope.checks.curves.log_shape import falls_steadily, learned_share, learns_nothing, shape_of
-from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import NOTHING_LEARNED
 from stethoscope.checks.curves.shapes import end_level, finite, is_flat, start_level
+from stethoscope.checks.curves.short_run import blocked_fault
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import skill_over
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _LEAST_POINTS = 10
 _MOVES = 0.01

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import SOFTMAX
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Table
-from stethoscope.checks.fixes.compile_settings import ReplaceLoss
+from stethoscope.checks.fixes.compile_and_fit import ReplaceLoss
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.output_layers import ReplaceHead
+from stethoscope.checks.fixes.layers import ReplaceHead
 from stethoscope.checks.judging.contract import Belonging, belonging
 from stethoscope.checks.judging.loss_clash import loss_clash
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -22,11 +22,10 @@ from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import LogShape, shape_of
 from stethoscope.checks.curves.shapes import runs_away
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity, Span
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.fit_settings import SetShuffle
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.compile_and_fit import SetShuffle
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _RAISED = 1.5
 _STAYS = 3

@@ -17,9 +17,8 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_pictures import curve, losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import LogShape, learned_share, shape_of
-from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import GOOD_SKILL, remedies
 from stethoscope.checks.curves.shapes import (
     Swings,
@@ -33,12 +32,10 @@ from stethoscope.checks.curves.shapes import (
     swings,
 )
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.checks.fixes.fit_settings import SetBatchSize
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.compile_and_fit import SetBatchSize, SetLearningRate
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _LEAST_POINTS = 8
 _AMPLITUDE = 0.1

@@ -20,9 +20,9 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import LogShape, shape_of, smoothed
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _LEAST_POINTS = 8
 _DEAD = 0.01

@@ -17,17 +17,15 @@ from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.jumps import jumps
-from stethoscope.checks.curves.log_pictures import higher_rate, losses_of, span
+from stethoscope.checks.curves.log_pictures import curve, higher_rate, losses_of, span
 from stethoscope.checks.curves.log_shape import LogShape, evenness, fall_within, falls_steadily, learned_share, shape_of
-from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import CLEARLY_WORKS
 from stethoscope.checks.curves.shapes import end_level, fall, finite, is_flat, start_level, still_falling
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _LEAST_POINTS = 8
 _LEAST_OF_A_LOG = 6

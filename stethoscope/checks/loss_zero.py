@@ -12,16 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_pictures import curve, losses_of, span
 from stethoscope.checks.curves.log_shape import shape_of
-from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import NOTHING_LEARNED, base_skill
 from stethoscope.checks.curves.shapes import finite
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.better import is_share
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _ZERO = 1e-6
 """Below what a 32-bit cross-entropy can still tell from 0."""

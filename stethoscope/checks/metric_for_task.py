@@ -16,7 +16,7 @@ from stethoscope.architecture.activations import LINEAR, SIGMOID
 from stethoscope.architecture.losses import SPARSE_LOSSES
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.compile_settings import SetMetrics
+from stethoscope.checks.fixes.compile_and_fit import SetMetrics
 from stethoscope.checks.judging.contract import classes_of, one_per_row, scaled_factor, two_values
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
+from stethoscope.checks.curves.short_run import learns_well
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.layer_order import AddFlatten
-from stethoscope.checks.judging.shown import learns_well
-from stethoscope.evidence.connections import DROPPING, RECURRENT, RESHAPING, core_of
+from stethoscope.checks.fixes.layers import AddFlatten
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import DROPPING, RECURRENT, RESHAPING, core_of
 from stethoscope.types import Shape
 
 _SILENT = ("mean_squared_error", "mean_absolute_error", "huber", "log_cosh", "binary_crossentropy")

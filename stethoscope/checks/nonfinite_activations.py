@@ -14,10 +14,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import NOTHING_FITTED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.evidence.connections import MATRICES, RECURRENT
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.model import LayerActivation
+from stethoscope.evidence.model import MATRICES, RECURRENT, LayerActivation
 
 _PLAIN = (
     *MATRICES,

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import NOTHING_FITTED, UNSTEADY_LOSS, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.fill_missing import FillMissing
-from stethoscope.checks.fixes.rows import DropRows
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.checks.fixes.rows import DropRows, FillMissing
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _FEW_ROWS = 0.05

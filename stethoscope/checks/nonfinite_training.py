@@ -16,19 +16,17 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import IDLE_WEIGHTS, NOTHING_FITTED, WILD_UPDATES, Check
 from stethoscope.checks.curves.jumps import first_break, rises_before
-from stethoscope.checks.curves.log_pictures import losses_of, lower_rate, span
+from stethoscope.checks.curves.log_pictures import losses, losses_of, lower_rate, span
 from stethoscope.checks.curves.log_shape import shape_of
-from stethoscope.checks.curves.pictures import losses
 from stethoscope.checks.curves.remedies import base_skill
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.compile_settings import ClipGradients, SetLearningRate
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.compile_and_fit import ClipGradients, SetLearningRate
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.rows import DropRows
-from stethoscope.data.profile.profiles import DataEvidence
+from stethoscope.data.study.profiles import DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import RunCurve, TrainingEvidence
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _GREW = 10.0
 """A loss that has grown this much over its start before it breaks was on its way there."""

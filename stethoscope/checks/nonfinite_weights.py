@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import NOTHING_FITTED, Check
+from stethoscope.checks.curves.short_run import listed
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.judging.shown import listed
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _SNIPPET = """model.load_weights("last_good.weights.h5")  # a checkpoint from before the loss was nan

@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stethoscope.checks.check import Check
+from stethoscope.checks.curves.short_run import learns_nothing, listed
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
-from stethoscope.checks.judging.shown import learns_nothing, listed
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _IDLE = 1e-6

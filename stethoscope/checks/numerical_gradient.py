@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import IDLE_WEIGHTS, Check
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import GradientError
 

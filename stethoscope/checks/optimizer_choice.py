@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding
-from stethoscope.checks.fixes.compile_settings import ReplaceOptimizer
+from stethoscope.checks.fixes.compile_and_fit import ReplaceOptimizer
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 

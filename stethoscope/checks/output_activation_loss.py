@@ -36,10 +36,10 @@ from stethoscope.architecture.losses import (
     SPARSE_LOSSES,
 )
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, UNSTEADY_LOSS, Check
+from stethoscope.checks.curves.short_run import learns_nothing
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
+from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.checks.judging.contract import belonging, signed_labels, two_values, weighed
-from stethoscope.checks.judging.shown import learns_nothing
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -16,14 +16,13 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import FLAT_ENDS, RELU, SIGMOID, SOFTMAX, SQUASHING
 from stethoscope.checks.check import IDLE_WEIGHTS, NOTHING_FITTED, Check
+from stethoscope.checks.curves.short_run import weighed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
-from stethoscope.checks.fixes.output_layers import SetOutputBias
-from stethoscope.checks.judging.shown import weighed
-from stethoscope.evidence.connections import activation_inside
+from stethoscope.checks.fixes.layers import SetOutputBias
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.model import WeightProfile
+from stethoscope.evidence.model import WeightProfile, activation_inside
 
 _FLAT = 5.0
 _IMBALANCE = 10.0

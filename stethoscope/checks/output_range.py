@@ -17,15 +17,14 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import CAN_DIE, LINEAR, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, NOTHING_FITTED, Check
+from stethoscope.checks.curves.short_run import learns_nothing
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.fixes.scaling import ScaleInputs
+from stethoscope.checks.fixes.layers import ReplaceActivation
+from stethoscope.checks.fixes.values import ScaleInputs, ScaleTargets
 from stethoscope.checks.judging.contract import as_shape, reach, weighed
-from stethoscope.checks.judging.shown import learns_nothing
-from stethoscope.data.profile.profiles import ArrayProfile, TargetProfile
+from stethoscope.data.study.profiles import ArrayProfile, TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -19,7 +19,7 @@ from stethoscope.architecture.activations import LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES, REGRESSION_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Number, Severity, Table
-from stethoscope.checks.fixes.output_layers import ReplaceHead
+from stethoscope.checks.fixes.layers import ReplaceHead
 from stethoscope.checks.judging.contract import Belonging, as_shape, belonging, classes_of, one_per_row, values_of
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

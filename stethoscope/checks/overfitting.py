@@ -14,14 +14,13 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
+from stethoscope.checks.curves.log_pictures import curve, losses_of, scores_of, span
 from stethoscope.checks.curves.log_shape import Pair, shape_of
-from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.remedies import GOOD_SKILL
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.add_regularisation import AddRegularisation
+from stethoscope.checks.fixes.layer_settings import AddRegularisation
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _GAP, _LARGE_GAP = 0.15, 0.3
 _CHANCE = 0.05

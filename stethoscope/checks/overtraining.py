@@ -14,15 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.log_pictures import losses_of, span
+from stethoscope.checks.curves.log_pictures import curve, losses_of, span
 from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
-from stethoscope.checks.curves.pictures import curve
 from stethoscope.checks.curves.shapes import Turn, end_level, finite, slope, turning_point
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.fit_settings import EarlyStopping
+from stethoscope.checks.fixes.compile_and_fit import EarlyStopping
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.logs.better import is_share
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _RISE = 0.25
 """Share of the depth reached that the validation loss must lose again."""

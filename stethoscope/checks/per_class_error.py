@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
-from stethoscope.checks.fixes.targets import ClassWeights
+from stethoscope.checks.fixes.values import ClassWeights
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _NEVER, _OTHERS = 0.1, 0.6

@@ -18,11 +18,11 @@ from stethoscope.architecture.activations import GATES, LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.endings import activation_name
 from stethoscope.architecture.losses import initialiser_of, snake
 from stethoscope.checks.check import NOTHING_FITTED, UNSTEADY_LOSS, WILD_UPDATES, Check
+from stethoscope.checks.curves.short_run import weighed
 from stethoscope.checks.findings import Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.judging.shown import weighed
-from stethoscope.evidence.connections import core_of, units_of
+from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import core_of, units_of
 from stethoscope.types import Layer
 
 

@@ -18,8 +18,8 @@ from typing import Literal
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
 from stethoscope.checks.findings import Fault, Finding, Histogram, Number, Severity
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scaling import ScaleInputs
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.checks.fixes.values import ScaleInputs
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.evidence.input_route import InputRoute, input_route
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -17,9 +17,9 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import Restart
+from stethoscope.logs.curves import Restart
 
 _NOISE = 2.0
 _LOST = 0.3

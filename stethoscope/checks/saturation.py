@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import IDLE_WEIGHTS, NOTHING_FITTED, Check
+from stethoscope.checks.curves.short_run import learns_nothing, learns_well, listed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
-from stethoscope.checks.fixes.scaling import ScaleInputs
-from stethoscope.checks.judging.shown import learns_nothing, learns_well, listed
+from stethoscope.checks.fixes.values import ScaleInputs
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 HALF = 0.5

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _TESTS = ("save-reload-outputs", "save-reload-weights")

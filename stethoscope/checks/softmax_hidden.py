@@ -14,11 +14,12 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import ACTIVATION_LAYERS, RELU, SOFTMAX
 from stethoscope.checks.check import BADLY_TRAINED, Check
+from stethoscope.checks.curves.short_run import listed, weighed
 from stethoscope.checks.findings import Fault, Finding, Table
 from stethoscope.checks.fixes.combined import Combined
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.judging.shown import listed, weighed
-from stethoscope.evidence.connections import (
+from stethoscope.checks.fixes.layers import ReplaceActivation
+from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import (
     AVERAGING,
     DROPPING,
     MATRICES,
@@ -29,7 +30,6 @@ from stethoscope.evidence.connections import (
     core_of,
     units_of,
 )
-from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.types import Layer
 
 _PASSING = (*DROPPING, *RESHAPING, *AVERAGING, *MAXIMUM, "BatchNormalization")

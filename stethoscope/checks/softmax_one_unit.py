@@ -17,7 +17,7 @@ from stethoscope.architecture.losses import BINARY_LOSSES, CLASSIFICATION_LOSSES
 from stethoscope.checks.check import BADLY_TRAINED, IDLE_WEIGHTS, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead
+from stethoscope.checks.fixes.layers import ReplaceActivation, ReplaceHead
 from stethoscope.checks.judging.contract import belonging, classes_of
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet

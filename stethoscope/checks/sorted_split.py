@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
-from stethoscope.checks.fixes.fit_settings import SetShuffle
+from stethoscope.checks.fixes.compile_and_fit import SetShuffle
 from stethoscope.checks.fixes.rows import ShuffleBeforeSplit
-from stethoscope.data.profile.profiles import TargetProfile
+from stethoscope.data.study.profiles import TargetProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence
 

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, EvidenceItem, Fault, Finding, Mark, Number, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
+from stethoscope.checks.fixes.fix import Advice
+from stethoscope.data.study.profiles import ArrayProfile, DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _FOLD, _MANY_FOLD = 5.0, 20.0

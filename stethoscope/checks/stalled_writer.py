@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, span
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _LEAST_POINTS = 6
 _MISSING = 4.0

@@ -19,15 +19,13 @@ from stethoscope.architecture.activations import LEAKY_RELU, RELU
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of
 from stethoscope.checks.curves.log_shape import learns_nothing, shape_of
+from stethoscope.checks.curves.short_run import listed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity, Span
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.judging.shown import listed
+from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence, LayerMeasure
-from stethoscope.logs.evidence.tags import DEAD_FRACTION, GRADIENT_NORM, SATURATED_FRACTION
+from stethoscope.logs.curves import DEAD_FRACTION, GRADIENT_NORM, SATURATED_FRACTION, CurveEvidence, LayerMeasure
 
 NEARLY_ALL = 0.95
 _LEAST_LOOKS = 6

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
 from stethoscope.checks.fixes.rows import DropFeatures
-from stethoscope.data.profile.profiles import DataEvidence, TargetProfile
+from stethoscope.data.study.profiles import DataEvidence, TargetProfile
 from stethoscope.evidence.input_route import input_route
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

@@ -22,8 +22,7 @@ from stethoscope.checks.curves.remedies import judge
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Histogram, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.fixes.scaling import ScaleInputs
+from stethoscope.checks.fixes.values import ScaleInputs, ScaleTargets
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 

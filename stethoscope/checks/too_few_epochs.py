@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.settings import wrong_setting
 from stethoscope.checks.findings import Fault, Finding
-from stethoscope.checks.fixes.fit_settings import SetEpochs
+from stethoscope.checks.fixes.compile_and_fit import SetEpochs
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.model import BehaviourTest
 

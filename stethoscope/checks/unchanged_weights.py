@@ -13,21 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.pictures import by_layer
+from stethoscope.checks.curves.log_pictures import by_layer
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.evidence.blocking import (
-    DEAD,
-    FROZEN,
-    GRADIENT_ZERO,
-    SATURATED,
-    BlockedLayer,
-    gravest_first,
-    median_norm,
-)
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import LayerTraining
+from stethoscope.evidence.trials import DEAD, FROZEN, GRADIENT_ZERO, SATURATED, BlockedLayer, gravest_first, median_norm
 
 _TOLERANCE = 1e-5
 _LEAST_STEPS = 3

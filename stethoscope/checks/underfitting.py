@@ -18,17 +18,16 @@ from collections.abc import Iterator
 from stethoscope.architecture.activations import RELU
 from stethoscope.checks.check import LITTLE_LEARNED, NOTHING_FITTED, Check
 from stethoscope.checks.curves.jumps import jumps
-from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
+from stethoscope.checks.curves.log_pictures import gain_numbers, gains, losses, losses_of, scores_of, span
 from stethoscope.checks.curves.log_shape import LogShape, falls_steadily, learns_nothing, shape_of
-from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
 from stethoscope.checks.curves.remedies import GOOD_SKILL, LEAST_GAIN, base_skill, best, broke, remedies
 from stethoscope.checks.curves.settings import falls_at_the_end
 from stethoscope.checks.curves.shapes import end_level
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.layer_order import AddHiddenLayer
+from stethoscope.checks.fixes.fix import Advice
+from stethoscope.checks.fixes.layers import AddHiddenLayer
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _CLEARLY_BETTER = 1.25
 _UNITS = 32

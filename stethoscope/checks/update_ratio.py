@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
-from stethoscope.checks.curves.layer_signals import kernel_layers, median_update
-from stethoscope.checks.curves.pictures import by_layer
+from stethoscope.checks.curves.log_pictures import by_layer
 from stethoscope.checks.curves.remedies import CLEARLY_WORKS, NOTHING_LEARNED, base_skill, usual_rate
+from stethoscope.checks.curves.short_run import kernel_layers, median_update
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.evidence.blocking import median_norm
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.trials import median_norm
 
 _LARGEST, _SMALLEST = 10.0, 1e-8
 _SOME_GRADIENT = 1e-7

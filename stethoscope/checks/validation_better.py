@@ -21,7 +21,7 @@ from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import losses_of, scores_of, span
 from stethoscope.checks.curves.log_shape import LogShape, shape_of
 from stethoscope.checks.findings import Fault, Finding, Number, Severity
-from stethoscope.checks.fixes.advice import Advice
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
 _LEAST_POINTS = 5

@@ -15,16 +15,16 @@ from collections.abc import Iterator, Sequence
 
 from stethoscope.architecture.activations import RELU
 from stethoscope.checks.check import BADLY_TRAINED, Check
-from stethoscope.checks.curves.layer_signals import kernel_layers, squashing_hidden
-from stethoscope.checks.curves.pictures import by_layer, gain_numbers
+from stethoscope.checks.curves.log_pictures import by_layer, gain_numbers
 from stethoscope.checks.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
+from stethoscope.checks.curves.short_run import kernel_layers, squashing_hidden
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.evidence.blocking import GRADIENT_VANISHES, GRADIENT_ZERO, VANISHED, median_norm, weakest_in_run
+from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import LayerTraining
+from stethoscope.evidence.trials import GRADIENT_VANISHES, GRADIENT_ZERO, VANISHED, median_norm, weakest_in_run
 
 _WEAKENED = 0.25
 """The most one sigmoid lets through; with ReLU shown to help, this much loss on the way is explanation enough."""

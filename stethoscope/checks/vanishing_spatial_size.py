@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
+from stethoscope.checks.curves.short_run import learns_well, listed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Severity
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.layer_order import RemoveLayer
 from stethoscope.checks.fixes.layer_settings import SetPadding
-from stethoscope.checks.judging.shown import learns_well, listed
-from stethoscope.evidence.connections import DROPPING, Connections
+from stethoscope.checks.fixes.layers import RemoveLayer
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.model import DROPPING, Connections
 from stethoscope.types import Layer
 
 _WINDOWS = ("Conv1D", "Conv2D", "Conv3D", "SeparableConv1D", "SeparableConv2D", "DepthwiseConv1D", "DepthwiseConv2D")

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import Check
 from stethoscope.checks.findings import Bars, Fault, Finding, Severity, Table
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.evidence.baseline import BaselineEvidence
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.evidence.trials import BaselineEvidence
 
 _FAR, _APART, _NOTED = 0.2, 0.1, 0.02
 _ROWS = 30

@@ -82,7 +82,7 @@ def activations(
         if as_json:
             print_json(value)
         elif answer is not None:
-            from stethoscope.cli.text_activations import layer_activations
+            from stethoscope.cli.text import layer_activations
 
             layer_activations(answer, out)
         exit_for(result)

@@ -17,7 +17,7 @@ import typer
 from stethoscope.checks.findings import Severity
 from stethoscope.codec import SCHEMA_VERSION, answer_of, partial_of, plain
 from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
-from stethoscope.out_of_memory import shortage_of
+from stethoscope.framework_errors import shortage_of
 from stethoscope.types import JobResult, Status
 
 T = TypeVar("T")

@@ -246,10 +246,10 @@ def plan(
         if not really_run:
             cli_plan.write(value, as_json)
             return
-        from stethoscope.cli import plan_run as cli_plan_run
+        from stethoscope.cli import plan as cli_plan_run
 
         card = asked.device.usable_bytes
-        report = cli_plan_run.run(
+        report = cli_plan_run.run_together(
             models, card, batch_size, exceed=exceed, seconds=run_time, trusted=trust, timeout_s=timeout
         )
         cli_plan.write({**value, "run": plain(report)}, as_json)

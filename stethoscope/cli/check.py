@@ -107,9 +107,9 @@ def write_files(report: Report, html: Path | None, sarif: Path | None) -> None:
     Raises:
         StethoscopeError: a file cannot be written.
     """
-    from stethoscope.studies.report import html_report, sarif_report
+    from stethoscope.studies.diagnosis import report_files
 
-    for path, render in ((html, html_report.render), (sarif, sarif_report.render)):
+    for path, render in ((html, report_files.as_html), (sarif, report_files.as_sarif)):
         if path is not None:
             with writing(path):
                 path.write_text(render(report), encoding="utf-8")

@@ -85,7 +85,7 @@ def compare(
             params["batch_size"] = batch_size
         params |= cli_run.data_params(prepare, target)
         results = _run(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
-        from stethoscope.cli import text_compare as cli_text_compare
+        from stethoscope.cli import text_comparisons as cli_text_compare
         from stethoscope.compare.parity.comparison import Comparison
 
         compared = [partial_of(result, Comparison) for result in results]
@@ -115,7 +115,7 @@ def _run(
     first: Path, others: Sequence[_Other], data: Path | None, params: Mapping[str, Any], limits: Budget
 ) -> list[JobResult]:
     """The comparisons, in order; one whose model cannot be described ends as that did."""
-    from stethoscope.compare.parity.recorded import Compared, comparison_job
+    from stethoscope.tasks.record import Compared, comparison_job
 
     files = cli_run.input_files(first, data)
     rows = files.pop("data", None)

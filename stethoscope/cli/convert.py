@@ -99,7 +99,7 @@ def convert(
             result, left = cli_run.model_job(
                 "convert", model, data, params, cli_run.budget(memory_limit, timeout), Path(folder), "tensorflow"
             )
-            from stethoscope.cli import text_convert as cli_text_convert
+            from stethoscope.cli import text_comparisons as cli_text_convert
             from stethoscope.tasks.convert import Conversion
 
             conversion = partial_of(result, Conversion)

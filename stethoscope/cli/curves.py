@@ -28,7 +28,7 @@ from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.types import Job, JobResult, ModelFile, Status
 
 if TYPE_CHECKING:
-    from stethoscope.training.gathering.log_report import LogReport
+    from stethoscope.tasks.examine_runs import LogReport
 
 FOUND = 1
 """Exit code when there is a finding at or above `--fail-on`."""
@@ -69,13 +69,13 @@ def curves(
                 if as_json:
                     print_json(summary(result) | {"runs": [], "findings": []})
                 exit_for(result)
-            from stethoscope.training.gathering.log_report import LogReport
+            from stethoscope.tasks.examine_runs import LogReport
 
             report = answer_of(result, LogReport)
         if as_json:
             print_json(plain(report))
         else:
-            from stethoscope.cli.text_curves import tables
+            from stethoscope.cli.text import tables
 
             tables(report, csv)
         if any(finding.severity >= level for finding in report.findings):
@@ -109,7 +109,7 @@ def _from_server(url: str, run: str, tag: str, csv: Path | None) -> LogReport:
     from stethoscope.logs.bounded_json import JsonServer
     from stethoscope.logs.mlflow_server import MlflowServer
     from stethoscope.logs.runs.export import write_points
-    from stethoscope.training.gathering.log_report import examine_runs
+    from stethoscope.tasks.examine_runs import examine_runs
 
     with cli_run.progress_line() as say:
         say(f"asking {url}")

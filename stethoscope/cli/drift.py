@@ -77,7 +77,7 @@ def drift(
     with failing_well():
         from stethoscope.drift.report import DriftReport
         from stethoscope.drift.settings import DriftSettings
-        from stethoscope.studies.monitors.monitor import Monitor, checked_url, history_path, post, remember
+        from stethoscope.studies.monitor import Monitor, checked_url, history_path, post, remember
 
         if monitor is not None:
             asked = Monitor.load(monitor)
@@ -137,7 +137,7 @@ def drift(
         if as_json:
             print_json(value | done)
         elif result.status is Status.OK and report is not None:
-            from stethoscope.cli.text_drift import drift as for_people
+            from stethoscope.cli.text_comparisons import drift as for_people
 
             for_people(report, done.get("monitor", ""), done.get("history", ""))
         exit_for(result)

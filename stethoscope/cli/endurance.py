@@ -81,7 +81,7 @@ def endurance(
             if as_json:
                 print_json(found.to_json())
             else:
-                from stethoscope.cli import text_endurance as cli_text_endurance
+                from stethoscope.cli import cost as cli_text_endurance
 
                 cli_text_endurance.lowering(found)
             exit_for_status(found.status, found.reason)
@@ -106,7 +106,7 @@ def endurance(
         if as_json:
             print_json(answer(results))
         else:
-            from stethoscope.cli import text_endurance as cli_text_endurance
+            from stethoscope.cli import cost as cli_text_endurance
 
             cli_text_endurance.endurance(results, reports)
         exit_for(worst(results))

@@ -75,7 +75,7 @@ def latency(
                 | known(result, Latencies)
             )
         else:
-            from stethoscope.cli.text_latency import latencies
+            from stethoscope.cli.cost import latencies
 
             latencies(result)
         exit_for(result)

@@ -136,7 +136,7 @@ def advised(
     Raises:
         UnreadableFile: a file is not there.
     """
-    from stethoscope.studies.lab.lowering import Lowering, LoweringRequest
+    from stethoscope.studies.lowering import Lowering, LoweringRequest
 
     files = cli_run.input_files(model, data)
     limits = cli_run.budget(memory_limit, timeout_s)

@@ -95,7 +95,7 @@ def sweep(
         if not chosen:
             raise BadSetting("--call: expected at least one call style, for example function.")
         if estimate_only:
-            from stethoscope.cli import estimate as cli_estimate
+            from stethoscope.cli import cost as cli_estimate
 
             guesses = cli_estimate.estimated(
                 model, data, cli_run.data_params(prepare, target), chosen, rows, lengths, budget, trust=trust
@@ -103,7 +103,7 @@ def sweep(
             print_json(cli_estimate.answer(guesses)) if as_json else cli_estimate.show(guesses)
             exit_for(worst(guesses))
             return
-        from stethoscope.studies.lab.checked_sweep import as_checked
+        from stethoscope.studies.lowering import as_checked
 
         with cli_run.interruptible() as stopped:
             for settings in chosen:
@@ -137,7 +137,7 @@ def sweep(
         if as_json:
             print_json(answer(results) | ({} if advice is None else {"advice": advice.to_json()}))
         else:
-            from stethoscope.cli import text_sweep as cli_text_sweep
+            from stethoscope.cli import cost as cli_text_sweep
 
             cli_text_sweep.sweep(results, advice)
         exit_for(worst(results))

@@ -1,7 +1,13 @@
-"""What the commands print for people: short, with units; `--json` is for programs."""
+"""What the commands print for people: short, with units; `--json` is for programs.
+
+What `stethoscope activations` prints for people.
+
+What `curves` prints for people: runs and tags, how whole the files are, then what is wrong.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,11 +16,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stethoscope.activations.study import LayerActivations
+from stethoscope.checks.findings import Severity
+from stethoscope.cli.check import print_finding
 from stethoscope.codec import partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport, ConsistencyTest
-from stethoscope.out_of_memory import shortage_of
+from stethoscope.framework_errors import shortage_of
+from stethoscope.logs.better import RunSummary
 from stethoscope.sizes import human_bytes
 from stethoscope.tasks.describe import Description
+from stethoscope.tasks.examine_runs import LogReport
 from stethoscope.types import JobResult, Status
 
 if TYPE_CHECKING:
@@ -166,3 +177,121 @@ def _mark(test: ConsistencyTest) -> str:
     if test.passed is None:
         return "[yellow]worth knowing[/]" if test.noted else "[dim]not applicable[/]"
     return "[green]passed[/]" if test.passed else "[red]failed[/]"
+
+
+_SHOWN_UNREACHABLE = 10
+_WIDE = 110
+_PATH = 24
+"""Characters of a path that are shown on a narrow terminal: its end, where paths differ."""
+
+
+def layer_activations(answer: LayerActivations, out: Path | None) -> None:
+    """Prints the answer of `activations`: one line a layer, what cannot be seen, where the files are."""
+    console = Console(highlight=False)
+    console.print(f"[bold]{len(answer.layers):,} outputs[/] over {escape(_rows(answer))}")
+    wide = console.width >= _WIDE
+    table = Table(box=None, pad_edge=False)
+    for name in ("layer", "shape", "mean", "std", *(("min", "max") if wide else ()), "zero", "saturated", "dead units"):
+        table.add_column(name, no_wrap=name != "dead units", min_width=_PATH if name == "layer" else None)
+    for layer in answer.layers[:_SHOWN_LAYERS]:
+        bad = f" [red]{layer.nonfinite:,} NaN or infinite[/]" if layer.nonfinite else ""
+        numbers = (layer.mean, layer.std, layer.min, layer.max) if wide else (layer.mean, layer.std)
+        table.add_row(
+            escape(_end_of(layer.path, console.width)) + bad,
+            "×".join("?" if size is None else f"{size:,}" for size in layer.shape) or "scalar",
+            *map(_number, numbers),
+            _share(layer.zero_fraction),
+            _share(layer.saturated_fraction or 0.0),
+            "" if layer.dead_units is None else f"{layer.dead_units:,} of {layer.units:,}",
+        )
+    console.print(table)
+    if len(answer.layers) > _SHOWN_LAYERS:
+        console.print(f"… and {len(answer.layers) - _SHOWN_LAYERS:,} more (--json has all)")
+    for one in answer.unreachable[:_SHOWN_UNREACHABLE]:
+        console.print(f"[yellow]not seen[/]  {escape(one.path)}: {escape(one.reason)}")
+    if len(answer.unreachable) > _SHOWN_UNREACHABLE:
+        console.print(f"… and {len(answer.unreachable) - _SHOWN_UNREACHABLE:,} more that cannot be seen")
+    if out is not None:
+        console.print(f"written to {escape(str(out.resolve()))}")
+
+
+def _end_of(path: str, width: int) -> str:
+    most = max(_PATH, width - 80)
+    return path if len(path) <= most else f"…{path[1 - most :]}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"
+
+
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _rows(answer: LayerActivations) -> str:
+    """Over which rows the statistics are, for people."""
+    source = "random input" if answer.source == "dummy" else answer.source
+    seen, total = answer.rows, answer.rows_in_data
+    return f"{seen:,} rows of {source}" if seen >= total else f"{seen:,} of {total:,} rows of {source}"
+
+
+_SHOWN_ROWS = 60
+
+
+def tables(report: LogReport, csv: Path | None = None) -> None:
+    """Prints the answer of `curves`."""
+    console = Console(highlight=False)
+    _runs(console, report.runs)
+    for run in report.runs:
+        _health(console, run)
+    console.print()
+    for finding in report.findings:
+        print_finding(console, finding, finding.run or ", ".join(dict.fromkeys(mark.run for mark in finding.marks)))
+    counts = Counter(finding.severity for finding in report.findings)
+    said = ", ".join(f"{counts[level]} {level.label}" for level in sorted(Severity, reverse=True) if counts[level])
+    outcomes = Counter(outcome.status for outcome in report.outcomes)
+    console.print(
+        f"[bold]{said or 'No finding'}[/]  {report.examined:,} of {len(report.runs):,} runs judged by {outcomes[Status.OK]} checks"
+        + (f", {outcomes[Status.FAILED]} broke" if outcomes[Status.FAILED] else "")
+    )
+    if report.left_out:
+        console.print(f"  [dim]{escape(report.left_out)}[/]")
+    for outcome in report.outcomes:
+        if outcome.status is Status.FAILED:
+            console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
+    if csv is not None:
+        console.print(f"Every point is in {escape(str(csv))}")
+
+
+def _runs(console: Console, runs: Sequence[RunSummary]) -> None:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("run and tags", overflow="fold")
+    for name in ("points", "steps", "last", "best", "at"):
+        table.add_column(name, justify="right")
+    shown = total = 0
+    for run in runs:
+        if shown < _SHOWN_ROWS and run.tags:
+            table.add_row(f"[bold]{escape(run.run)}[/]")
+        for tag in run.tags:
+            total += 1
+            if shown >= _SHOWN_ROWS:
+                continue
+            shown += 1
+            table.add_row(
+                f"  {escape(tag.tag)}",
+                f"{tag.points:,}",
+                f"{tag.first_step:,} … {tag.last_step:,}",
+                f"{tag.last_value:.5g}",
+                "" if tag.best_value is None else f"{tag.best_value:.5g}",
+                "" if tag.best_step is None else f"{tag.best_step:,}",
+            )
+    console.print(table)
+    if total > shown:
+        console.print(f"… and {total - shown:,} more tags (--run and --tag choose, --json has all)")
+
+
+def _health(console: Console, run: RunSummary) -> None:
+    restarts = f"began anew {run.health.restarts} times" if run.health.restarts else ""
+    said = "; ".join(part for part in (run.health.problem, restarts) if part)
+    if said:
+        console.print(f"[yellow]files[/]  {escape(run.run)}: {escape(said)}")

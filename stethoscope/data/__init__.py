@@ -1,4 +1,4 @@
-"""Sample data that people bring, one file per kind, each defining READER."""
+"""Sample data that people bring, by kind. A module defines READER, or READERS."""
 
 from __future__ import annotations
 

@@ -1,7 +1,13 @@
-"""Files whose folder is their class: one row a file, read when it is looked at."""
+"""Files whose folder is their class: one row a file, read when it is looked at.
+
+Arrays in folders by class: one .npy, one sample (spectrograms, volumes, embeddings).
+
+Recordings: a WAV file, or many in folders by class.
+"""
 
 from __future__ import annotations
 
+import io
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,8 +20,12 @@ import numpy.typing as npt
 from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, DataField, Sample
 from stethoscope.data.members import Members, open_members
-from stethoscope.data.survey import ProblemList, is_split, split_of
+from stethoscope.data.streams.numpy_rows import ArrayRows
+from stethoscope.data.streams.text_source import is_single
+from stethoscope.data.streams.wav_sound import read_wav
+from stethoscope.data.survey import ProblemList, is_split, split_of, survey
 from stethoscope.data.tables.field_rows import Column, FieldRows, stacked
+from stethoscope.data.tables.table_guesses import channels_first, kind_of
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
 
@@ -151,3 +161,112 @@ class ClassFolder(FieldRows):
         if self.classes:
             fields.append(DataField(LABEL, "category", "string", (), "target"))
         return {"fields": tuple(fields), "problems": problems.kept, "problem_count": problems.count}
+
+
+class NpyFolderReader:
+    """Reads .npy files in folders."""
+
+    id = "npy_folder"
+    title = "Arrays in folders (.npy)"
+    extensions = ()
+    priority = 60
+
+    def sniff(self, file: ModelFile) -> bool:
+        """Whether most files are .npy, in folders; a .npz has them at its top."""
+        if file.suffix == ".npz" or is_single(file):
+            return False
+        found = survey(file)
+        arrays = found.ending(".npy")
+        return 2 * len(arrays) > len(found.names) and (file.path.is_dir() or any("/" in name for name in arrays))
+
+    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> NpyFolder:
+        """Opens the folder; see `DataReader.open`."""
+        return NpyFolder(self.id, self.title, file, survey(file).ending(".npy"), budget_bytes, options)
+
+
+class NpyFolder(ClassFolder):
+    """One array a row."""
+
+    def read_file(self, content: bytes, where: str) -> tuple[npt.NDArray[Any], str]:
+        """The array whole; pickles are refused."""
+        return ArrayRows(where, io.BytesIO(content), len(content), self._budget).all(), ""
+
+    def field_of(self, values: Sequence[npt.NDArray[Any]]) -> DataField:
+        """By the first arrays."""
+        first = values[0]
+        ranks, shapes = {value.ndim for value in values}, {value.shape for value in values}
+        shape = first.shape if len(shapes) == 1 else (None,) * first.ndim if len(ranks) == 1 else None
+        alike = np.stack(values) if len(shapes) == 1 else first[None]
+        kind = kind_of("x", first.shape, alike, "input")
+        details: dict[str, Any] = {}
+        if kind == "image":
+            ahead = channels_first(first.shape)
+            details = {"channels": first.shape[0] if ahead else first.shape[2] if first.ndim == 3 else 1}
+            details |= {"channels_first": True} if ahead else {}
+        dtype = "string" if first.dtype.kind in "US" else first.dtype.name
+        return DataField("x", kind, dtype, shape, "input", details=details)
+
+
+_SUFFIXES = (".wav", ".wave")
+_MAGIC = (b"RIFF", b"RF64")
+
+
+class WavReader:
+    """Reads WAV files."""
+
+    id = "wav"
+    title = "WAV recordings"
+    extensions = _SUFFIXES
+    priority = 60
+
+    def sniff(self, file: ModelFile) -> bool:
+        """Whether the content is WAV, or most files of an archive or folder are."""
+        if file.path.is_file():
+            with file.path.open("rb") as stream:
+                head = stream.read(12)
+            if head[:4] in _MAGIC and head[8:12] == b"WAVE":
+                return True
+        found = survey(file)
+        return found.names != (file.name,) and 2 * len(found.ending(*_SUFFIXES)) > len(found.names)
+
+    def open(self, file: ModelFile, budget_bytes: int, options: Mapping[str, Any]) -> WavFolder:
+        """Opens the recordings; see `DataReader.open`."""
+        found = survey(file)
+        names = found.ending(*_SUFFIXES) or found.names
+        return WavFolder(self.id, self.title, file, names, budget_bytes, options)
+
+
+class WavFolder(ClassFolder):
+    """One recording a row: (time,) of one channel, (time, channels) of several; float32 from -1 to 1."""
+
+    _rates: dict[str, int]
+
+    def read_file(self, content: bytes, where: str) -> tuple[npt.NDArray[Any], str]:
+        """Decodes one recording."""
+        sound = read_wav(content, where)
+        if not hasattr(self, "_rates"):
+            self._rates = {}
+        self._rates[where] = sound.rate_hz
+        usual = next(iter(self._rates.values()))
+        differs = f"Recorded at {sound.rate_hz:,} Hz, the first one at {usual:,} Hz." if sound.rate_hz != usual else ""
+        return sound.samples, " ".join(filter(None, (sound.remark, differs)))
+
+    def field_of(self, values: Sequence[npt.NDArray[Any]]) -> DataField:
+        """Audio at the rate of the first recording."""
+        shapes = {value.shape for value in values}
+        ranks = {value.ndim for value in values}
+        shape = (
+            shapes.pop()
+            if len(shapes) == 1 and len(values) == self.about.rows
+            else (None,) * (min(ranks) if len(ranks) == 1 else 1)
+        )
+        if len(shapes) > 1 and ranks == {2} and len({value.shape[1] for value in values}) == 1:
+            shape = (None, values[0].shape[1])
+        rate = next(iter(self._rates.values()))
+        channels = values[0].shape[1] if values[0].ndim == 2 else 1
+        return DataField(
+            "audio", "audio", "float32", shape, "input", "", {"sample_rate_hz": rate, "channels": channels}
+        )
+
+
+READERS = (NpyFolderReader(), WavReader())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows
+from stethoscope.data.images.bounded_text import FILE_COLUMNS, column, csv_rows, head_rows
 from stethoscope.data.images.image_dataset import Target
 from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening
 from stethoscope.data.images.listed_marks import ListedMarks, Listing

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.coco_parts import marks_of
 from stethoscope.data.dataset import DataField
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening, decoded
+from stethoscope.data.images.listed_marks import marks_of
 from stethoscope.data.images.mark_checks import MarkList
 from stethoscope.data.survey import split_in_stem, split_of, survey
 from stethoscope.data.tables.python_columns import JsonRecords

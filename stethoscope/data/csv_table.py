@@ -13,10 +13,10 @@ from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout
 from stethoscope.data.streams.text_source import head_of, is_single, names_ending
 from stethoscope.data.survey import split_in_stem, survey
-from stethoscope.data.tables.csv_dialect import delimiter_of, encoding_of
 from stethoscope.data.tables.csv_stream import CsvStream, Reading, reading_of
 from stethoscope.data.tables.field_rows import Column, FieldRows
 from stethoscope.data.tables.table_fields import TableFields, classes_of, table_fields
+from stethoscope.data.tables.table_guesses import delimiter_of, encoding_of
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.types import ModelFile
 

@@ -17,8 +17,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.bounded_text import parse_xml, text
 from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
+from stethoscope.data.images.bounded_text import parse_xml, text
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_opening import Found, ImageReader, Opening
 from stethoscope.data.images.listed_marks import Entry, ListedMarks, Listing, ellipse

@@ -9,9 +9,9 @@ from typing import Any
 from stethoscope.data import dataset
 from stethoscope.data.streams.text_source import head_of, is_single, names_ending, open_stream, text_of
 from stethoscope.data.survey import ProblemList, split_in_stem, survey
-from stethoscope.data.tables.csv_dialect import encoding_of
 from stethoscope.data.tables.python_columns import column_of, flat
 from stethoscope.data.tables.table_fields import ColumnTable
+from stethoscope.data.tables.table_guesses import encoding_of
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers.damage import JSON
 from stethoscope.types import ModelFile

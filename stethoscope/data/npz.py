@@ -14,8 +14,8 @@ from stethoscope.data import dataset
 from stethoscope.data.dataset import MAX_PROBLEMS, DataAbout, DataField, Problem
 from stethoscope.data.streams.numpy_rows import MAGIC, ArrayRows, is_npy
 from stethoscope.data.survey import survey
-from stethoscope.data.tables.field_guess import channels_first, kind_of, role_of
 from stethoscope.data.tables.field_rows import Column, FieldRows, one_hot_details
+from stethoscope.data.tables.table_guesses import channels_first, kind_of, role_of
 from stethoscope.errors import BadSetting, TooLarge, UnreadableFile
 from stethoscope.models.containers.archive import Archive, open_archive
 from stethoscope.types import Feed, ModelFile

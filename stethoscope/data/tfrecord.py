@@ -9,7 +9,11 @@ from typing import Any
 
 from stethoscope.data.dataset import DataAbout, Mark
 from stethoscope.data.members import open_members
-from stethoscope.data.records.tf_features import (
+from stethoscope.data.streams.text_source import is_single
+from stethoscope.data.streams.tf_records import Feature, RecordFile, read_example
+from stethoscope.data.survey import ProblemList, split_in_stem, survey
+from stethoscope.data.tables.field_rows import Column, FieldRows, stacked, text_array
+from stethoscope.data.tables.tf_features import (
     ExampleFields,
     box_prefix,
     box_problems,
@@ -18,10 +22,6 @@ from stethoscope.data.records.tf_features import (
     picture_of,
     read_label_map,
 )
-from stethoscope.data.records.tf_records import Feature, RecordFile, read_example
-from stethoscope.data.streams.text_source import is_single
-from stethoscope.data.survey import ProblemList, split_in_stem, survey
-from stethoscope.data.tables.field_rows import Column, FieldRows, stacked, text_array
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.types import ModelFile
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.data.annotations.bounded_text import declared_size, marks_of, parse_xml, starts_at_zero, text
 from stethoscope.data.dataset import Region
+from stethoscope.data.images.bounded_text import declared_size, marks_of, parse_xml, starts_at_zero, text
 from stethoscope.data.images.image_dataset import ImageRow, Marked
 from stethoscope.data.images.image_decoding import decode_numbers
 from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening

@@ -8,7 +8,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from stethoscope.data import dataset
-from stethoscope.data.annotations.yolo_lines import (
+from stethoscope.data.dataset import Mark
+from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
+from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening, decoded
+from stethoscope.data.images.yolo_lines import (
     Settings,
     from_lines,
     from_yaml,
@@ -16,9 +19,6 @@ from stethoscope.data.annotations.yolo_lines import (
     looks_like_settings,
     parse,
 )
-from stethoscope.data.dataset import Mark
-from stethoscope.data.images.image_dataset import ImageRow, Marked, canvas_for
-from stethoscope.data.images.image_opening import Found, ImageReader, NameLookup, Opening, decoded
 from stethoscope.data.members import Members, is_image
 from stethoscope.data.survey import split_of, survey
 from stethoscope.errors import StethoscopeError

@@ -13,7 +13,6 @@ from stethoscope.data.study.numbers import BINS
 from stethoscope.drift import measures
 from stethoscope.drift.corrections import correct
 from stethoscope.drift.pairing import Feature
-from stethoscope.drift.rank_tests import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov
 from stethoscope.drift.report import (
     NO_TEST,
     SCHEMA,
@@ -27,7 +26,7 @@ from stethoscope.drift.report import (
     SmallestShift,
 )
 from stethoscope.drift.settings import decile_counts, in_words, psi, psi_by_chance, wasserstein
-from stethoscope.drift.two_samples import same_mix
+from stethoscope.drift.two_samples import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov, same_mix
 
 SHOWN_CATEGORIES = 30
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.dataset import DataField
-from stethoscope.data.tables.field_guess import is_one_hot
+from stethoscope.data.tables.table_guesses import is_one_hot
 from stethoscope.drift.measures import (
     looks_like_moments,
     picture_measures,

@@ -16,7 +16,7 @@ from stethoscope.architecture.losses import (
     canonical_loss,
     snake,
 )
-from stethoscope.data.profile.profiles import DataEvidence, TargetProfile
+from stethoscope.data.study.profiles import DataEvidence, TargetProfile
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.types import Architecture, Shape
 

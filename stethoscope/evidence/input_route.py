@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.types import Architecture, Layer
 
 _KEEPS = frozenset(

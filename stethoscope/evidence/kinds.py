@@ -7,15 +7,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from stethoscope.data.profile.profiles import DataEvidence
-from stethoscope.evidence.baseline import BaselineEvidence, OverfitEvidence
-from stethoscope.evidence.connections import Connections, connections_of
+from stethoscope.data.study.profiles import DataEvidence
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
-from stethoscope.evidence.model import ActivationEvidence, BehaviourEvidence, WeightEvidence
-from stethoscope.evidence.runs import RunsEvidence
-from stethoscope.evidence.training import TrainingEvidence
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.evidence.model import (
+    ActivationEvidence,
+    BehaviourEvidence,
+    Connections,
+    WeightEvidence,
+    connections_of,
+)
+from stethoscope.evidence.training import RunsEvidence, TrainingEvidence
+from stethoscope.evidence.trials import BaselineEvidence, OverfitEvidence
+from stethoscope.logs.curves import CurveEvidence
 from stethoscope.types import Architecture
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope.codec import plain
+from stethoscope.framework_errors import HostAccount, Mechanism, mentions
 from stethoscope.jobs import protocol
 from stethoscope.jobs.shortage import report_on, tensor_sentence
-from stethoscope.out_of_memory import HostAccount, Mechanism, mentions
 from stethoscope.sizes import human_bytes
 from stethoscope.task import misfit
 from stethoscope.types import Job, Progress, Status

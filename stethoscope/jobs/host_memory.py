@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from stethoscope.devices import CGROUP, available_bytes, group_folders, usable_bytes
-from stethoscope.out_of_memory import HostAccount
+from stethoscope.framework_errors import HostAccount
 
 LOOK_S = 0.05
 """Between two looks: a process that touches memory as fast as it can takes some hundred MiB in this time."""

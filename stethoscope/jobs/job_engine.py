@@ -16,8 +16,7 @@ from stethoscope.jobs import protocol
 from stethoscope.jobs.endings import Ending, tell
 from stethoscope.jobs.host_memory import HostMemory
 from stethoscope.jobs.job_states import Followers, JobStates, cache_key
-from stethoscope.jobs.leftovers import Alive, remove_unfinished, tidy
-from stethoscope.jobs.protocol import JobState
+from stethoscope.jobs.protocol import Alive, JobState, remove_unfinished, tidy
 from stethoscope.jobs.supervisor import Hooks, Queued, Supervisor
 from stethoscope.types import Job, JobResult, ModelFile, Progress, Status, WorkerKind
 

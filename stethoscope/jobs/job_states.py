@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from stethoscope import __version__
-from stethoscope.distrusted_json import read_json
+from stethoscope.codec import read_json
 from stethoscope.errors import NotFound
-from stethoscope.jobs.leftovers import unmark
-from stethoscope.jobs.protocol import JobState
+from stethoscope.jobs.protocol import JobState, unmark
 from stethoscope.jobs.supervisor import Queued
 from stethoscope.types import Job, JobResult, Progress, Status
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from stethoscope.distrusted_json import read_json
+from stethoscope.codec import read_json
 from stethoscope.jobs import protocol
 from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.host_memory import KernelKills

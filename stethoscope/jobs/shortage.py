@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope.codec import fitting
+from stethoscope.framework_errors import BatchInterval, Change, HostAccount, Mechanism, ShortageReport
 from stethoscope.memory.layer_estimate import filled
-from stethoscope.out_of_memory import BatchInterval, Change, HostAccount, Mechanism, ShortageReport
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Job, Shape
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from stethoscope.jobs import protocol
 from stethoscope.jobs.endings import Ending, Verdict
 from stethoscope.jobs.host_memory import WORTH_ENDING_BYTES, HostMemory
-from stethoscope.jobs.leftovers import clear
+from stethoscope.jobs.protocol import clear
 from stethoscope.jobs.running import RunningJob
 from stethoscope.jobs.shortage import host_sentence
 from stethoscope.jobs.workers import WorkerServer

@@ -1,4 +1,4 @@
-"""Logs of trainings, one file per tracker that writes them, each defining TRACKER: from files to curves, within bounds."""
+"""Logs of trainings, by the tracker that writes them: from files to curves, within bounds."""
 
 from __future__ import annotations
 

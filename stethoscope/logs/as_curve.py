@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.logs.better import words_of
-from stethoscope.logs.evidence.curves import CurveEvidence, LayerMeasure, Restart, Signal
-from stethoscope.logs.evidence.tags import is_instrument, layer_of
+from stethoscope.logs.curves import CurveEvidence, LayerMeasure, Restart, Signal, is_instrument, layer_of
 from stethoscope.logs.series import RunLog, Series
 
 _MAX_SIGNALS = 60

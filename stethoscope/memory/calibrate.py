@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from stethoscope.errors import CannotRun
-from stethoscope.framework_errors import gist
-from stethoscope.memory.allocation import give_back
+from stethoscope.framework_errors import explain, gist
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.fit import POINTS, PeakFit
+from stethoscope.memory.run_settings import give_back
 from stethoscope.models.capabilities import LiveModel
-from stethoscope.out_of_memory import explain
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed, Refusal, Runner
 

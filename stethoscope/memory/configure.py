@@ -10,15 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stethoscope import runtime_threads
-from stethoscope.data.feeds.dummy import ModelInput, model_input
+from stethoscope import devices
+from stethoscope.data.dummy import ModelInput, model_input
 from stethoscope.errors import BadSetting
 from stethoscope.framework_errors import gist
-from stethoscope.memory.allocation import give_back_at_once
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.precision import AS_SAVED, largest_difference, with_precision
 from stethoscope.memory.refusals import of_other_runtimes
-from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.run_settings import RunSettings, give_back_at_once
 from stethoscope.models.formats import detect
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, Runner
@@ -190,7 +189,7 @@ def configured(context: TaskContext) -> Iterator[Configured]:
         give_back_at_once()
     context.memory.watch()
     done: tuple[str, ...] = ()
-    runtime_threads.choose(settings.intra_threads)
+    devices.choose(settings.intra_threads)
     if detect(context.files["model"]).worker == "tensorflow":
         context.report("configure", message="setting TensorFlow up")
         done = configure(settings)

@@ -12,8 +12,7 @@ import json
 import re
 import shlex
 
-from stethoscope.memory.allocation import VARIABLES
-from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.run_settings import VARIABLES, RunSettings
 
 RUNTIME_BYTES = 768 << 20
 """What a Python process holds once TensorFlow is imported and before it loads anything; measured 680–740 MiB with 2.21."""

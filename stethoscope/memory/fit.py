@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.out_of_memory import BatchInterval
+from stethoscope.framework_errors import BatchInterval
 
 POINTS = 3
 """Probes the line goes through: the largest ones."""

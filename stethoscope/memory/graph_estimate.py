@@ -22,9 +22,18 @@ from typing import Any
 from stethoscope.errors import CannotRun
 from stethoscope.memory.concrete_graph import CALLS, ConcreteGraph, OpenGraph
 from stethoscope.memory.estimate import Alive, Facts
-from stethoscope.memory.layer_scopes import Scopes, watched
 from stethoscope.memory.liveness import Profile, Step, profile
-from stethoscope.memory.op_buffers import FREE, RENAMED, Operation, cost, overwritten, renamed, workspace_bytes
+from stethoscope.memory.op_buffers import (
+    FREE,
+    RENAMED,
+    Operation,
+    Scopes,
+    cost,
+    overwritten,
+    renamed,
+    watched,
+    workspace_bytes,
+)
 from stethoscope.models.capabilities import Inlined, LiveModel
 from stethoscope.types import TensorSpec
 

@@ -21,7 +21,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from stethoscope.errors import BadInput
-from stethoscope.memory.allocation import give_back
+from stethoscope.memory.run_settings import give_back
 from stethoscope.task import MemoryMeter
 
 if TYPE_CHECKING:

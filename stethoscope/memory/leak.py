@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stethoscope.errors import OutOfMemory
+from stethoscope.framework_errors import explain
 from stethoscope.memory.held import Held, Holdings, Slope, slope
-from stethoscope.out_of_memory import explain
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Feed
 

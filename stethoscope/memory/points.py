@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stethoscope.memory.allocation import keeping_freed
+from stethoscope.framework_errors import BatchInterval, explain
 from stethoscope.memory.call_styles import Caller
-from stethoscope.out_of_memory import BatchInterval, explain
+from stethoscope.memory.run_settings import keeping_freed
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed, Status
 

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import CannotRun
-from stethoscope.framework_errors import gist
+from stethoscope.framework_errors import explain, gist
 from stethoscope.models.capabilities import LiveModel
-from stethoscope.out_of_memory import explain
 from stethoscope.types import Feed, Refusal, Runner
 
 AS_SAVED = "as saved"

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stethoscope.errors import CannotRun
-from stethoscope.memory.allocation import MAPPED_FROM_BYTES, POOL_VARIABLE
 from stethoscope.memory.container_recipes import wants_gpu
-from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.run_settings import MAPPED_FROM_BYTES, POOL_VARIABLE, RunSettings
 from stethoscope.models.model_format import Format
 from stethoscope.types import TensorSpec
 

@@ -1,1 +1,1 @@
-"""Several jobs that answer one question: diagnosis, lab, monitors, report."""
+"""Several jobs that answer one question: diagnosis and its report, experiments, monitors of drift."""

@@ -10,11 +10,11 @@ import numpy as np
 
 from stethoscope.activations.attributions import all_methods
 from stethoscope.activations.attributions.baselines import Explained, as_plain, baseline, explained_row, kind_of
-from stethoscope.activations.attributions.grad_cam import channels_first, default_layer
+from stethoscope.activations.attributions.gradients import channels_first, default_layer
 from stethoscope.activations.attributions.method import Attribution, Method, Question, Subject
 from stethoscope.activations.attributions.subjects import WholeSubject, real_outputs, subject_of, without_rows
 from stethoscope.activations.attributions.target import Target, choose
-from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.batching import Batching
 from stethoscope.errors import BadSetting, CannotRun
 from stethoscope.models.formats import format_of
 from stethoscope.task import TaskContext

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from stethoscope.compare.both import OfBoth
-from stethoscope.compare.parity.comparison import Comparison, InputCause, OutputPair, Parting, merged
+from stethoscope.compare.parity.comparison import Comparison, InputCause, OfBoth, OutputPair, Parting, merged
 from stethoscope.compare.parity.divergence_cause import (
     compared,
     explain,
@@ -22,19 +21,17 @@ from stethoscope.compare.parity.divergence_cause import (
 )
 from stethoscope.compare.parity.edge_cases import TurnedInputs, edges
 from stethoscope.compare.parity.first_divergence import Divergence
-from stethoscope.compare.parity.labels import at_the_input, layer_row, scored
+from stethoscope.compare.parity.inputs_and_outputs import cut_off, pair_inputs, pair_outputs, tried_inputs
 from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
-from stethoscope.compare.parity.output_pairs import pair_inputs, pair_outputs
 from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
-from stethoscope.compare.parity.preprocessing import cut_off, tried_inputs
-from stethoscope.compare.parity.recorded import RECORDED, recorded, timed
 from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
-from stethoscope.compare.parity.walk import Walk
-from stethoscope.data.feeds.batching import Batching
+from stethoscope.compare.parity.walk import Walk, at_the_input, layer_row, scored
+from stethoscope.data.batching import Batching
 from stethoscope.errors import BadInput
-from stethoscope.memory.allocation import give_back
+from stethoscope.memory.run_settings import give_back
 from stethoscope.task import TaskContext
+from stethoscope.tasks.record import RECORDED, recorded, timed
 from stethoscope.types import Feed
 
 _INTEGERS = ("int8", "int16")

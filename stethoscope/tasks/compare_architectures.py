@@ -10,12 +10,11 @@ from typing import Literal
 
 from stethoscope.architecture.layer_looks import Change, changes
 from stethoscope.architecture.matching import is_across, match
-from stethoscope.compare.both import OfBoth
+from stethoscope.compare.parity.comparison import OfBoth
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
 from stethoscope.models.model_format import WeightsByLayer
-from stethoscope.models.weights.stored import opened
-from stethoscope.models.weights.weight_statistics import LayerDifference, weights_apart
+from stethoscope.models.weights.weight_statistics import LayerDifference, opened, weights_apart
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, ModelFile
 

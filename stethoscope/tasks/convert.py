@@ -13,17 +13,15 @@ from pathlib import Path
 
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.architecture.open_sizes import sizes_to_try
-from stethoscope.compare.conversion_differences import OutputDifference, differences, doubts
 from stethoscope.compare.convert import converter_to
 from stethoscope.compare.convert.converter import CannotConvert, Converter, Made, Options, Source, Unsupported
-from stethoscope.compare.convert.made_file import fed_as, open_made, paired
-from stethoscope.compare.convert.origins import refused
+from stethoscope.compare.convert.made_file import OutputDifference, differences, doubts, fed_as, open_made, paired
+from stethoscope.compare.convert.ways_round import refused
 from stethoscope.compare.parity.array_difference import largest_of
-from stethoscope.data.feeds.batching import Batching, in_calls
+from stethoscope.data.batching import Batching, in_calls
 from stethoscope.errors import CannotRun, StethoscopeError
-from stethoscope.memory.allocation import give_back
 from stethoscope.memory.configure import Configured
-from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.models.formats import detect, format_of
 from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, quantised
 from stethoscope.models.model_format import Ends

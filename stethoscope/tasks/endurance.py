@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from stethoscope.data.feeds.batching import other_shapes
-from stethoscope.data.feeds.dummy import FedInput, ModelInput, model_input
+from stethoscope.data.batching import other_shapes
+from stethoscope.data.dummy import FedInput, ModelInput, model_input
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory import leak
-from stethoscope.memory.allocation import keeping_freed
 from stethoscope.memory.calibrate import trivial
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.configure import Configured, configured
@@ -19,7 +18,7 @@ from stethoscope.memory.held import Holdings, card
 from stethoscope.memory.leak import LeakReport, WarmTimes
 from stethoscope.memory.precision import AS_SAVED
 from stethoscope.memory.retracing import Retracing, retracing
-from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.run_settings import RunSettings, keeping_freed
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed, Refusal, TensorSpec

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, sizes_to_try
-from stethoscope.data.feeds.batching import Batching
-from stethoscope.data.feeds.dummy import shapes_in_data
+from stethoscope.data.batching import Batching
+from stethoscope.data.dummy import shapes_in_data
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory.configure import Configured, configured
 from stethoscope.memory.estimate import Estimate, Facts, estimate, runtime_of

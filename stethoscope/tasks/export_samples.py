@@ -12,7 +12,7 @@ import numpy as np
 from stethoscope.codec import plain
 from stethoscope.data import open_data
 from stethoscope.data.dataset import Box, DataAbout, DataField, Mark, Points, Polygon, Sample
-from stethoscope.data.view.pictures import Scale, channels_last, full_picture, is_drawable
+from stethoscope.data.view.marks import Scale, channels_last, full_picture, is_drawable
 from stethoscope.errors import BadInput, BadSetting
 from stethoscope.task import TaskContext
 

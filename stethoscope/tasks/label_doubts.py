@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data import open_data
+from stethoscope.data.batching import Batching
 from stethoscope.data.dataset import Dataset
-from stethoscope.data.feeds.batching import Batching
 from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.data.rows import bind_all
 from stethoscope.errors import BadInput

@@ -10,15 +10,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stethoscope import runtime_threads
-from stethoscope.compare.latency import turns
-from stethoscope.compare.latency.row import Row, Spread, TimedModel, about_threads
-from stethoscope.compare.latency.subject import SharedRows, Subject, reason_of
-from stethoscope.compare.latency.turns import Timing, take_turns
+from stethoscope import devices
+from stethoscope.compare import timed_calls
+from stethoscope.compare.latency_row import Row, Spread, TimedModel, about_threads
+from stethoscope.compare.latency_subject import SharedRows, Subject, reason_of
+from stethoscope.compare.timed_calls import Timing, take_turns
 from stethoscope.errors import BadInput, BadSetting, StethoscopeError
-from stethoscope.memory.allocation import give_back_at_once, keeping_freed
 from stethoscope.memory.configure import configure
-from stethoscope.memory.run_settings import CALLS, RunSettings
+from stethoscope.memory.run_settings import CALLS, RunSettings, give_back_at_once, keeping_freed
 from stethoscope.models.formats import detect
 from stethoscope.models.model_format import on_disk
 from stethoscope.task import TaskContext
@@ -114,7 +113,7 @@ class _Latency:
 
     def _start_runtimes(self) -> None:
         give_back_at_once()
-        runtime_threads.choose(self._settings.intra_threads)
+        devices.choose(self._settings.intra_threads)
         if any(_needs_tensorflow(one.file) for one in self._subjects):
             self._context.report("configure", message="setting TensorFlow up")
             configure(self._settings)
@@ -230,7 +229,7 @@ class _Latency:
             rows=tuple(rows),
             models=tuple(one.about() for one in self._subjects),
             threads=self._settings.intra_threads,
-            cores=turns.cores(),
+            cores=timed_calls.cores(),
             device=next((row.device for row in rows if row.device == "GPU"), "CPU"),
             source=self._rows.source,
             together=self._together,
@@ -259,7 +258,7 @@ def _size_or_nothing(file: ModelFile) -> int:
 def _busy() -> list[str]:
     """A note where other programs keep the machine busy."""
     with contextlib.suppress(OSError, AttributeError):
-        load, cores = os.getloadavg()[0], turns.cores()
+        load, cores = os.getloadavg()[0], timed_calls.cores()
         if load > BUSY_SHARE * cores:
             return [
                 f"The machine was busy as this began (load {load:.1f} on {cores} {'core' if cores == 1 else 'cores'}): times are "

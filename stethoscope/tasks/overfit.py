@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.evidence.baseline import OverfitEvidence
+from stethoscope.evidence.trials import OverfitEvidence
 from stethoscope.task import TaskContext
 
 SAMPLES, STEPS, TIME_S = 16, 500, 15.0
@@ -74,7 +74,7 @@ def _missing(context: TaskContext) -> str | None:
 
 def _random(context: TaskContext, samples: int) -> tuple[Any, tuple[str, ...]]:
     """A training on random rows: inputs by the model's own specs, labels that fit each head."""
-    from stethoscope.data.feeds.dummy import model_input
+    from stethoscope.data.dummy import model_input
     from stethoscope.data.rows import Bound
     from stethoscope.training.from_job import fit_settings, make_setup, model_to_train
     from stethoscope.training.gathering.few_samples import random_targets

@@ -1,14 +1,29 @@
-"""Train here, predict there: reproduce the clash of XLA with devices on two logical CPU devices, and try what helps."""
+"""Train here, predict there: reproduce the clash of XLA with devices on two logical CPU devices, and try what helps.
+
+The trial itself: train on one logical CPU device, predict on another, and try each remedy. Worker only.
+
+The three ways out of the clash, as programs to copy, and what each is good for.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from stethoscope.framework_errors import explain, gist
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import TaskContext
-from stethoscope.training.placement.live_program import setup_or_made
+from stethoscope.training.model import package
+from stethoscope.training.placement.live_program import LiveProgram, setup_or_made
 from stethoscope.training.placement.placement_report import Attempt, Clash, PlacementReport, XlaUse, summed_up, xla_use
 
 STEPS, BATCH = 4, 16
@@ -33,7 +48,7 @@ class Placement:
             CannotRun, BadInput: there is no Keras model to train, or the data does not fit it.
         """
         configure(RunSettings(device="cpu", logical_devices=(0, 0)))
-        from stethoscope.training.placement.clash import PREDICT, TRAIN, Trial
+
         from stethoscope.training.placement.live_program import LiveProgram
 
         deadline = time.monotonic() + TIME_SHARE * context.budget.timeout_s
@@ -103,3 +118,217 @@ class Placement:
 
 
 TASK = Placement()
+
+
+TRAIN, PREDICT = "/CPU:0", "/CPU:1"
+"""As on a machine with a GPU, training happens on the default device."""
+_ELSEWHERE = re.compile(r"Trying to access resource (\S+)[^\n]*?located in device (\S+) from device (\S+)", re.DOTALL)
+_RELATIVE, _ABSOLUTE = 1e-3, 1e-5
+"""XLA adds in another order: outputs within this are equal (measured: 3e-7 for small models)."""
+
+Arrays = list[npt.NDArray[Any]]
+
+
+class Trial:
+    """One model compiled one way.
+
+    Args:
+        program: the training.
+        folder: an empty folder to save into.
+        model_file: the name for the printed code.
+        say: told what is under way.
+    """
+
+    def __init__(self, program: LiveProgram, folder: Path, model_file: str, say: Callable[[str], None]) -> None:
+        self._program, self._folder, self._say = program, folder, say
+        self._keras = package(program.setup.modern)
+        self._ways = remedies(model_file, package=self._keras.__name__)
+        self._trained: Any = None
+        self._weights: Arrays = []
+        self._reference: Arrays = []
+        self.final_loss: float | None = None
+
+    def clash(self, *, with_xla: bool, assumed: bool) -> Clash:
+        """Trains on one device and predicts on the other."""
+        import tensorflow as tf
+
+        found = Clash(with_xla, assumed, False)
+        how = "with XLA" if with_xla else "as saved"
+        try:
+            self._say(f"training {how}")
+            with tf.device(TRAIN):
+                self._trained = self._program.model(jit_compile=with_xla)
+                self.final_loss = self._program.fit(self._trained, epochs=1)[-1]
+                self._weights = [np.array(item) for item in self._trained.get_weights()]
+                self._reference = self._program.predict(self._trained)
+        except Exception as error:
+            if explain(error) is not None:
+                raise
+            return replace(found, other_error=True, message=f"Training {how} failed: {gist(error)}")
+        self._say(f"predicting on the other device, {how}")
+        try:
+            with tf.device(PREDICT):
+                self._program.predict(self._trained)
+        except Exception as error:
+            if explain(error) is not None:
+                raise
+            place = _ELSEWHERE.search(str(error))
+            if place is None:
+                return replace(found, other_error=True, message=f"Predicting {how} failed: {gist(error)}")
+            variable, has, calls = place.groups()
+            return replace(
+                found,
+                happened=True,
+                message=" ".join(place.group(0).split()),
+                variable=variable,
+                variable_device=_short(has),
+                calling_device=_short(calls),
+            )
+        return found
+
+    def planned(self) -> tuple[Attempt, ...]:
+        """Every remedy, not tried yet."""
+        return tuple(
+            Attempt(way.id, way.title, False, None, None, "Not tried yet.", False, way.code, way.note)
+            for way in self._ways
+        )
+
+    def attempt(self, remedy_id: str) -> Attempt:
+        """Tries one remedy after a clash; compares its outputs with those of the model where it was trained."""
+        way = next(way for way in self._ways if way.id == remedy_id)
+        run = {"jit-off": self._jit_off, "scope": self._scope, "scope-load": self._scope_load, "clone": self._clone}
+        self._say(f"{way.title[:1].lower()}{way.title[1:]}")
+        start = time.monotonic()
+        try:
+            outputs = run[remedy_id]()
+        except Exception as error:
+            if explain(error) is not None:
+                raise
+            return self._told(way, start, reason=f"{gist(error)}.")
+        differences = [_difference(one, two) for one, two in zip(self._reference, outputs, strict=True)]
+        equal = all(
+            np.allclose(one, two, rtol=_RELATIVE, atol=_ABSOLUTE, equal_nan=True)
+            for one, two in zip(self._reference, outputs, strict=True)
+        )
+        return self._told(way, start, works=True, equal=equal, max_abs_diff=max(differences, default=0.0))
+
+    def _told(self, way: Remedy, start: float, **found: Any) -> Attempt:
+        wall_s = round(time.monotonic() - start, 3)
+        return Attempt(way.id, way.title, **({"works": False} | found), code=way.code, note=way.note, wall_s=wall_s)
+
+    def _jit_off(self) -> Arrays:
+        import tensorflow as tf
+
+        model = self._trained
+        model.compile(optimizer=model.optimizer, loss=model.loss, jit_compile=False)
+        with tf.device(PREDICT):
+            return self._program.predict(model)
+
+    def _scope(self) -> Arrays:
+        import tensorflow as tf
+
+        with tf.distribute.OneDeviceStrategy(TRAIN).scope(), tf.device(TRAIN):
+            model = self._program.model(jit_compile=True)
+            self._program.fit(model, epochs=1)
+            model.set_weights(self._weights)  # so that the outputs can be compared
+        with tf.device(PREDICT):
+            return self._program.predict(model)
+
+    def _scope_load(self) -> Arrays:
+        import tensorflow as tf
+
+        path = self._folder / "trained.keras"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._trained.save(path)
+        with tf.distribute.OneDeviceStrategy(PREDICT).scope():
+            # The file was opened for running, so whatever code it holds has been allowed for it.
+            model = self._keras.models.load_model(path, safe_mode=False)
+        path.unlink()
+        with tf.device(PREDICT):
+            return self._program.predict(model)
+
+    def _clone(self) -> Arrays:
+        import tensorflow as tf
+
+        with tf.device(PREDICT):
+            copy = self._keras.models.clone_model(self._trained)
+            copy.set_weights(self._weights)
+            return self._program.predict(copy)
+
+
+def _difference(one: npt.NDArray[Any], two: npt.NDArray[Any]) -> float:
+    if one.shape != two.shape:
+        return float("inf")
+    gap = np.abs(one.astype(np.float64) - two.astype(np.float64))
+    return float(np.nanmax(gap)) if gap.size and not np.isnan(gap).all() else 0.0
+
+
+def _short(device: str) -> str:
+    return "/" + device.rsplit("/device:", 1)[-1].strip(".,")
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One way, before it is tried."""
+
+    id: str
+    title: str
+    code: str
+    """Valid Python; the names `x`, `y` and `build_model` are the reader's."""
+    note: str
+
+
+def remedies(
+    model_file: str, *, package: str = "keras", train_device: str = "/GPU:0", predict_device: str = "/CPU:0"
+) -> tuple[Remedy, ...]:
+    """Returns the remedies for a model file: XLA off, a strategy's scope (two forms), a clone with the same weights.
+
+    Args:
+        model_file: the name to load.
+        package: "keras" or "tf_keras".
+        train_device: where it is trained.
+        predict_device: where it is to predict.
+    """
+    name = json.dumps(model_file)
+    train, predict = json.dumps(train_device), json.dumps(predict_device)
+    head = (
+        f"import {package}\nimport tensorflow as tf\n\n"
+        if package == "keras"
+        else f"import tensorflow as tf\nimport {package}\n\n"
+    )
+    load = f"{package}.models.load_model({name})"
+    tail = f"with tf.device({predict}):\n    outputs = model.predict(x)\n"
+    fit = f"with tf.device({train}):\n    model = {load}  # or build_model()\n    model.fit(x, y)\n\n"
+    return (
+        Remedy(
+            "jit-off",
+            "Compile without XLA",
+            f"{head}{fit}model.compile(optimizer=model.optimizer, loss=model.loss, jit_compile=False)\n{tail}",
+            "The variables stay where they are; TensorFlow copies them to where the prediction runs. Costs XLA's speed.",
+        ),
+        Remedy(
+            "scope",
+            "Build and train in a strategy's scope",
+            f"{head}strategy = tf.distribute.OneDeviceStrategy({train})\n"
+            f"with strategy.scope(), tf.device({train}):\n"
+            f"    model = {load}  # or build_model() and compile\n"
+            f"    model.fit(x, y)\n\n{tail}",
+            f"The strategy runs every call on {train_device}, whatever device is asked for: the prediction runs there too.",
+        ),
+        Remedy(
+            "scope-load",
+            "Load what was saved in a scope of the predicting device",
+            f'{head}{fit}model.save("trained.keras")\n'
+            f"with tf.distribute.OneDeviceStrategy({predict}).scope():\n"
+            f'    model = {package}.models.load_model("trained.keras")\n{tail}',
+            f"New variables on {predict_device}, so the prediction runs there, with XLA. What to do in another process.",
+        ),
+        Remedy(
+            "clone",
+            "Clone on the predicting device and copy the weights",
+            f"{head}{fit}with tf.device({predict}):\n"
+            f"    copy = {package}.models.clone_model(model)\n    copy.set_weights(model.get_weights())\n"
+            f"    outputs = copy.predict(x)\n",
+            "Needs no file, but a model that Keras can rebuild from its configuration; the weights are held twice.",
+        ),
+    )

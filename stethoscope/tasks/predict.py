@@ -14,15 +14,14 @@ import numpy.typing as npt
 
 from stethoscope.architecture.open_sizes import OpenSize
 from stethoscope.codec import plain
-from stethoscope.data.feeds.dummy import FedInput, ModelInput, dtype_of
+from stethoscope.data.dummy import FedInput, ModelInput, dtype_of
 from stethoscope.errors import OutOfMemory
-from stethoscope.memory.allocation import give_back
+from stethoscope.framework_errors import BatchInterval, ShortageReport, explain, named_by
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import configured
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.run_settings import RunSettings
-from stethoscope.out_of_memory import BatchInterval, ShortageReport, explain, named_by
+from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import Estimates, estimates
 from stethoscope.types import Architecture, Feed

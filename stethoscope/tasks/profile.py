@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stethoscope.data.profile.array_statistics import profile_array
-from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
-from stethoscope.data.profile.target_profile import profile_target
 from stethoscope.data.rows import bind_all, data_of
+from stethoscope.data.study.array_statistics import profile_array
+from stethoscope.data.study.profiles import ArrayProfile, DataEvidence
+from stethoscope.data.study.target_profile import profile_target
 from stethoscope.models.formats import detect
 from stethoscope.task import Reporter, TaskContext
 from stethoscope.types import Architecture, Feed

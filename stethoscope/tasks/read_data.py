@@ -12,9 +12,8 @@ import numpy.typing as npt
 from stethoscope.data import open_data
 from stethoscope.data.dataset import DataAbout, DataField, Dataset, Region, Sample
 from stethoscope.data.preprocessing.preparation import Preparation
-from stethoscope.data.view.marks import drawn, extent, regions_of
+from stethoscope.data.view.marks import LARGEST, drawn, extent, regions_of
 from stethoscope.data.view.picked import Only, Picked, classes_in, pick
-from stethoscope.data.view.pictures import LARGEST
 from stethoscope.data.view.shown import (
     FieldScale,
     RowTable,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 from stethoscope.logs.walk import log_place
 from stethoscope.task import TaskContext
-from stethoscope.training.gathering.log_report import gather_logs
+from stethoscope.tasks.examine_runs import gather_logs
 
 
 class ReadLogs:

@@ -13,7 +13,7 @@ from typing import Any
 from stethoscope.errors import BadInput, UnreadableFile
 from stethoscope.logs.data_fingerprint import DataFingerprint, changes, fingerprint_of
 from stethoscope.logs.dvc import DataVersion, DvcProject, has_dvc_files, read_project
-from stethoscope.logs.dvc_versions import ChangeKind, compare, data_of, parameters_of, version_of
+from stethoscope.logs.dvc_runs import ChangeKind, compare, data_of, parameters_of, version_of
 from stethoscope.logs.walk import log_place
 from stethoscope.models.containers.archive import is_archive
 from stethoscope.task import TaskContext

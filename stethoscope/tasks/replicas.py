@@ -14,8 +14,8 @@ from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import TaskContext
 from stethoscope.training.placement import config_changes
 from stethoscope.training.placement.config_changes import NOISE_FACTOR, ROUNDING, ReplicaReport, distance, told
+from stethoscope.training.placement.config_changes import program as printed_program
 from stethoscope.training.placement.live_program import setup_or_made
-from stethoscope.training.placement.replica_code import program as printed_program
 
 DEVICES, EPOCHS, MAX_ROWS = 2, 6, 1024
 MADE_BATCHES = 8

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from stethoscope.data.rows import Bound, bind_all, data_of
 from stethoscope.errors import BadInput, BadSetting
-from stethoscope.evidence.baseline import NetworkScore
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.evidence.trials import NetworkScore
 from stethoscope.program.setup import Setup
 from stethoscope.task import Reporter, TaskContext
-from stethoscope.training.gathering.baseline import held_out, scored
+from stethoscope.tasks.baseline import held_out, scored
 from stethoscope.types import Architecture
 
 TIME_S = 8.0

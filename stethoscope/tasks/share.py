@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import OutOfMemory
+from stethoscope.framework_errors import Cause, explain, named_by
 from stethoscope.memory.configure import configured
-from stethoscope.out_of_memory import Cause, explain, named_by
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed

@@ -9,9 +9,9 @@ from typing import Any
 
 from stethoscope.architecture.open_sizes import OpenSize, OpenSizes
 from stethoscope.codec import plain
-from stethoscope.data.feeds.dummy import ModelInput
+from stethoscope.data.dummy import ModelInput
 from stethoscope.errors import BadSetting
-from stethoscope.memory.allocation import give_back
+from stethoscope.framework_errors import BatchInterval, explain
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured, configured
@@ -28,7 +28,7 @@ from stethoscope.memory.points import (
     narrowed,
     take_times,
 )
-from stethoscope.out_of_memory import BatchInterval, explain
+from stethoscope.memory.run_settings import give_back
 from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimates, estimates, joined

@@ -9,15 +9,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from stethoscope.data.feeds.batching import open_size, resized
-from stethoscope.data.feeds.dummy import ModelInput, model_input
+from stethoscope.data.batching import open_size, resized
+from stethoscope.data.dummy import ModelInput, model_input
 from stethoscope.errors import OutOfMemory
-from stethoscope.memory.allocation import give_back
+from stethoscope.framework_errors import explain, named_by
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.configure import Configured, configured
 from stethoscope.memory.precision import AS_SAVED
-from stethoscope.memory.run_settings import RunSettings
-from stethoscope.out_of_memory import explain, named_by
+from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed
 

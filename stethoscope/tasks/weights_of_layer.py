@@ -9,8 +9,7 @@ from typing import Any
 from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.models.formats import detect
 from stethoscope.models.model_format import StoredWeight, WeightsByLayer
-from stethoscope.models.weights.stored import opened
-from stethoscope.models.weights.weight_statistics import statistics
+from stethoscope.models.weights.weight_statistics import opened, statistics
 from stethoscope.task import TaskContext
 from stethoscope.types import Layer, ModelFile
 

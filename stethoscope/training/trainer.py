@@ -17,11 +17,10 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.training import LayerTraining, RunCurve
 from stethoscope.program.setup import Setup
 from stethoscope.training.compiled import build_optimizer, live_losses, live_optimizer, set_rate
-from stethoscope.training.crash import FitCrash, crash_sentence, is_tracing_failure
-from stethoscope.training.curve import Recorder
 from stethoscope.training.instruments import PROBE_ROWS, Probe, Recording, StepStatistics, owners, sample_steps
 from stethoscope.training.loop import Batches, Evaluation, Loop
 from stethoscope.training.model import Weights, as_fed, build, call, package, restore, snapshot, variables_of
+from stethoscope.training.outcome import FitCrash, Recorder, crash_sentence, is_tracing_failure
 
 STRETCH_S = 0.25
 """A call into the loop is sized to take about so long, so that time limits and cancelling hold."""

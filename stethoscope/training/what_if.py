@@ -12,7 +12,6 @@ import numpy as np
 
 from stethoscope.architecture.activations import ACTIVATION_LAYERS, BOUNDED, LINEAR, RELU
 from stethoscope.evidence.training import RunCurve
-from stethoscope.program.data_changes import scaled_inputs, scaled_targets
 from stethoscope.program.model_config import (
     structure,
     unfrozen,
@@ -22,7 +21,7 @@ from stethoscope.program.model_config import (
     with_settings,
 )
 from stethoscope.program.model_graph import last_with_weights, with_layer
-from stethoscope.program.setup import Setup
+from stethoscope.program.setup import Setup, scaled_inputs, scaled_targets
 from stethoscope.training.skill import Scorer
 
 MAX_RATE = 10.0

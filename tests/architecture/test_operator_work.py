@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from stethoscope.architecture.layer_costs import costs
+from stethoscope.architecture.layer_work import Given, Unknown, Work
 from stethoscope.architecture.operator_work import RULES
-from stethoscope.architecture.work import Given, Unknown, Work
 from stethoscope.models.formats import detect
 from stethoscope.types import Layer, ModelFile, Operand
 from tests.frameworks import tf

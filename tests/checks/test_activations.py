@@ -8,11 +8,11 @@ import pytest
 from stethoscope.architecture.activations import ACTIVATION_LAYERS, ACTIVATIONS
 from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Severity
-from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead
+from stethoscope.checks.fixes.layers import ReplaceActivation, ReplaceHead
 from stethoscope.checks.judging.examination import examine
-from stethoscope.evidence.connections import connections_of
 from stethoscope.evidence.heads import heads_of
 from stethoscope.evidence.kinds import EvidenceSet
+from stethoscope.evidence.model import connections_of
 from stethoscope.training.gathering.few_samples import random_targets
 from tests.checks.architectures import architecture, bias, layer, points, tensor, weights
 from tests.checks.contract_evidence import BINARY, CLASSES, NUMBERS, evidence, named

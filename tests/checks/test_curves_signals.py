@@ -9,11 +9,10 @@ from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser, Unfreeze
 from stethoscope.checks.judging.examination import examine, ranked
-from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence
-from stethoscope.evidence.baseline import OverfitEvidence
-from stethoscope.evidence.blocking import DEAD, FROZEN, SATURATED, BlockedLayer, gravest_first
+from stethoscope.data.study.profiles import ArrayProfile, DataEvidence
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.training import GradientError, Scores
+from stethoscope.evidence.trials import DEAD, FROZEN, SATURATED, BlockedLayer, OverfitEvidence, gravest_first
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, FLAT, SETTLED, layer, log, run, training, trial
 from tests.tables import each

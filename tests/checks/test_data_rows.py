@@ -7,9 +7,9 @@ import pytest
 
 from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Fault, Finding, Severity
-from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, Score, with_network
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.kinds import EvidenceSet
+from stethoscope.evidence.trials import BaselineEvidence, NetworkScore, Score, with_network
 from stethoscope.tasks.profile import profile_data
 from tests.checks.architectures import architecture, layer
 from tests.checks.training_evidence import run, training

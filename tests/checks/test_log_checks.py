@@ -11,7 +11,7 @@ from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.logs.evidence.curves import CurveEvidence, Restart, Signal
+from stethoscope.logs.curves import CurveEvidence, Restart, Signal
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, FLAT, SETTLED, log
 

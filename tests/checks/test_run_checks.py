@@ -6,7 +6,7 @@ from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
 from stethoscope.evidence.kinds import EvidenceSet
-from stethoscope.evidence.runs import LoggedRun, RunsEvidence, SharedPoints
+from stethoscope.evidence.training import LoggedRun, RunsEvidence, SharedPoints
 from stethoscope.types import Status
 from tests.checks.training_evidence import FALLING, SETTLED, log
 

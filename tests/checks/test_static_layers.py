@@ -9,7 +9,7 @@ import pytest
 from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence, TargetProfile
+from stethoscope.data.study.profiles import ArrayProfile, DataEvidence, TargetProfile
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Status

@@ -7,7 +7,7 @@ from dataclasses import replace
 from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Fault, Severity
 from stethoscope.checks.judging.examination import examine
-from stethoscope.data.profile.profiles import ArrayProfile, DataEvidence, TargetProfile
+from stethoscope.data.study.profiles import ArrayProfile, DataEvidence, TargetProfile
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.evidence.model import BehaviourEvidence, BehaviourTest
 from stethoscope.types import Status

@@ -9,8 +9,8 @@ from stethoscope.checks.findings import Severity
 from stethoscope.checks.stuck_layers import CHECK
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.logs.as_curve import curve_of
-from stethoscope.logs.evidence.curves import CurveEvidence, LayerMeasure
-from stethoscope.training.gathering.log_report import examine_runs, gather_runs
+from stethoscope.logs.curves import CurveEvidence, LayerMeasure
+from stethoscope.tasks.examine_runs import examine_runs, gather_runs
 from tests.tables import each
 
 FLAT = tuple(2.3 + 0.001 * (at % 3) for at in range(20))

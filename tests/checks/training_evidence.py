@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from stethoscope.evidence.training import LayerTraining, RunCurve, Scores, TrainingEvidence, Trial
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 FALLING = tuple(1.0 - 0.025 * at for at in range(30))
 SETTLED = tuple(0.4 + 0.6 * math.exp(-at / 2) for at in range(30))

@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from stethoscope.studies.monitors.monitor import history
-from tests.studies.monitors.test_monitor import listening
+from stethoscope.studies.monitor import history
+from tests.studies.test_monitor import listening
 
 FEATURE = {"name", "test", "statistic", "p_value", "drifted"}
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from stethoscope.cli.cost import sweep
 from stethoscope.cli.sweep import answer, numbers
-from stethoscope.cli.text_sweep import sweep
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
+from stethoscope.framework_errors import ShortageReport
 from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherwise, Point, RunningBatch
-from stethoscope.out_of_memory import ShortageReport
-from stethoscope.studies.lab.checked_sweep import as_checked
+from stethoscope.studies.lowering import as_checked
 from stethoscope.tasks.sweep import Swept
 from stethoscope.types import JobResult, Status
 from tests.small_models import hungry_onnx

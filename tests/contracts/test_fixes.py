@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from stethoscope.checks.fixes import Fix, all_fixes, fix_from_json
-from stethoscope.checks.fixes.layer_order import AddFlatten, RemoveLayer
 from stethoscope.checks.fixes.layer_settings import SetInitialiser, Unfreeze
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
+from stethoscope.checks.fixes.layers import AddFlatten, RemoveLayer, ReplaceActivation
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.program.setup import Setup
 from tests.checks.fixes import examples

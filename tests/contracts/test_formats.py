@@ -11,7 +11,7 @@ import pytest
 
 from sample_models import BUILT
 from stethoscope.codec import decode, plain
-from stethoscope.data.feeds.dummy import dummy_feed
+from stethoscope.data.dummy import dummy_feed
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import all_formats, detect
 from stethoscope.tasks.describe import Description

@@ -40,15 +40,15 @@ CALLABLE = {name for name, item in ACTIVATIONS.items() if Trait.OVER_AXIS not in
 """Functions of single values in `keras.activations`."""
 X = np.linspace(-12, 12, 4_801, dtype=np.float64)[:, None] * np.array([1.0, 0.5, -0.25])
 ALLOWED = {
-    "stethoscope/activations/attributions/graph_subject.py": (2, "operators of a TensorFlow graph, by their own names"),
+    "stethoscope/activations/attributions/subjects.py": (2, "operators of a TensorFlow graph, by their own names"),
     "stethoscope/architecture/endings.py": (2, "one layer of Keras that is a ReLU6 by its settings, or a ReLU of ONNX"),
-    "stethoscope/architecture/keras_work.py": (2, "operations of Keras that are counted, by their names"),
+    "stethoscope/architecture/layer_work.py": (2, "operations of Keras that are counted, by their names"),
     "stethoscope/architecture/reach_rules.py": (1, "every operator with a softmax in its name reads a whole axis"),
-    "stethoscope/checks/curves/layer_signals.py": (1, "one among layers that have weights and no kernel"),
+    "stethoscope/checks/curves/short_run.py": (1, "one among layers that have weights and no kernel"),
     "stethoscope/checks/fixes/layer_code.py": (1, "the default of an argument of Keras"),
     "stethoscope/checks/nonfinite_activations.py": (2, "among layers of Keras that people know"),
     "stethoscope/compare/convert/onnx.py": (2, "operators that are written into an ONNX graph"),
-    "stethoscope/compare/parity/activation_suspicions.py": (4, "forms of GELU; settings that ELU and PReLU alone have"),
+    "stethoscope/compare/parity/value_suspicions.py": (4, "forms of GELU; settings that ELU and PReLU alone have"),
     "stethoscope/compare/parity/causes/by_kind.py": (3, "words in the names of a user's own layers"),
     "stethoscope/compare/parity/causes/elementwise.py": (3, "forms of GELU"),
     "stethoscope/compare/parity/recompute.py": (1, "what each layer of Keras computes, by its class"),

@@ -23,8 +23,8 @@ from dashboard.routes import owner_cookie
 from dashboard.training import followed
 from stethoscope.jobs.store import store
 from stethoscope.settings import settings
-from stethoscope.studies.lab.studies import studies
-from stethoscope.studies.monitors import kept_monitors
+from stethoscope.studies import kept_monitors
+from stethoscope.studies.study import studies
 from tests.conftest import PROJECT
 from tests.dashboard.visiting import ME
 

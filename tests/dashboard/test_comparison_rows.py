@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.architecture import comparison_parts, comparison_rows
 from dashboard.architecture.comparison_rows import ADDED, CHANGED, REMOVED, SAME, WEIGHTS
 from stethoscope.architecture.layer_looks import Change
-from stethoscope.compare.both import OfBoth
+from stethoscope.compare.parity.comparison import OfBoth
 from stethoscope.tasks.compare_architectures import ArchitectureDifference, DifferenceSummary, LayerPair, WeightsApart
 
 PAIRS = (

@@ -12,7 +12,7 @@ import pytest
 from dashboard.deployment import drift_kept
 from sample_models import BUILT
 from stethoscope.jobs.store import Entry, store
-from stethoscope.studies.monitors.kept_monitors import KeptMonitors
+from stethoscope.studies.kept_monitors import KeptMonitors
 from tests.dashboard.visiting import ME, OTHER, add, badges, cancel, keys, open_page, said, settle, visitor
 from tests.small_models import endless_onnx
 

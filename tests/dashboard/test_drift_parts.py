@@ -25,8 +25,8 @@ from dashboard.deployment import (
 from stethoscope.codec import plain
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.jobs.protocol import JobState
-from stethoscope.studies.monitors.kept_monitor import KeptMonitor
-from stethoscope.studies.monitors.monitor import Monitor, MonitorRun
+from stethoscope.studies.kept_monitor import KeptMonitor
+from stethoscope.studies.monitor import Monitor, MonitorRun
 from stethoscope.types import JobResult, Status
 from tests.dashboard.visiting import HOSTILE, badges, text
 from tests.drift.sides import compared, side

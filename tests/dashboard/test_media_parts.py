@@ -10,7 +10,7 @@ import pytest
 from dashboard import progress
 from dashboard.training import followed, log_choice, media_figures
 from stethoscope.jobs.store import store
-from stethoscope.logs.histogram_bins import common_edges
+from stethoscope.tasks.read_media import common_edges
 from tests.dashboard.visiting import HOSTILE, ME, drawn, open_page, settle, text
 from tests.logs.event_writing import encode_bytes, event, tensor, write_events
 from tests.logs.test_media_values import dims, doubles, png

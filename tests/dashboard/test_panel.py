@@ -13,8 +13,8 @@ from stethoscope.memory.lowering_report import Lowered, Trial
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.studies.diagnosis.report import Report, StageReport, report_to_json
 from stethoscope.studies.diagnosis.run import DIAGNOSIS
-from stethoscope.studies.lab.lowering import LOWERING
-from stethoscope.studies.lab.studies import studies
+from stethoscope.studies.lowering import LOWERING
+from stethoscope.studies.study import studies
 from stethoscope.types import Status
 from tests.dashboard.visiting import ME, OTHER, add, address, badges, keys, open_page, reopened, said, settle, visitor
 from tests.small_models import tiny_onnx

@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from dashboard.cost import sharing_inputs, sharing_parts
-from stethoscope.memory.together_report import ModelRun, TogetherReport
+from stethoscope.memory.lowering_report import ModelRun, TogetherReport
 from tests.dashboard.visiting import OTHER, add, badges, open_page, reopened, settle, text
 from tests.small_models import tiny_onnx
 

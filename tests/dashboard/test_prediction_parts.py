@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.behaviour.prediction_parts import what_ran_out
-from stethoscope.out_of_memory import ShortageReport
+from stethoscope.framework_errors import ShortageReport
 
 MIB = 1 << 20
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dashboard import recipe_inputs, recipes
-from stethoscope.data.feeds.dummy import dummy_feed
+from stethoscope.data.dummy import dummy_feed
 from stethoscope.types import Architecture, TensorSpec
 from tests.small_models import tiny_onnx
 

@@ -13,7 +13,7 @@ from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import NotFound
 from stethoscope.jobs.store import Entry, store
 from stethoscope.jobs.store.schema import entries, writing
-from stethoscope.studies.monitors.kept_monitor import KeptMonitor
+from stethoscope.studies.kept_monitor import KeptMonitor
 from tests.dashboard.visiting import ME, OTHER, add, open_page, settle, text
 from tests.small_models import tiny_onnx
 

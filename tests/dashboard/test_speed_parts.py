@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard.deployment import speed_figures, speed_parts, speed_table
 from stethoscope.codec import plain
-from stethoscope.compare.latency.row import Row, TimedModel
+from stethoscope.compare.latency_row import Row, TimedModel
 from stethoscope.jobs.protocol import JobState
 from stethoscope.types import Status
 from tests.answers import state_of, typed

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data
-from stethoscope.data.annotations.coco_parts import bits_of, from_string
 from stethoscope.data.dataset import Box, Points, Polygon, Region, Sample
 from stethoscope.data.images import mark_checks
+from stethoscope.data.images.listed_marks import bits_of, from_string
 from stethoscope.data.tables.python_columns import JsonRecords
 from stethoscope.errors import TooLarge
 from stethoscope.types import ModelFile

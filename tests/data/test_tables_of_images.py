@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data, recognise
-from stethoscope.data.annotations.bounded_text import csv_rows
-from stethoscope.data.box_table import layout_of
+from stethoscope.data.box_lines import layout_of
 from stethoscope.data.dataset import Box, Region
+from stethoscope.data.images.bounded_text import csv_rows
 from stethoscope.types import ModelFile
 from tests.data.annotated_sets import as_csv, png, put
 from tests.data.test_mask_folder import MASK, as_file

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from stethoscope.data import recognise
 from stethoscope.data.dataset import Box
-from stethoscope.data.records.tf_records import read_example
+from stethoscope.data.streams.tf_records import read_example
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.containers.record_framing import masked
 from stethoscope.models.containers.wire import encode_bytes, encode_varint

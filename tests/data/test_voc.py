@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from stethoscope.data import open_data
-from stethoscope.data.annotations.bounded_text import parse_xml
 from stethoscope.data.dataset import Box, Polygon, Region
+from stethoscope.data.images.bounded_text import parse_xml
 from stethoscope.data.images.image_dataset import ImageDataset
 from stethoscope.data.images.mask_meaning import VOC_CLASSES, packed, voc_palette
 from stethoscope.errors import StethoscopeError, UnreadableFile, UnsafeFile

@@ -11,9 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stethoscope.data import open_data, recognise
-from stethoscope.data.annotations.yolo_lines import from_yaml, parse
 from stethoscope.data.dataset import Box, Points, Polygon
 from stethoscope.data.images.image_dataset import ImageDataset
+from stethoscope.data.images.yolo_lines import from_yaml, parse
 from stethoscope.errors import UnreadableFile
 from stethoscope.types import ModelFile
 from tests.data import annotated_sets

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from stethoscope.drift.measures import mix, shift
-from stethoscope.drift.rank_tests import Ordered, anderson_darling
-from stethoscope.drift.two_samples import same_mix
+from stethoscope.drift.two_samples import Ordered, anderson_darling, same_mix
 
 RUNS = 600
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from stethoscope.drift.corrections import holm, tail
-from stethoscope.drift.rank_tests import Ordered, anderson_darling, kolmogorov_smirnov
 from stethoscope.drift.settings import psi, psi_by_chance, wasserstein
-from stethoscope.drift.two_samples import same_mix
+from stethoscope.drift.two_samples import Ordered, anderson_darling, kolmogorov_smirnov, same_mix
 from tests.frameworks import stats
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 
 from stethoscope.codec import plain
+from stethoscope.framework_errors import HostAccount
 from stethoscope.jobs.endings import Ending, Verdict, tell
-from stethoscope.out_of_memory import HostAccount
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Budget, Job, Progress, Status
 from tests.answers import recorded

@@ -13,8 +13,8 @@ import pytest
 
 from stethoscope.codec import answer_of
 from stethoscope.errors import NotFound
+from stethoscope.framework_errors import shortage_of
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.out_of_memory import shortage_of
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Status
 from tests.jobs.conftest import job

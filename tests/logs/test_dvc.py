@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stethoscope.logs.dvc import DvcProject, read_project
-from stethoscope.logs.dvc_runs import TRACKER
-from stethoscope.logs.dvc_versions import compare, data_of, version_of
+from stethoscope.logs.dvc_runs import TRACKER, compare, data_of, version_of
 from tests.exploring import examples
 from tests.tables import each
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stethoscope.logs.histogram_bins import binned, common_edges, whole
+from stethoscope.tasks.read_media import binned, common_edges, whole
 from tests.exploring import examples
 
 

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from stethoscope.logs.event_folder import EventFolder
 from stethoscope.logs.media_values import (
     LARGEST,
     SMALLEST,
@@ -24,6 +23,7 @@ from stethoscope.logs.media_values import (
     drawn,
     media_value,
 )
+from stethoscope.logs.tensorboard import EventFolder
 from stethoscope.models.containers.wire import Malformed, encode_bytes, encode_varint
 from tests.exploring import examples
 from tests.logs.event_writing import event, graph_def, graph_event, tensor, write_events

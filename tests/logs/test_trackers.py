@@ -14,10 +14,10 @@ from stethoscope.codec import decode, plain
 from stethoscope.errors import UnreadableFile
 from stethoscope.logs import all_trackers
 from stethoscope.logs.as_curve import Roles, roles
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 from stethoscope.task import TaskContext
+from stethoscope.tasks.examine_runs import gather_logs, gather_runs
 from stethoscope.tasks.read_logs import TASK
-from stethoscope.training.gathering.log_report import gather_logs, gather_runs
 from stethoscope.types import Budget, ModelFile
 from tests.exploring import examples
 from tests.logs.event_writing import event, simple, write_events

@@ -11,9 +11,9 @@ import pytest
 from stethoscope.errors import TooLarge
 from stethoscope.logs import walk
 from stethoscope.logs.data_fingerprint import fingerprint_of
-from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.walk import files_in, listing, log_place, walked_once
 from stethoscope.models.containers import damage
+from stethoscope.tasks.read_runs import gather
 from stethoscope.types import ModelFile
 from tests.logs.made_mlflow import write_store
 

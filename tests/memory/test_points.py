@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from stethoscope.framework_errors import BatchInterval
 from stethoscope.memory.points import Point, knee, narrowed
-from stethoscope.out_of_memory import BatchInterval
 from stethoscope.types import Status
 
 

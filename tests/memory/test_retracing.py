@@ -7,7 +7,7 @@ import importlib
 import numpy as np
 import pytest
 
-from stethoscope.data.feeds.batching import Batching, other_shapes, resized
+from stethoscope.data.batching import Batching, other_shapes, resized
 from stethoscope.memory.retracing import retracing
 from stethoscope.memory.run_settings import RunSettings
 from tests.memory.models import branches, opened, sequences

@@ -8,7 +8,7 @@ import pytest
 from stethoscope.codec import answer_of
 from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.compare.parity.precision import parse_way
-from stethoscope.compare.parity.recorded import Compared, comparison_job
+from stethoscope.tasks.record import Compared, comparison_job
 from stethoscope.types import Budget, Job, ModelFile, Status
 from tests.answers import BUILT, with_another_bias
 from tests.deterministic import begin, save

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from stethoscope.codec import answer_of, partial_of
+from stethoscope.framework_errors import shortage_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.out_of_memory import shortage_of
 from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests.deterministic import begin, save

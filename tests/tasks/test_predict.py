@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from stethoscope.codec import answer_of
+from stethoscope.framework_errors import shortage_of
 from stethoscope.memory.run_settings import CALLS, RunSettings
-from stethoscope.out_of_memory import shortage_of
 from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests import deterministic

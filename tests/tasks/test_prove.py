@@ -6,14 +6,11 @@ import math
 
 import numpy as np
 
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.compile_settings import ReplaceLoss, SetLearningRate
-from stethoscope.checks.fixes.fit_settings import EarlyStopping
-from stethoscope.checks.fixes.layer_order import RemoveLayer
+from stethoscope.checks.fixes.compile_and_fit import EarlyStopping, ReplaceLoss, SetLearningRate
+from stethoscope.checks.fixes.fix import Advice
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.checks.fixes.scale_targets import ScaleTargets
-from stethoscope.checks.fixes.targets import EncodeLabels
+from stethoscope.checks.fixes.layers import RemoveLayer, ReplaceActivation
+from stethoscope.checks.fixes.values import EncodeLabels, ScaleTargets
 from stethoscope.codec import decode
 from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Job, Status

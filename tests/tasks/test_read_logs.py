@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stethoscope.codec import answer_of
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 CSV = "epoch,loss,val_loss\n0,0.9,0.95\n1,0.5,0.6\n2,0.3,0.5\n"

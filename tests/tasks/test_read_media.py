@@ -10,7 +10,7 @@ import pytest
 
 from stethoscope.codec import decode, plain
 from stethoscope.errors import BadInput
-from stethoscope.logs.event_folder import EventFolder
+from stethoscope.logs.tensorboard import EventFolder
 from stethoscope.task import TaskContext
 from stethoscope.tasks.read_media import TASK, DecodedMedia
 from stethoscope.types import Budget, ModelFile

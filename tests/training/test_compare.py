@@ -6,7 +6,7 @@ import pytest
 
 from stethoscope.evidence.training import RunCurve, Scores
 from stethoscope.training.compare import compare
-from stethoscope.training.curve import condensed
+from stethoscope.training.outcome import condensed
 from tests.tables import each
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from stethoscope.training.compare import Trainers
-from stethoscope.training.crash import FitCrash
 from stethoscope.training.instruments import sample_steps
+from stethoscope.training.outcome import FitCrash
 from stethoscope.training.trainer import Trainer
 from tests.training.programs import blobs, classifier, setup_of
 

@@ -1,4 +1,4 @@
-"""Which parts of an input a prediction rests on, one file per method, each defining METHOD."""
+"""Which parts of an input a prediction rests on, by method. A module defines METHOD, or METHODS."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.activations.attributions.target import Target
-from stethoscope.data.feeds.batching import Batching
+from stethoscope.data.batching import Batching
 from stethoscope.errors import CannotRun
 from stethoscope.types import Feed, TensorSpec
 

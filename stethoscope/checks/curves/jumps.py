@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stethoscope.checks.curves.shapes import first_nonfinite, noise
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _NOISE = 8.0
 """A jump is this many times the noise from point to point …"""

@@ -1,4 +1,7 @@
-"""Findings of a log as evidence: its curves thinned without losing a spike, the steps to mark, and a rate to try next."""
+"""Findings of a log as evidence: its curves thinned without losing a spike, the steps to mark, and a rate to try next.
+
+Curves of a diagnosis as evidence: what a person would look at to see it.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,12 @@ import statistics
 from collections.abc import Sequence
 
 from stethoscope.checks.curves.log_shape import LogShape
-from stethoscope.checks.findings import Curves, Line, Mark, Span
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.checks.fixes.fix import Fix
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.checks.curves.remedies import Remedy
+from stethoscope.checks.findings import Bars, Curves, Line, Mark, Number, Span, Table
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
+from stethoscope.checks.fixes.fix import Advice, Fix
+from stethoscope.evidence.training import LayerTraining, RunCurve, TrainingEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 _COLUMNS = 200
 """Stretches of a long curve of which the lowest and the highest point are shown."""
@@ -93,3 +97,59 @@ def _kept(values: Sequence[float]) -> Sequence[int]:
 def _spans_decades(lines: Sequence[Line]) -> bool:
     known = [value for line in lines for value in line.y if math.isfinite(value)]
     return bool(known) and min(known) > 0 and max(known) > 50 * min(known)
+
+
+def losses(training: TrainingEvidence, *remedies: Remedy) -> Curves:
+    """The loss of the base runs beside that of trials, over steps."""
+    lines = [_run_line("as it is", run) for run in training.base]
+    for remedy in remedies:
+        lines += [_run_line(remedy.trial.title, run) for run in remedy.trial.runs]
+    return Curves("Loss while training", "step", "loss", tuple(lines), log_y=_needs_log_axis(lines))
+
+
+def curve(found: CurveEvidence, *marks: Mark) -> Curves:
+    """One run's loss and validation loss."""
+    lines = [Line("training loss", found.steps, found.loss, found.run)]
+    if found.val_loss:
+        lines.append(Line("validation loss", found.val_steps, found.val_loss, found.run))
+    return Curves(
+        f"Loss of {found.run or 'the run'}", found.unit, "loss", tuple(lines), tuple(marks), _needs_log_axis(lines)
+    )
+
+
+def gains(training: TrainingEvidence, found: Sequence[Remedy]) -> Table:
+    """What each change that was tried came to."""
+    rows = tuple(
+        (remedy.trial.title, round(remedy.before, 3), round(remedy.after, 3), round(remedy.gain, 3)) for remedy in found
+    )
+    return Table(
+        f"One change at a time (skill: 0 is chance, 1 is perfect; {len(training.base)} seeds)",
+        ("change", "skill before", "skill after", "gain"),
+        rows,
+    )
+
+
+def gain_numbers(remedy: Remedy, least: float) -> tuple[Number, ...]:
+    """Skill without and with one change."""
+    where = "validation rows" if remedy.validated else "training rows"
+    return (
+        Number(f"skill as it is ({where})", remedy.before),
+        Number(f"skill with “{remedy.trial.title}”", remedy.after, threshold=remedy.before + least),
+    )
+
+
+def by_layer(
+    title: str, value_label: str, layers: Sequence[LayerTraining], values: Sequence[float], *marks: Mark
+) -> Bars:
+    """One bar per layer, on a logarithmic axis."""
+    return Bars(title, value_label, tuple(layer.path for layer in layers), tuple(values), tuple(marks), log=True)
+
+
+def _run_line(name: str, run: RunCurve) -> Line:
+    return Line(name, tuple(float(step) for step in run.steps), run.loss, group=f"seed {run.seed}")
+
+
+def _needs_log_axis(lines: Sequence[Line]) -> bool:
+    known = [value for line in lines for value in line.y if 0 < value < float("inf")]
+    negative = any(value <= 0 for line in lines for value in line.y)
+    return bool(known) and not negative and max(known) > 50 * min(known)

@@ -17,7 +17,7 @@ from stethoscope.checks.curves.remedies import base_skill
 from stethoscope.checks.curves.shapes import end_level, finite, noise, slope, start_level
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.logs.better import is_share
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.logs.curves import CurveEvidence
 
 SETTLED = 0.15
 """A curve whose second half brings at most this share of its whole fall has settled."""

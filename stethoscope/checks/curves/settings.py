@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from stethoscope.architecture.losses import REGRESSION_LOSSES
-from stethoscope.checks.curves.pictures import gain_numbers, gains, losses
+from stethoscope.checks.curves.log_pictures import gain_numbers, gains, losses
 from stethoscope.checks.curves.remedies import (
     AS_GOOD,
     CLEARLY_WORKS,

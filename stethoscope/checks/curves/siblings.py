@@ -12,7 +12,7 @@ from typing import Any
 from stethoscope.checks.curves.log_shape import shape_of
 from stethoscope.checks.curves.shapes import end_level
 from stethoscope.checks.findings import Span
-from stethoscope.evidence.runs import LoggedRun
+from stethoscope.evidence.training import LoggedRun
 
 _OTHER = ("seed", "run", "name", "id", "date", "time", "host", "version")
 """Parts of names of settings that do not change what is learned."""

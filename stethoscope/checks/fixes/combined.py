@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.checks.fixes.layer_settings import SetVocabulary
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
+from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import Architecture
 

@@ -1,13 +1,19 @@
-"""What a fix is: a frozen dataclass whose fields are plain values."""
+"""What a fix is: a frozen dataclass whose fields are plain values.
+
+What only the user can do: said, with lines to start from.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from stethoscope.checks.fixes.layer_code import comment
 from stethoscope.codec import WritesItself
+from stethoscope.errors import CannotRun
 
 if TYPE_CHECKING:
     from stethoscope.program.setup import Setup
@@ -76,3 +82,32 @@ class Fix(WritesItself):
         from stethoscope.codec import decode
 
         return decode(cls, dict(params))
+
+
+@dataclass(frozen=True)
+class Advice(Fix):
+    """Says `text`; `snippet` is Python to copy."""
+
+    provable: ClassVar[bool] = False
+    text: str = ""
+    snippet: str = ""
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return " ".join(self.text.split())
+
+    def code(self) -> str:
+        """The snippet, or the advice as a comment."""
+        return self.snippet or comment(self.text)
+
+    def apply(self, setup: Setup) -> Setup:
+        """Never possible.
+
+        Raises:
+            CannotRun: always.
+        """
+        raise CannotRun("This advice changes something outside the training, so no run here can show its effect.")
+
+
+FIX = Advice

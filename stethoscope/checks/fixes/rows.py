@@ -1,4 +1,7 @@
-"""Fixes of the rows that are trained on: some left out, gaps filled, columns dropped, shuffled before the split."""
+"""Fixes of the rows that are trained on: left out, repeated ones too, gaps filled, columns dropped, shuffled before the split.
+
+Fills gaps in the inputs with each column's median.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ class DropRows(Fix):
 
     def apply(self, setup: Setup) -> Setup:
         """A copy without such rows, in training and validation."""
-        from stethoscope.program.data_changes import finite_rows
+        from stethoscope.program.setup import finite_rows
 
         return finite_rows(setup)
 
@@ -68,7 +71,7 @@ class DropFeatures(Fix):
 
     def apply(self, setup: Setup) -> Setup:
         """A copy without these columns, with a narrower input."""
-        from stethoscope.program.data_changes import without_columns
+        from stethoscope.program.setup import without_columns
 
         return without_columns(setup, self.input, self.columns)
 
@@ -92,9 +95,59 @@ class ShuffleBeforeSplit(Fix):
 
     def apply(self, setup: Setup) -> Setup:
         """A copy with training and validation rows drawn at random from both."""
-        from stethoscope.program.data_changes import shuffled_split
+        from stethoscope.program.setup import shuffled_split
 
         return shuffled_split(setup, self.validation_split)
 
 
-FIXES = (DropRows, DropFeatures, ShuffleBeforeSplit)
+_FILLING = ("x = np.where(np.isfinite(x), x, np.nan)", "x = np.where(np.isnan(x), np.nanmedian(x, axis=0), x)")
+
+
+@dataclass(frozen=True)
+class FillMissing(Fix):
+    """Replaces NaN and infinity in the inputs by the column's median."""
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return "Fill NaN and infinity in the inputs with each column's median"
+
+    def code(self) -> str:
+        """The lines that fill."""
+        return "\n".join([comment("before model.fit; use the same medians for every row predicted later"), *_FILLING])
+
+    def apply(self, setup: Setup) -> Setup:
+        """A copy with filled inputs, by the training rows' medians."""
+        from stethoscope.program.setup import filled
+
+        return filled(setup)
+
+
+_REMOVING = (
+    "rows = np.concatenate([x.reshape(len(x), -1), y.reshape(len(y), -1)], axis=1)",
+    "first = np.sort(np.unique(rows, axis=0, return_index=True)[1])",
+    "x, y = x[first], y[first]",
+)
+
+
+@dataclass(frozen=True)
+class RemoveDuplicates(Fix):
+    """Keeps the first of equal rows; validation rows that are in the training rows go too."""
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return "Leave out rows that repeat an earlier row"
+
+    def code(self) -> str:
+        """The lines that drop them."""
+        return "\n".join([comment("before splitting and model.fit"), *_REMOVING])
+
+    def apply(self, setup: Setup) -> Setup:
+        """A copy without repeated rows."""
+        from stethoscope.program.setup import without_duplicates
+
+        return without_duplicates(setup)
+
+
+FIXES = (DropRows, DropFeatures, ShuffleBeforeSplit, FillMissing, RemoveDuplicates)

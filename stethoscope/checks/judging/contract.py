@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from stethoscope.architecture.activations import LINEAR, SIGMOID, SIGNED, SOFTMAX
 from stethoscope.architecture.losses import HINGE_LOSSES, SPARSE_LOSSES
+from stethoscope.checks.curves.short_run import learns_nothing, learns_well
 from stethoscope.checks.findings import Severity
-from stethoscope.checks.judging.shown import learns_nothing, learns_well
-from stethoscope.data.profile.profiles import ArrayProfile, TargetProfile
+from stethoscope.data.study.profiles import ArrayProfile, TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import EvidenceSet
 from stethoscope.types import Shape

@@ -24,7 +24,7 @@ from stethoscope.checks.judging.contract import (
     two_values,
     weighed,
 )
-from stethoscope.data.profile.profiles import TargetProfile
+from stethoscope.data.study.profiles import TargetProfile
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import EvidenceSet
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from stethoscope.compare.consistency import layer_search
 from stethoscope.compare.consistency.subject import Origin, Refused, Subject, Trial, number, picked
-from stethoscope.data.feeds.differences import Difference, larger, same_bits
+from stethoscope.data.batching import Difference, larger, same_bits
 from stethoscope.models.formats import format_of
 from stethoscope.types import Feed
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from stethoscope.architecture.open_sizes import filled
 from stethoscope.compare.consistency.subject import Subject
-from stethoscope.data.feeds.dummy import Draw, draws, looks_up, vocabulary_of
+from stethoscope.data.dummy import Draw, draws, looks_up, vocabulary_of
 from stethoscope.types import Feed
 
 Array = npt.NDArray[Any]

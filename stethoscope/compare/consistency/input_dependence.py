@@ -19,7 +19,7 @@ from stethoscope.compare.consistency.subject import (
     non_finite,
     number,
 )
-from stethoscope.data.feeds.differences import same_bits
+from stethoscope.data.batching import same_bits
 from stethoscope.types import Feed
 
 _SAME_RELATIVE = 1e-6

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.compare.consistency.subject import Origin, Subject
-from stethoscope.data.feeds.differences import difference, first_layer
+from stethoscope.data.batching import difference, first_layer
 from stethoscope.types import Feed
 
 RANDOM_TYPES = (

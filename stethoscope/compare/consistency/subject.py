@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope import out_of_memory
+from stethoscope import framework_errors
 from stethoscope.compare.consistency.report import ConsistencyTest, FirstDifference, Group
-from stethoscope.data.feeds.differences import Difference, worst
-from stethoscope.data.feeds.dummy import ModelInput
+from stethoscope.data.batching import Difference, worst
+from stethoscope.data.dummy import ModelInput
 from stethoscope.errors import BadInput, StethoscopeError
 from stethoscope.framework_errors import gist
 from stethoscope.task import TaskContext
@@ -111,7 +111,7 @@ class Subject:
 
     def said(self, error: Exception) -> str:
         """One sentence of what a runtime said, without the file's name and the full stop."""
-        cause = out_of_memory.explain(error)
+        cause = framework_errors.explain(error)
         text = cause.sentence if cause else str(error) if isinstance(error, StethoscopeError) else gist(error)
         text = _DOING.sub("", text.removeprefix(f"{self.context.files['model'].name}: "))
         return _ADVICE.sub("", text).strip().rstrip(".")

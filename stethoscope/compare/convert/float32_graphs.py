@@ -9,8 +9,8 @@ from typing import Any
 import numpy.typing as npt
 
 from stethoscope.compare.convert.converter import Source
-from stethoscope.compare.convert.origins import Origins
 from stethoscope.compare.convert.traced import TracedModel
+from stethoscope.compare.convert.ways_round import Origins
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.types import Refusal, Runner
 

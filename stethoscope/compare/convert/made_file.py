@@ -1,14 +1,21 @@
-"""What a conversion has made: opened by its content, and which of its inputs and outputs are which of the source's."""
+"""What a conversion has made: opened by its content, and which of its inputs and outputs are which of the source's.
+
+How far a converted model is from its source: each output, and what makes the difference worth a look.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.compare.convert.converter import Made
+from stethoscope.compare.convert.converter import CannotConvert, Made
+from stethoscope.compare.parity.array_difference import array_difference, finite_or_none, top_agreement
+from stethoscope.compare.parity.precision import precision_of, tolerance
 from stethoscope.models.formats import detect
 from stethoscope.types import Architecture, Feed, ModelFile, Runner, TensorSpec
 
@@ -59,3 +66,125 @@ def _as(array: npt.NDArray[np.generic], spec: TensorSpec) -> npt.NDArray[np.gene
 def _quantised(array: npt.NDArray[np.generic], spec: TensorSpec) -> bool:
     """Whether real values meet integer inputs, which only their scale can bridge."""
     return array.dtype.kind == "f" and spec.dtype in ("int8", "uint8", "int16", "uint16")
+
+
+_ROUNDING = 1e-5
+"""Of the largest value: threads add in another order each time."""
+
+
+@dataclass(frozen=True)
+class OutputDifference:
+    """How far one output of the converted model is from the source's; a measure is None where it has no finite value."""
+
+    name: str
+    """In the source,"""
+    in_target: str
+    """and in the new file."""
+    shape: tuple[int, ...]
+    max_abs_diff: float | None
+    mean_abs_diff: float | None
+    nrmse: float | None
+    """The root mean square difference as a share of the source's root mean square."""
+    cosine: float | None = None
+    sqnr_db: float | None = None
+    """Signal to noise; None for equal arrays."""
+    top1_agreement: float | None = None
+    """The share of rows with the same class; None where there are no classes."""
+    nonfinite: int = 0
+    """Values that are numbers in the source alone."""
+
+
+def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, str]) -> tuple[OutputDifference, ...]:
+    """Each output of the converted model against the source's.
+
+    Args:
+        name: the source's file, for errors.
+        before: the source's outputs.
+        after: the converted model's, as real numbers.
+        originals: the source's name for each name in `after`.
+
+    Raises:
+        CannotConvert: an output is missing, has another shape, or is no number where the source's is.
+    """
+    outputs = tuple(_compared(new, old, before[old], after[new]) for new, old in originals.items() if new in after)
+    missing = sorted(set(before) - {output.name for output in outputs})
+    if missing or not outputs:
+        raise CannotConvert(
+            f"{name}: the file that was made has no output for {', '.join(missing) or 'any of the model’s'}. Give the outputs names in "
+            "the source and convert it again."
+        )
+    if broken := next((output for output in outputs if output.nonfinite), None):
+        raise CannotConvert(
+            f"{name}: what was made of it runs, but answers with NaN or infinity where the source does not, in "
+            f"{broken.nonfinite:,} values of output {broken.name!r}. Convert it to a finer precision, or find the layer with "
+            "`stethoscope compare`."
+        )
+    return outputs
+
+
+def doubts(
+    before: Feed, again: Feed, outputs: Sequence[OutputDifference], source: Architecture, made: Architecture
+) -> Iterator[str]:
+    """What makes the differences worth a look, or worth nothing, in sentences.
+
+    Args:
+        before: the source's outputs.
+        again: the source's outputs for the same rows, from another call.
+        outputs: of `differences`.
+        source: the source.
+        made: the converted model.
+    """
+    if own := _own_difference(before, again):
+        yield (
+            f"The source itself answers the same rows differently from call to call (by {own:.2g}): it draws random numbers or keeps a "
+            "state, so the difference says nothing about the conversion. Run `stethoscope consistency` on it."
+        )
+        return
+    allowed = tolerance(precision_of(source), precision_of(made))
+    far = (one for one in outputs if one.max_abs_diff != 0 and (one.nrmse is None or one.nrmse > allowed.nrmse))
+    if output := next(far, None):
+        amount = "values that are no numbers" if output.nrmse is None else f"{output.nrmse:.1%} of its size"
+        yield (
+            f"Output {output.name!r} is off by {amount}, more than {allowed.precision} explains ({allowed.nrmse:.2%}). Find the first "
+            "layer that differs with `stethoscope compare`."
+        )
+
+
+def _compared(name: str, original: str, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> OutputDifference:
+    shape = a.shape
+    if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
+        gap = 0.0 if a.shape == b.shape and bool(np.array_equal(a, b)) else None
+        return OutputDifference(original, name, shape, gap, gap, gap)
+    if a.shape != b.shape and a.size == b.size:
+        b = b.reshape(a.shape)
+    if a.shape != b.shape:
+        raise CannotConvert(
+            f"Output {original!r}: has the shape {list(a.shape)} in the source and {list(b.shape)} in what was made of it. Give --batch-size, "
+            "so that every shape is known."
+        )
+    found = array_difference(a, b)
+    return OutputDifference(
+        original,
+        name,
+        shape,
+        finite_or_none(found.max_abs),
+        finite_or_none(found.mean_abs),
+        finite_or_none(found.nrmse),
+        found.cosine,
+        found.sqnr_db,
+        top_agreement(a, b),
+        int((np.isfinite(a) & ~np.isfinite(b)).sum()),
+    )
+
+
+def _own_difference(first: Feed, second: Feed) -> float:
+    """The largest difference between two answers to the same rows, where it is more than rounding; else 0."""
+    found = 0.0
+    for name, array in first.items():
+        other = second.get(name)
+        if other is None or array.dtype.kind not in "fiu" or array.shape != other.shape:
+            continue
+        gap = array_difference(array, other)
+        if gap.max_rel > _ROUNDING:
+            found = max(found, gap.max_abs)
+    return found

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stethoscope.compare.convert import float32_graphs, graph_rewriting, tflite_refusals
+from stethoscope.compare.convert import float32_graphs, graph_rewriting, refusals
 from stethoscope.compare.convert.converter import CannotConvert, Made, Options, Source, Unsupported
 from stethoscope.compare.convert.float32_graphs import loop_of, unrolled
 from stethoscope.compare.convert.made_file import fed_as, open_made
-from stethoscope.compare.convert.origins import Origins
 from stethoscope.compare.convert.traced import TracedModel, save_traced, trace, with_constants
-from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, loading, not_traceable
+from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, Origins, loading, not_traceable
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.tflite import load
@@ -152,7 +151,7 @@ class _Attempt:
             with opened as runner:
                 runner.predict(_one_call(self.source, made, runner, file))
         except CannotRun as error:
-            raise tflite_refusals.not_run(error, self.source, self.precision.title, self.path) from error
+            raise refusals.not_run(error, self.source, self.precision.title, self.path) from error
         others = _other_floats(traced)
         notes = [float32_graphs.note(others), *in_floats] if others else [*in_floats]
         if self.precision.calibrated and self.source.calibration.source == "dummy":
@@ -221,7 +220,7 @@ class _Attempt:
             raise self._refused(error, traced) from error
 
     def _refused(self, error: Exception, traced: TracedModel) -> CannotConvert:
-        return tflite_refusals.refused(error, self.source, self.precision.title, traced)
+        return refusals.refused(error, self.source, self.precision.title, traced)
 
     def _converter(self, traced: TracedModel) -> Any:
         """By way of a SavedModel without variables: it keeps the names, and LiteRT finds no variable that nobody has set."""

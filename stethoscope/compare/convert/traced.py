@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.compare.convert.converter import CannotConvert, Source, Unsupported
-from stethoscope.compare.convert.origins import Origins
-from stethoscope.compare.convert.ways_round import way_round
+from stethoscope.compare.convert.ways_round import Origins, way_round
 from stethoscope.framework_errors import gist
 from stethoscope.models.capabilities import Traceable
 from stethoscope.types import Refusal, TensorSpec

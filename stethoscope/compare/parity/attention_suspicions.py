@@ -18,8 +18,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from stethoscope.architecture.formulas import Array
-from stethoscope.compare.parity.attention import MANY_HEADED, ROLES, SIMPLE
 from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Settings, Suspicion, Weights, transposed
+from stethoscope.compare.parity.numpy_layers import MANY_HEADED, ROLES, SIMPLE
 from stethoscope.types import Layer
 
 

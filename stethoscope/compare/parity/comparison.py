@@ -1,6 +1,8 @@
 """What a comparison of two models answers: the verdict, the outputs, the layers, and where they part.
 
 Layers that the other model computes only together with a neighbour: there is nothing of their own to compare them with.
+
+One thing of each of two models that are compared.
 """
 
 from __future__ import annotations
@@ -8,12 +10,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
-from stethoscope.compare.both import OfBoth
 from stethoscope.compare.parity.layer_pairs import How
 from stethoscope.compare.parity.precision import Precision, Tolerance, Way
 from stethoscope.types import Architecture
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class OfBoth(Generic[T]):
+    """What it is of the first model, and what of the other."""
+
+    a: T
+    b: T
+
 
 Verdict = Literal["equal", "within_tolerance", "different"]
 

@@ -21,7 +21,7 @@ from stethoscope.compare.parity.side import Side, SideSeen
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import format_of
 from stethoscope.models.model_format import StoredWeight
-from stethoscope.models.weights.stored import opened
+from stethoscope.models.weights.weight_statistics import opened
 from stethoscope.types import Feed, Layer
 
 _PARTS, _NUMBER = re.compile(r"[/;:]+"), re.compile(r"_\d+$")

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.compare.both import OfBoth
 from stethoscope.compare.parity.array_difference import (
     array_difference,
     decided_agreement,
@@ -25,6 +24,7 @@ from stethoscope.compare.parity.causes import guesses
 from stethoscope.compare.parity.comparison import (
     Comparison,
     InputCause,
+    OfBoth,
     OutputPair,
     Parting,
     Verdict,
@@ -35,9 +35,9 @@ from stethoscope.compare.parity.divergence_case import carried_names, gathered, 
 from stethoscope.compare.parity.first_divergence import Divergence
 from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, near
-from stethoscope.compare.parity.normalization_suspicions import FACTORS_MISSING
 from stethoscope.compare.parity.precision import Tolerance
 from stethoscope.compare.parity.side import Side, SideSeen
+from stethoscope.compare.parity.value_suspicions import FACTORS_MISSING
 from stethoscope.types import Feed
 
 

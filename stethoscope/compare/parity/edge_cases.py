@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.compare.both import OfBoth
 from stethoscope.compare.parity.array_difference import array_difference, candidates, finite_or_none, largest_of, orient
-from stethoscope.compare.parity.comparison import EdgeAnswers, InputPair, OutputPair
+from stethoscope.compare.parity.comparison import EdgeAnswers, InputPair, OfBoth, OutputPair
 from stethoscope.compare.parity.layer_tensors import Recording
 from stethoscope.compare.parity.precision import Tolerance
 from stethoscope.compare.parity.side import Side
-from stethoscope.data.feeds.dummy import Draw
+from stethoscope.data.dummy import Draw
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import Feed, TensorSpec
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stethoscope.architecture.formulas import Array, function_of, sloped
-from stethoscope.compare.parity import attention, convolution, moving
+from stethoscope.compare.parity import moving, numpy_layers
 from stethoscope.compare.parity.kernel_suspicions import Rule, Settings, Weights, axes_of, ended, sizes
 from stethoscope.compare.parity.recurrent import bidirectional, recurrent
 from stethoscope.types import Layer
@@ -207,14 +207,14 @@ def _dense(inputs: Sequence[Array], weights: Weights, settings: Settings) -> Arr
 _RANKS = ("1D", "2D", "3D")
 _RULES: dict[str, Rule] = {
     "Dense": _dense,
-    **{f"Conv{rank}": convolution.convolution for rank in _RANKS},
-    **{f"DepthwiseConv{rank}": convolution.depthwise for rank in _RANKS[:2]},
-    **{f"SeparableConv{rank}": convolution.separable for rank in _RANKS[:2]},
-    **{f"Conv{rank}Transpose": convolution.transposed for rank in _RANKS},
-    **{f"MaxPooling{rank}": convolution.pooling("max") for rank in _RANKS},
-    **{f"AveragePooling{rank}": convolution.pooling("average") for rank in _RANKS},
-    **{f"GlobalMaxPooling{rank}": convolution.global_pooling("max") for rank in _RANKS},
-    **{f"GlobalAveragePooling{rank}": convolution.global_pooling("average") for rank in _RANKS},
+    **{f"Conv{rank}": numpy_layers.convolution for rank in _RANKS},
+    **{f"DepthwiseConv{rank}": numpy_layers.depthwise for rank in _RANKS[:2]},
+    **{f"SeparableConv{rank}": numpy_layers.separable for rank in _RANKS[:2]},
+    **{f"Conv{rank}Transpose": numpy_layers.transposed for rank in _RANKS},
+    **{f"MaxPooling{rank}": numpy_layers.pooling("max") for rank in _RANKS},
+    **{f"AveragePooling{rank}": numpy_layers.pooling("average") for rank in _RANKS},
+    **{f"GlobalMaxPooling{rank}": numpy_layers.global_pooling("max") for rank in _RANKS},
+    **{f"GlobalAveragePooling{rank}": numpy_layers.global_pooling("average") for rank in _RANKS},
     "BatchNormalization": batch_normal,
     "LayerNormalization": layer_normal,
     "GroupNormalization": group_normal,
@@ -237,6 +237,6 @@ _RULES: dict[str, Rule] = {
     "Dot": moving.dotted,
     **{kind: recurrent(kind) for kind in ("LSTM", "GRU", "SimpleRNN")},
     "Bidirectional": bidirectional,
-    **dict.fromkeys(attention.MANY_HEADED, attention.many_headed),
-    **{kind: attention.simple(kind) for kind in attention.SIMPLE},
+    **dict.fromkeys(numpy_layers.MANY_HEADED, numpy_layers.many_headed),
+    **{kind: numpy_layers.simple(kind) for kind in numpy_layers.SIMPLE},
 }

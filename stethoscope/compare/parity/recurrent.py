@@ -14,8 +14,8 @@ import numpy as np
 
 from stethoscope.architecture.activations import LINEAR, RELU, SIGMOID, TANH
 from stethoscope.architecture.formulas import Array, named_function
-from stethoscope.compare.parity.activation_suspicions import stand_ins
 from stethoscope.compare.parity.kernel_suspicions import AGAIN, Estimate, Suspicion, scaled, scaled_bias, transposed
+from stethoscope.compare.parity.value_suspicions import stand_ins
 from stethoscope.types import Layer
 
 Weights = Mapping[str, Array]

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from stethoscope import runtime_threads
+from stethoscope import devices
 from stethoscope.activations.reach import base, fed_by, known_layers, reachable
 from stethoscope.activations.watching import real_values
 from stethoscope.compare.parity.layer_tensors import LayerTensors
 from stethoscope.compare.parity.precision import Way
-from stethoscope.data.feeds.batching import Batching, in_calls
+from stethoscope.data.batching import Batching, in_calls
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.memory.call_styles import TITLES, caller
 from stethoscope.memory.configure import configure
@@ -176,7 +176,7 @@ def way_of(context: TaskContext, role: str, *, alone: bool) -> Way:
         raise BadSetting(
             f"Setting {shared[0]}: two models in one process have the same. Let the first be recorded in a job of its own."
         )
-    runtime_threads.choose(asked.intra_threads)
+    devices.choose(asked.intra_threads)
     said = list(_in_words(asked))
     if detect(context.files[role]).worker == "tensorflow":
         said += configure(asked)

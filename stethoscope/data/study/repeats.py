@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.data.profile.array_statistics import row_hashes
+from stethoscope.data.study.array_statistics import row_hashes
 from stethoscope.data.study.numbers import Reservoir
 
 MAX_ROWS = 5_000_000

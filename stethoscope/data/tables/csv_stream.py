@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from stethoscope.data.streams.text_source import DAMAGE, AsUtf8, open_stream
 from stethoscope.data.survey import ProblemList
-from stethoscope.data.tables.csv_dialect import MISSING, NUMBER, Dialect, dialect_of
 from stethoscope.data.tables.field_rows import text_array
+from stethoscope.data.tables.table_guesses import MISSING, NUMBER, Dialect, dialect_of
 from stethoscope.errors import UnreadableFile
 from stethoscope.types import ModelFile
 

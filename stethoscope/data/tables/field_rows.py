@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, DataField, Mark, Sample
-from stethoscope.data.tables.field_guess import channels_first, is_one_hot
+from stethoscope.data.tables.table_guesses import channels_first, is_one_hot
 from stethoscope.errors import UnreadableFile
 from stethoscope.types import Feed
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from stethoscope.data import dataset
 from stethoscope.data.dataset import DataAbout, DataField, FieldKind, Role
 from stethoscope.data.survey import ProblemList
-from stethoscope.data.tables.field_guess import is_classes, kind_of, role_of
 from stethoscope.data.tables.field_rows import Column, FieldRows, one_hot_details
+from stethoscope.data.tables.table_guesses import is_classes, kind_of, role_of
 from stethoscope.errors import BadSetting
 
 _TARGET_NAMES = ("target", "label", "labels", "class", "y", "class_label", "category", "outcome", "output", "response")

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.dataset import DataField
-from stethoscope.data.view.pictures import Picture, Scale, channels_last, drawn_channels, is_drawable, picture
+from stethoscope.data.view.marks import Picture, Scale, channels_last, drawn_channels, is_drawable, picture
 from stethoscope.data.view.shown import (
     FieldScale,
     Shown,

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.data.preprocessing.preparation import Preparation
-from stethoscope.data.profile.array_statistics import profile_array
-from stethoscope.data.profile.profiles import ArrayProfile
+from stethoscope.data.study.array_statistics import profile_array
 from stethoscope.data.study.numbers import Histogram
+from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.errors import StethoscopeError
-from stethoscope.evidence.data_fit import range_steps, report, shape_steps
+from stethoscope.evidence.data_fit import fitting_steps, report
 from stethoscope.evidence.data_fit.expected_input import ExpectedInput
 from stethoscope.evidence.data_fit.report import Columns, GivenValues, Misfit, TakenValues, What
 from stethoscope.evidence.data_fit.sampled_rows import Rows, flat, shapes_of
@@ -59,7 +59,7 @@ def given(name: str, rows: Rows, profile: ArrayProfile, total: int, channel_axis
         channels=channels,
         histogram=Histogram(profile.histogram_edges, profile.histogram_counts),
         columns=None
-        if features is None or len(features.mean) > range_steps.MAX_COLUMNS
+        if features is None or len(features.mean) > fitting_steps.MAX_COLUMNS
         else Columns(features.mean, features.std),
         rows_read=len(rows),
     )
@@ -79,7 +79,7 @@ def _problems(expected: ExpectedInput, rows: Rows, profile: ArrayProfile) -> Ite
                 "shape",
                 f"expected rows of one shape, {_shape(want)}, got {len(shapes):,} shapes, such as {_shape(shapes[0])} and {_shape(shapes[1])}",
             )
-        elif not shape_steps.fits(shapes[0], want):
+        elif not fitting_steps.fits(shapes[0], want):
             yield "shape", f"expected rows of shape {_shape(want)}, got {_shape(shapes[0])}"
     text = flat(rows).dtype.kind in "USO"
     if text != (expected.dtype == "string"):
@@ -96,7 +96,7 @@ def _problems(expected: ExpectedInput, rows: Rows, profile: ArrayProfile) -> Ite
             if count
         ]
         yield "missing", f"expected finite values, got {' and '.join(counts)} among {profile.values:,}"
-    sentence = range_steps.wrong(expected, profile)
+    sentence = fitting_steps.wrong(expected, profile)
     if sentence:
         yield "range", sentence
 
@@ -113,7 +113,9 @@ def suggestions(expected: ExpectedInput, name: str, rows: Rows, wrong_now: int) 
             made = _applied(name, few, [*begin, *shaping])
             if made is None:
                 continue
-            for ranging in range_steps.routes(name, expected, profile_array(name, made, duplicates=False)) or [[]]:
+            for ranging in fitting_steps.range_routes(name, expected, profile_array(name, made, duplicates=False)) or [
+                []
+            ]:
                 steps = [*begin, *shaping, *ranging]
                 steps += _cast(expected, name, few, steps)
                 left = _left(expected, name, few, steps)
@@ -145,7 +147,7 @@ def _readable(expected: ExpectedInput, name: str, rows: Rows) -> list[Steps]:
 
 def _fill(values: npt.NDArray[Any]) -> list[float]:
     """The median of each column of a table, of everything else one for all."""
-    table = values if values.ndim == 2 and values.shape[1] <= range_steps.MAX_COLUMNS else values.reshape(-1, 1)
+    table = values if values.ndim == 2 and values.shape[1] <= fitting_steps.MAX_COLUMNS else values.reshape(-1, 1)
     medians = []
     for column in table.T:
         known = column[np.isfinite(column)]
@@ -155,7 +157,7 @@ def _fill(values: npt.NDArray[Any]) -> list[float]:
 
 def _shapings(expected: ExpectedInput, name: str, rows: Rows, begin: Steps) -> list[Steps]:
     made: Rows | None = _applied(name, rows, begin) if isinstance(rows, np.ndarray) else rows
-    return [] if made is None else shape_steps.routes(name, shapes_of(made), expected)
+    return [] if made is None else fitting_steps.shape_routes(name, shapes_of(made), expected)
 
 
 def _cast(expected: ExpectedInput, name: str, rows: Rows, steps: Steps) -> Steps:

@@ -16,7 +16,7 @@ from stethoscope.data.dataset import Dataset
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.input_route import input_route
 from stethoscope.models.model_format import StoredWeight
-from stethoscope.models.weights.stored import opened
+from stethoscope.models.weights.weight_statistics import opened
 from stethoscope.types import Architecture, Layer, ModelFile
 
 Rows: TypeAlias = "npt.NDArray[Any] | list[npt.NDArray[Any]]"

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from stethoscope.errors import BadSetting
-from stethoscope.jobs.store.entry import Entry
+from stethoscope.jobs.store.schema import Entry
 from stethoscope.jobs.store.store import Store
 from stethoscope.types import UploadKind
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from stethoscope.errors import QuotaExceeded
-from stethoscope.jobs.store.entry import Entry
-from stethoscope.jobs.store.schema import entries, held
+from stethoscope.jobs.store.schema import Entry, entries, held
 from stethoscope.jobs.store.upload import partial_bytes
 from stethoscope.settings import Settings
 from stethoscope.sizes import human_bytes

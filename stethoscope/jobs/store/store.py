@@ -13,8 +13,17 @@ import sqlalchemy as sa
 
 from stethoscope.errors import NotFound, TooLarge
 from stethoscope.jobs.store import shares
-from stethoscope.jobs.store.entry import SAMPLES_OWNER, Entry, clean_name, is_id, new_id
-from stethoscope.jobs.store.schema import connect, entries, held, writing
+from stethoscope.jobs.store.schema import (
+    SAMPLES_OWNER,
+    Entry,
+    clean_name,
+    connect,
+    entries,
+    held,
+    is_id,
+    new_id,
+    writing,
+)
 from stethoscope.jobs.store.shares import Usage
 from stethoscope.jobs.store.upload import Upload, check_free_disk, remove_dead_uploads, write_folder_tar
 from stethoscope.jobs.store.upload_kinds import fill_kinds, kind_of

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from stethoscope.errors import QuotaExceeded, TooLarge, UnsafeFile
-from stethoscope.jobs.store.entry import Entry, new_id
+from stethoscope.jobs.store.schema import Entry, new_id
 from stethoscope.sizes import human_bytes
 from stethoscope.types import UploadKind
 

@@ -18,16 +18,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stethoscope import out_of_memory
+from stethoscope import framework_errors
 from stethoscope.codec import plain
 from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
-from stethoscope.framework_errors import gist
+from stethoscope.framework_errors import ShortageReport, gist, named_by
 from stethoscope.jobs import protocol
 from stethoscope.jobs.worker.containment import contain, limit, settle
 from stethoscope.jobs.worker.memory import Meter
 from stethoscope.memory.layer_estimate import largest_tensors
 from stethoscope.models.formats import detect
-from stethoscope.out_of_memory import ShortageReport, named_by
 from stethoscope.task import Reporter, TaskContext
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Architecture, Job, Runner, Status
@@ -108,7 +107,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
         traceback.print_exc()
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return _answer(Status.FAILED, {}, QuotaExceeded(protocol.DISK_FULL))
-        cause = out_of_memory.explain(error)
+        cause = framework_errors.explain(error)
         if cause is not None:
             return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(cause.sentence))
         incident = hashlib.sha256(traceback.format_exc().encode()).hexdigest()[:8]
@@ -175,7 +174,7 @@ def open_model(
     try:
         return architecture, kind.open(file, scratch, trusted=trusted)
     except Exception as error:
-        cause = out_of_memory.explain(error)
+        cause = framework_errors.explain(error)
         if cause is not None and not isinstance(error, OutOfMemory):
             raise OutOfMemory(f"Loading {file.name}: {cause.sentence}", {"oom": named_by(cause)}) from error
         raise

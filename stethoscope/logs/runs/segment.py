@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.distrusted_json import read_json
+from stethoscope.codec import read_json
 from stethoscope.errors import StethoscopeError
 from stethoscope.logs.runs.columns import (
     INDEX,

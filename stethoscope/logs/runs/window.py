@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from stethoscope.logs.better import best_is_low
 from stethoscope.logs.runs.chart import Chart, Line, Mark, Pair, View
-from stethoscope.logs.runs.selection import Floats, Points, group_points, select
-from stethoscope.logs.runs.smoothing import smooth, thin, touching
+from stethoscope.logs.runs.selection import Floats, Points, group_points, select, smooth, thin, touching
 from stethoscope.logs.runs.table import RunTable
 
 MAX_POINTS = 200_000

@@ -8,7 +8,7 @@ import sys
 from stethoscope.discover import discover
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers.archive import is_archive, open_archive
-from stethoscope.models.formats.foreign_file.foreign import what_is_it
+from stethoscope.models.foreign import what_is_it
 from stethoscope.models.model_format import Format
 from stethoscope.types import Architecture, ModelFile
 

@@ -120,7 +120,7 @@ class FrozenGraphFormat(Format):
 
     def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
         """See `Format.weights`."""
-        from stethoscope.models.weights.frozen_weights import of_graph
+        from stethoscope.models.weights.graph_weights import of_graph
 
         return of_graph(file)
 

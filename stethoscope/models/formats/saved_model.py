@@ -85,7 +85,7 @@ class SavedModelFormat(Format):
 
     def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
         """See `Format.weights`."""
-        from stethoscope.models.weights.saved_model_weights import of_model
+        from stethoscope.models.weights.graph_weights import of_model
 
         return of_model(file)
 

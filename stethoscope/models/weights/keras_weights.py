@@ -17,7 +17,7 @@ from stethoscope.models.formats.keras_model.keras_shapes import follow
 from stethoscope.models.formats.keras_model.keras_weight_rules import Weight
 from stethoscope.models.formats.keras_model.keras_weights import expected_weights
 from stethoscope.models.model_format import Pieces, StoredWeight, WeightsByLayer
-from stethoscope.models.weights.stored import CHUNK_VALUES
+from stethoscope.models.weights.weight_statistics import CHUNK_VALUES
 from stethoscope.types import ModelFile
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from stethoscope.models.formats import onnx as onnx_format
 from stethoscope.models.formats.onnx_model import onnx_reader
 from stethoscope.models.formats.onnx_model.onnx_tensors import Tensor, check_external, read_tensor
 from stethoscope.models.model_format import Pieces, StoredWeight, WeightsByLayer
-from stethoscope.models.weights.stored import PLAIN, array_pieces, buffer_pieces, no_pieces
+from stethoscope.models.weights.weight_statistics import PLAIN, array_pieces, buffer_pieces, no_pieces
 from stethoscope.types import ModelFile
 
 _MOST_PARSED_BYTES = 256 << 20

@@ -12,7 +12,7 @@ from stethoscope.models.formats import tflite
 from stethoscope.models.formats.tflite_model.tflite_layers import is_weight, layer_paths
 from stethoscope.models.formats.tflite_model.tflite_reader import Tensor
 from stethoscope.models.model_format import Pieces, StoredWeight, WeightsByLayer
-from stethoscope.models.weights.stored import PLAIN, buffer_pieces, no_pieces
+from stethoscope.models.weights.weight_statistics import PLAIN, buffer_pieces, no_pieces
 from stethoscope.types import ModelFile
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from stethoscope.jobs.protocol import JobState
 from stethoscope.models.formats import all_formats
 from stethoscope.studies.diagnosis.report import Report, Request, StageReport, report_from_json, report_to_json
 from stethoscope.studies.diagnosis.stages import STAGES, Stage, trainable
-from stethoscope.studies.lab.parts import Parts
-from stethoscope.studies.lab.studies import Cancelled, Kind, Publish, Studies
+from stethoscope.studies.study import Cancelled, Kind, Parts, Publish, Studies
 from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope.codec import answer_of
-from stethoscope.data.profile.profiles import DataEvidence
-from stethoscope.evidence.baseline import BaselineEvidence, NetworkScore, with_network
+from stethoscope.data.study.profiles import DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence
-from stethoscope.logs.evidence.curves import CurveEvidence
+from stethoscope.evidence.trials import BaselineEvidence, NetworkScore, with_network
+from stethoscope.logs.curves import CurveEvidence
 from stethoscope.models.formats import format_of
 from stethoscope.studies.diagnosis.report import Request
 from stethoscope.tasks.describe import Description

@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 
 from stethoscope.errors import CannotRun
-from stethoscope.evidence.baseline import OverfitEvidence
-from stethoscope.evidence.blocking import BlockedLayer, blocking_layer
 from stethoscope.evidence.training import RunCurve
+from stethoscope.evidence.trials import BlockedLayer, OverfitEvidence, blocking_layer
 from stethoscope.framework_errors import gist
 from stethoscope.program.setup import Setup
-from stethoscope.training.crash import FitCrash
 from stethoscope.training.gathering.blocked_layers import blocked_layers
 from stethoscope.training.gathering.few_samples import (
     few,
@@ -30,6 +28,7 @@ from stethoscope.training.gathering.few_samples import (
     unregularised,
 )
 from stethoscope.training.model import as_fed, call
+from stethoscope.training.outcome import FitCrash
 from stethoscope.training.trainer import RunState, Trainer
 
 CHUNKS = (25, 25, 50, 100)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.losses import BINARY_LOSSES, CATEGORICAL_LOSSES, SPARSE_LOSSES, canonical_loss
-from stethoscope.data.feeds.dummy import model_input
+from stethoscope.data.dummy import model_input
 from stethoscope.data.rows import Bound
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext

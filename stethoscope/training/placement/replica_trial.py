@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from stethoscope.framework_errors import gist
-from stethoscope.out_of_memory import explain
+from stethoscope.framework_errors import explain, gist
 from stethoscope.program.setup import Setup
 from stethoscope.training.model import Weights, build, package
 from stethoscope.training.placement import config_changes as changes
-from stethoscope.training.placement import replica_code as codes
+from stethoscope.training.placement import config_changes as codes
 from stethoscope.training.placement.config_changes import NOISE_FACTOR, ROUNDING, Curve, Suspect, distance, explained
 from stethoscope.training.placement.live_program import LiveProgram
 
@@ -154,7 +153,7 @@ class ReplicaTrial:
         )
         share = explained(before, after, self._tolerance)
         title = "Batch normalisation is not synchronised"
-        found = Suspect("batch-normalisation", title, before, after, share, message, codes.BATCH_NORMALISATION)
+        found = Suspect("batch-normalisation", title, before, after, share, message, codes.BATCH_NORMALISATION_CODE)
         return [found], way, reference
 
     def _reduction(self, way: Way, reference: Curve, before: float) -> tuple[list[Suspect], Way, Curve] | None:

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.framework_errors import gist
-from stethoscope.logs.evidence.tags import WEIGHTS, of_layer
-from stethoscope.out_of_memory import explain
+from stethoscope.framework_errors import explain, gist
+from stethoscope.logs.curves import WEIGHTS, of_layer
 from stethoscope.training.instruments import owners
 from stethoscope.training.model import package
 from stethoscope.training.recording.event_writer import histogram

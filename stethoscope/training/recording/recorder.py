@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.errors import BadInput
-from stethoscope.logs.evidence import tags
-from stethoscope.logs.evidence.tags import MEMORY
+from stethoscope.logs import curves
+from stethoscope.logs.curves import MEMORY
 from stethoscope.training.recording.event_writer import TRAIN, VALIDATION, RunFiles
 from stethoscope.training.recording.layer_looks import (
     LayerLooks,
@@ -74,7 +74,7 @@ class Recorder:
 
     `model.fit(…, callbacks=[Recorder("logs/run1")])` fills `logs/run1/train` and `logs/run1/validation`, which TensorBoard
     reads too. Each epoch: `epoch_<name>` of every loss and metric. At chosen steps: `batch_loss` and other `batch_…`,
-    and the measurements that `stethoscope.logs.evidence.tags` names. `batch_loss` is the mean since the point before it in its
+    and the measurements that `stethoscope.logs.curves` names. `batch_loss` is the mean since the point before it in its
     epoch; other `batch_…` are the epoch's so far. Works with Keras 3 on TensorFlow and with tf_keras; a model of Keras 3
     ends with the weights it would have had, one of tf_keras draws other random numbers in its dropout.
 
@@ -211,7 +211,7 @@ class Recorder:
         rate = learning_rate(self._trained)
         if rate is not None:
             train.setdefault("epoch_learning_rate", rate)
-        train[f"{tags.TIME}/epoch_s"] = begin - self._epoch_began
+        train[f"{curves.TIME}/epoch_s"] = begin - self._epoch_began
         self._files.put(TRAIN, epoch, train, weight_histograms(self._trained) if self._wants_histograms else None)
         self._files.put(VALIDATION, epoch, held)
         self.schedule.spent_s += time.perf_counter() - begin
@@ -282,8 +282,8 @@ class Recorder:
         if rate is not None:
             values["batch_learning_rate"] = rate
         if self.schedule.step_s:
-            values[f"{tags.TIME}/step_s"] = self.schedule.step_s
-            values[f"{tags.TIME}/recording_fraction"] = self.schedule.spent_share
+            values[f"{curves.TIME}/step_s"] = self.schedule.step_s
+            values[f"{curves.TIME}/recording_fraction"] = self.schedule.spent_share
         self._files.put(TRAIN, step, {**values, **layers, **memory_in_use()})
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.activations import CAN_DIE, SATURATED
-from stethoscope.logs.evidence.tags import (
+from stethoscope.logs.curves import (
     ACTIVATION_STD,
     DEAD_FRACTION,
     GRADIENT_NORM,

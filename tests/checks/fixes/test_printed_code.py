@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 from stethoscope.checks.fixes.combined import Combined, with_known_settings
-from stethoscope.checks.fixes.compile_settings import ReplaceLoss, SetLearningRate
-from stethoscope.checks.fixes.fill_missing import FillMissing
+from stethoscope.checks.fixes.compile_and_fit import ReplaceLoss, SetLearningRate
 from stethoscope.checks.fixes.layer_code import layer_line
 from stethoscope.checks.fixes.layer_settings import RemoveBias, SetVocabulary, Unfreeze
-from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead, SetOutputBias
-from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
-from stethoscope.checks.fixes.rows import DropRows
-from stethoscope.checks.fixes.scaling import ScaleInputs
-from stethoscope.checks.fixes.targets import EncodeLabels
+from stethoscope.checks.fixes.layers import ReplaceActivation, ReplaceHead, SetOutputBias
+from stethoscope.checks.fixes.rows import DropRows, FillMissing, RemoveDuplicates
+from stethoscope.checks.fixes.values import EncodeLabels, ScaleInputs
 from stethoscope.types import Architecture, Layer
 
 

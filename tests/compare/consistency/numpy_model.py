@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 
 from stethoscope.compare.consistency.report import ConsistencyReport
-from stethoscope.compare.consistency.study import Study
 from stethoscope.compare.consistency.subject import Subject
-from stethoscope.data.feeds.dummy import model_input
+from stethoscope.data.dummy import model_input
 from stethoscope.errors import CannotRun
 from stethoscope.task import TaskContext
+from stethoscope.tasks.consistency import Study
 from stethoscope.types import Architecture, Budget, Feed, Layer, ModelFile, Runner, TensorSpec
 
 Step = tuple[str, str, Callable[[np.ndarray], np.ndarray]]

@@ -110,10 +110,10 @@ def test_a_weight_that_the_file_does_not_keep_is_found(tmp_path):
     """Without a worker: the class has to exist where the file is loaded."""
     import keras
 
-    from stethoscope.compare.consistency import save_reload
+    from stethoscope.compare.consistency import mode_and_reload
     from stethoscope.compare.consistency.subject import Subject
-    from stethoscope.data.feeds.batching import Batching
-    from stethoscope.data.feeds.dummy import ModelInput
+    from stethoscope.data.batching import Batching
+    from stethoscope.data.dummy import ModelInput
     from stethoscope.models.formats import detect
     from stethoscope.task import TaskContext
 
@@ -147,7 +147,7 @@ def test_a_weight_that_the_file_does_not_keep_is_found(tmp_path):
     given = ModelInput(feed, "dummy", Batching.of(runner.inputs), OpenSizes((), ()))
     subject = Subject(context, kind.describe(file), runner, given, feed, 1e-5)
     subject.reference = runner.predict(feed)
-    outputs, weights = save_reload.trials(subject)
+    outputs, weights = mode_and_reload.trials(subject)
     assert outputs.passed is False
     assert outputs.origin.layer == "forgetful"
     assert "get_config" in outputs.origin.reason

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stethoscope.compare.convert.converter import Source
-from stethoscope.compare.convert.origins import Origins, nodes_named, refused
+from stethoscope.compare.convert.ways_round import Origins, nodes_named, refused
 from stethoscope.errors import CannotRun
 from stethoscope.models.formats import detect
 from stethoscope.models.formats.tflite import load

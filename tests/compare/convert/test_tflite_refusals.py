@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from stethoscope.compare.convert.converter import CannotConvert, Source
-from stethoscope.compare.convert.tflite_refusals import named_in, not_run, refused
+from stethoscope.compare.convert.refusals import named_in, not_run, refused
 from stethoscope.compare.convert.traced import TracedModel
 from stethoscope.errors import CannotRun
 from stethoscope.types import Architecture, Layer, ModelFile

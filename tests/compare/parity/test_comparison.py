@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stethoscope.compare.both import OfBoth
-from stethoscope.compare.parity.comparison import ComparedLayer, Parting, merged
+from stethoscope.compare.parity.comparison import ComparedLayer, OfBoth, Parting, merged
 from stethoscope.types import Architecture, Layer
 
 

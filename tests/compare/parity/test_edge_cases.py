@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.compare.parity.edge_cases import EDGE_CASES, edge_feed, shape_of_answer
-from stethoscope.data.feeds.dummy import Draw
+from stethoscope.data.dummy import Draw
 from stethoscope.types import TensorSpec
 
 IMAGE, IDS, WORDS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.compare.parity.least_squares import fitted
+from stethoscope.compare.parity.causes.recomputed import fitted
 
 X = np.random.default_rng(0).standard_normal((40, 6))
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from PIL import Image
 
-from stethoscope.data.view.pictures import Scale, channels_last, full_picture, picture
+from stethoscope.data.view.marks import Scale, channels_last, full_picture, picture
 from tests.exploring import examples
 from tests.tables import each
 

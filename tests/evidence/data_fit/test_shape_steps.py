@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.data.preprocessing.preparation import Preparation
-from stethoscope.evidence.data_fit import shape_steps
+from stethoscope.evidence.data_fit import fitting_steps
 from stethoscope.evidence.data_fit.expected_input import ExpectedInput
 from tests.tables import each
 
@@ -45,12 +45,12 @@ def expected(shape, kind, axis=None):
     ],
 )
 def test_a_way_leads_there(have, want, kind, axis, first):
-    ways = shape_steps.routes("x", [have], expected((None, *want), kind, axis))
+    ways = fitting_steps.shape_routes("x", [have], expected((None, *want), kind, axis))
     assert [step["step"] for step in ways[0]] == first
     rows = np.arange(3 * int(np.prod(have, dtype=int))).reshape(3, *have) % 7
     for way in ways:
         made = Preparation.from_json(way).apply_to("x", rows)
-        assert shape_steps.fits(made.shape[1:], want), (way, made.shape)
+        assert fitting_steps.fits(made.shape[1:], want), (way, made.shape)
 
 
 @each(
@@ -63,11 +63,11 @@ def test_a_way_leads_there(have, want, kind, axis, first):
     ],
 )
 def test_where_there_is_no_way_none_is_offered(have, want, kind, axis):
-    assert shape_steps.routes("x", [have], expected((None, *want), kind, axis)) == []
+    assert fitting_steps.shape_routes("x", [have], expected((None, *want), kind, axis)) == []
 
 
 def test_pictures_of_several_sizes_are_stretched_cut_or_padded():
-    ways = shape_steps.routes("x", [(40, 30, 3), (20, 60, 3)], expected((None, 32, 32, 3), "image", -1))
+    ways = fitting_steps.shape_routes("x", [(40, 30, 3), (20, 60, 3)], expected((None, 32, 32, 3), "image", -1))
     assert [way[0]["fit"] for way in ways] == ["stretch", "crop", "pad"]
     rows = [np.zeros((40, 30, 3)), np.zeros((20, 60, 3))]
     for way in ways:
@@ -75,9 +75,9 @@ def test_pictures_of_several_sizes_are_stretched_cut_or_padded():
 
 
 def test_the_same_aspect_is_only_stretched():
-    assert len(shape_steps.routes("x", [(448, 448, 3)], expected((None, 224, 224, 3), "image", -1))) == 1
+    assert len(fitting_steps.shape_routes("x", [(448, 448, 3)], expected((None, 224, 224, 3), "image", -1))) == 1
 
 
 def test_sentences_of_several_lengths_get_the_longest():
-    ways = shape_steps.routes("x", [(4,), (9,), (2,)], expected((None, None), "tokens"))
+    ways = fitting_steps.shape_routes("x", [(4,), (9,), (2,)], expected((None, None), "tokens"))
     assert ways == [[{"step": "pad", "of": "x", "length": 9}]]

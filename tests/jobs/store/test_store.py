@@ -13,8 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from stethoscope.errors import NotFound, QuotaExceeded, UnsafeFile
-from stethoscope.jobs.store.entry import clean_name, is_id, new_id
-from stethoscope.jobs.store.schema import entries, writing
+from stethoscope.jobs.store.schema import clean_name, entries, is_id, new_id, writing
 from tests.jobs.store.conftest import files_in
 from tests.tables import each
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from stethoscope.logs.runs.columns import write
 from stethoscope.logs.runs.facts import Gathered, Piece, RunFacts, Source
-from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.runs.segment import Segment, open_segment
 from stethoscope.logs.runs.table import RunTable
 from stethoscope.logs.series import Series
+from stethoscope.tasks.read_runs import gather
 
 
 def files(folder: Path) -> dict[str, Path]:

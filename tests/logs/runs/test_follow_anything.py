@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.runs.segment import Segment, compact, first_to_join, open_segment, size
 from stethoscope.logs.runs.table import RunTable
+from stethoscope.tasks.read_runs import gather
 from tests.logs.event_writing import event, first_record, simple
 from tests.logs.runs.logs import files, read
 

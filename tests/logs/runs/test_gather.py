@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stethoscope.logs.event_folder import EventFolder
 from stethoscope.logs.runs.facts import RunFacts
-from stethoscope.logs.runs.gather import gather
 from stethoscope.logs.runs.table import RunTable
+from stethoscope.logs.tensorboard import EventFolder
+from stethoscope.tasks.read_runs import gather
 from tests.logs.event_writing import event, first_record, simple, write_events
 from tests.logs.runs.logs import read
 

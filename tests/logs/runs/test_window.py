@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from stethoscope.errors import BadInput
 from stethoscope.logs.runs.chart import View, pack, view_of
-from stethoscope.logs.runs.smoothing import smooth, thin
+from stethoscope.logs.runs.selection import smooth, thin
 from stethoscope.logs.runs.window import MAX_MARKS, MAX_POINTS, window
 from tests.exploring import examples
 from tests.logs.runs.logs import table_of

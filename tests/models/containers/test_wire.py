@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers import wire
-from stethoscope.models.formats.tf_graph import tf_proto, tf_strip
+from stethoscope.models.formats.tf_graph import tf_proto
 from stethoscope.types import ModelFile
 from tests.exploring import examples
 from tests.models.formats import tf_graphs
@@ -79,7 +79,7 @@ def test_leaving_weights_out_keeps_names_shapes_and_small_values(tmp_path):
     graph = tf_graphs.dense(units=5000)
     tf_graphs.constant(graph, "axes", [2], tf_graphs.INT32, tf_graphs.integers(1, 2))
     data = graph.SerializeToString()
-    small = tf_strip.without_weights(ModelFile.at(tmp_path / "g.pb"), memoryview(data), tf_strip.GRAPH_DEF)
+    small = tf_proto.without_weights(ModelFile.at(tmp_path / "g.pb"), memoryview(data), tf_proto.GRAPH_DEF)
     assert len(small) < 2000 < 80_000 < len(data)
     left = {node.name: node for node in tf_proto.messages().GraphDef.FromString(small).node}
     kernel = left["dense/kernel"].attr["value"].tensor

@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from stethoscope.errors import UnreadableFile
+from stethoscope.models.foreign import what_is_it
 from stethoscope.models.formats import detect
-from stethoscope.models.formats.foreign_file.foreign import what_is_it
 from stethoscope.types import ModelFile
 from tests.exploring import examples
 from tests.tables import each

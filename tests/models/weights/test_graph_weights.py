@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
-from stethoscope.models.weights import tensor_places
-from stethoscope.models.weights.stored import opened
+from stethoscope.models.weights import graph_weights
+from stethoscope.models.weights.weight_statistics import opened
 from stethoscope.types import ModelFile
 from tests.frameworks import tf
 from tests.models.weights.test_opened import KERNEL, onnx_model, values
@@ -36,7 +36,7 @@ def halves(numbers: Any, dtype: Any) -> list[int]:
 
 def pieces_of(tensor: Any) -> tuple[np.ndarray, str]:
     content = tensor.SerializeToString()
-    read, why = tensor_places.pieces(memoryview(content), (0, len(content)))
+    read, why = graph_weights.pieces_of(memoryview(content), (0, len(content)))
     parts = list(read())
     return np.concatenate(parts) if parts else np.zeros(0), why
 
@@ -63,7 +63,7 @@ def test_a_constant_has_the_values_that_tensorflow_reads(
 ) -> None:
     tensor = proto(dtype, shape, **stored)
     content = tensor.SerializeToString()
-    assert tensor_places.shape_and_dtype(memoryview(content), (0, len(content))) == (shape, dtype)
+    assert graph_weights.shape_and_dtype(memoryview(content), (0, len(content))) == (shape, dtype)
     found, why = pieces_of(tensor)
     assert why == ""
     np.testing.assert_array_equal(found.reshape(shape), np.asarray(tf.make_ndarray(tensor), found.dtype))
@@ -95,11 +95,11 @@ def test_constants_are_found_in_the_graph_and_in_its_functions() -> None:
         tf.constant([1.0, 2.0], name="outside")
         inner(tf.compat.v1.placeholder(tf.float32, [2], "x"))
     content = memoryview(graph.as_graph_def().SerializeToString())
-    places = {node: (function, span) for function, node, span in tensor_places.in_graph(content, 0, len(content))}
+    places = {node: (function, span) for function, node, span in graph_weights.in_graph(content, 0, len(content))}
     assert places["outside"][0] == ""
     assert "inner" in places["inside"][0]
     for name, expected in (("outside", [1.0, 2.0]), ("inside", [3.0, 4.0])):
-        read, _ = tensor_places.pieces(content, places[name][1])
+        read, _ = graph_weights.pieces_of(content, places[name][1])
         np.testing.assert_array_equal(np.concatenate(list(read())), expected)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stethoscope.models.weights import keras_weights
-from stethoscope.models.weights.stored import opened
+from stethoscope.models.weights.weight_statistics import opened
 from stethoscope.types import ModelFile
 from tests.frameworks import keras
 from tests.frameworks import layers as L

@@ -10,7 +10,7 @@ from onnx import TensorProto, external_data_helper, helper, numpy_helper, save
 
 from stethoscope.errors import StethoscopeError, UnreadableFile
 from stethoscope.models.model_format import StoredWeight
-from stethoscope.models.weights.stored import opened
+from stethoscope.models.weights.weight_statistics import opened
 from stethoscope.types import ModelFile
 from tests.frameworks import keras
 from tests.frameworks import layers as L

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from stethoscope.models.model_format import StoredWeight
-from stethoscope.models.weights.stored import array_pieces, buffer_pieces
-from stethoscope.models.weights.weight_statistics import statistics, weights_apart
+from stethoscope.models.weights.weight_statistics import array_pieces, buffer_pieces, statistics, weights_apart
 from tests.exploring import examples
 
 

@@ -17,10 +17,10 @@ from stethoscope.checks.findings import (
     Symptom,
     Table,
 )
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
+from stethoscope.checks.fixes.layers import ReplaceActivation
+from stethoscope.studies.diagnosis import report_files
 from stethoscope.studies.diagnosis.report import Report, StageReport, report_from_json, report_to_json
 from stethoscope.studies.diagnosis.run import judged
-from stethoscope.studies.report import html_report, sarif_report
 from stethoscope.types import Status
 
 CURVES = Curves("Loss", "Epoch", "Loss", (Line("seed 0", (1.0, 2.0), (0.7, float("nan")), "before"),))
@@ -71,7 +71,7 @@ def test_the_findings_have_the_keys_of_the_contract():
 
 
 def test_the_page_escapes_what_comes_from_files_and_shows_fix_and_proof():
-    page = html_report.render(REPORT)
+    page = report_files.as_html(REPORT)
     assert "<b>dense_3</b>" not in page and "&lt;b&gt;dense_3" in page
     assert "layers.Dense(1" in page and "accuracy 0.51 → 0.97" in page
     assert page.count("<svg") >= 3
@@ -79,7 +79,7 @@ def test_the_page_escapes_what_comes_from_files_and_shows_fix_and_proof():
 
 
 def test_sarif_names_rule_level_and_place():
-    run = json.loads(sarif_report.render(REPORT))["runs"][0]
+    run = json.loads(report_files.as_sarif(REPORT))["runs"][0]
     assert run["results"][0]["level"] == "error"
     assert run["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "dense_3"
     assert run["tool"]["driver"]["rules"][0]["id"] == "softmax-one-unit"

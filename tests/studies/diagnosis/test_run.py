@@ -15,7 +15,7 @@ from stethoscope.studies.diagnosis import run
 from stethoscope.studies.diagnosis import run as running
 from stethoscope.studies.diagnosis.report import Request
 from stethoscope.studies.diagnosis.run import DIAGNOSIS, Diagnosis
-from stethoscope.studies.lab.studies import Studies
+from stethoscope.studies.study import Studies
 from stethoscope.types import ModelFile, Status
 from tests.small_models import tiny_onnx
 from tests.waiting import until

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from stethoscope.checks.findings import Outcome
+from stethoscope.studies.diagnosis import report_files
 from stethoscope.studies.diagnosis.report import LeftOut, Report, StageReport, unseen
-from stethoscope.studies.report import html_report
 from stethoscope.types import Status
 
 REPORT = Report(
@@ -50,7 +50,7 @@ def test_nothing_is_unseen_where_all_ran():
 
 
 def test_the_report_file_lists_them():
-    page = html_report.render(REPORT)
+    page = report_files.as_html(REPORT)
     assert re.findall(r"(\d+) checks? ran, (\d+)", page) == [("1", "4")]
     assert all(one.check_id in page and one.reason in page for one in unseen(REPORT).not_run)
 

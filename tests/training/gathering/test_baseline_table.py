@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.training.gathering.baseline import MAX_COLUMNS, MAX_VOCABULARY, table_of
+from stethoscope.tasks.baseline import MAX_COLUMNS, MAX_VOCABULARY, table_of
 from stethoscope.training.gathering.plain_models import Fitted, fit_baselines
 from stethoscope.training.skill import TargetScale
 from stethoscope.types import Architecture, Layer, TensorSpec

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from stethoscope.data.profile.array_statistics import CHUNK_VALUES, conflicting, profile_array, repeated, row_hashes
-from stethoscope.data.profile.target_profile import profile_target
+from stethoscope.data.study.array_statistics import CHUNK_VALUES, conflicting, profile_array, repeated, row_hashes
+from stethoscope.data.study.target_profile import profile_target
 from stethoscope.tasks.profile import profile_data
 from stethoscope.types import TensorSpec
 from tests.data.test_binding import model

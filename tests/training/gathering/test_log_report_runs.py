@@ -10,7 +10,7 @@ import pytest
 from stethoscope.errors import UnreadableFile
 from stethoscope.logs.as_curve import curve_of
 from stethoscope.logs.series import RunLog, Series
-from stethoscope.training.gathering.log_report import Copies, gather_runs
+from stethoscope.tasks.examine_runs import Copies, gather_runs
 
 
 def run(name, loss, **more):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.checks.fixes.compile_settings import SetLearningRate
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
-from stethoscope.training.gathering.proof import Prover, changed_outputs
-from stethoscope.training.gathering.training import Gatherer
+from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
+from stethoscope.checks.fixes.layers import ReplaceActivation
+from stethoscope.tasks.prove import Prover, changed_outputs
+from stethoscope.tasks.train import Gatherer
 from tests.training.programs import blobs, setup_of
 
 X, KIND = blobs(200)

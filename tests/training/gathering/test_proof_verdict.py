@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stethoscope.evidence.training import RunCurve, Scores
-from stethoscope.training.gathering.proof_verdict import _QUANTILES, Runs, judged
+from stethoscope.training.compare import _QUANTILES, Runs, judged
 from tests.frameworks import stats
 from tests.tables import each
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from stethoscope.evidence.training import TrainingEvidence
-from stethoscope.training.gathering.training import Gatherer
+from stethoscope.tasks.train import Gatherer
 from tests.training.programs import blobs, classifier, setup_of
 
 X, Y = blobs(200)
@@ -29,8 +29,8 @@ def gathered(x, y, compiled, time_s=60.0, model=None, **fit) -> TrainingEvidence
 
 def test_a_training_that_works_needs_no_trials(monkeypatch):
     # How often a run is repeated, and how long a repetition may take, go by time: here it counts as quick, however busy the machine is.
-    monkeypatch.setattr("stethoscope.training.gathering.training.CHEAP_RUN_S", math.inf)
-    monkeypatch.setattr("stethoscope.training.gathering.training.REPEAT_S", math.inf)
+    monkeypatch.setattr("stethoscope.tasks.train.CHEAP_RUN_S", math.inf)
+    monkeypatch.setattr("stethoscope.tasks.train.REPEAT_S", math.inf)
     found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(0.1)}, 300.0, epochs=40)
     assert found.complete
     assert found.skill >= 0.97
@@ -73,7 +73,7 @@ def test_time_is_kept(monkeypatch):
     import time
 
     # On a busy machine the run gets through few steps in its time: here they are never too few to go on from.
-    monkeypatch.setattr("stethoscope.training.gathering.training.MIN_STEPS", 0)
+    monkeypatch.setattr("stethoscope.tasks.train.MIN_STEPS", 0)
     begin = time.perf_counter()
     found = gathered(X, Y, {"loss": "sparse_categorical_crossentropy", "optimizer": sgd(1e-4)}, 4.0, epochs=100_000)
     assert time.perf_counter() - begin < 60, "all epochs would take hours"

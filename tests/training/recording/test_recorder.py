@@ -10,7 +10,7 @@ import pytest
 
 import stethoscope.keras as ours
 from stethoscope.errors import BadInput
-from stethoscope.logs.evidence.tags import is_instrument, layer_of
+from stethoscope.logs.curves import is_instrument, layer_of
 from tests.frameworks import Later, keras, tf
 from tests.training.recording.reading import events, scalars
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import stethoscope.keras as ours
-from stethoscope.logs.evidence.tags import layer_of
+from stethoscope.logs.curves import layer_of
 from stethoscope.training.recording import recorder as recorder_module
 from stethoscope.training.recording.layer_looks import numbers
 from tests.frameworks import keras, tf

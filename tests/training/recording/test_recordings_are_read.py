@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import stethoscope.keras as ours
-from stethoscope.training.gathering.log_report import examine_runs, gather_logs, gather_runs
+from stethoscope.tasks.examine_runs import examine_runs, gather_logs, gather_runs
 from tests.frameworks import keras
 from tests.training.recording.reading import scalars
 

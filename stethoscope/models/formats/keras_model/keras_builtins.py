@@ -9,11 +9,16 @@ so that describing a file imports neither.
 Which TensorFlow functions and operations a Keras 2 graph may call without being more than arithmetic.
 
 `TFOpLambda` looks up any function TensorFlow exports by name, so file and process access is one string away.
+
+Layers that Keras defines for its applications and does not export: a file that uses them needs them by name. Worker only.
+
+Writes a live Keras model to a file and loads it from there. Imported only in a worker.
 """
 
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import json
 import re
@@ -21,6 +26,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
+
+from stethoscope.types import ModelFile
 
 _DATA = Path(__file__).with_name("keras_builtins.json")
 RUNS_CODE = frozenset({"Lambda", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"})
@@ -222,6 +229,48 @@ def is_arithmetic_node(node_def: Any) -> bool:
     else:
         operation = None
     return isinstance(operation, str) and bool(_NODE.match(operation))
+
+
+_MODULES = ("convnext", "inception_resnet_v2")
+
+
+def own_layers(keras: Any) -> dict[str, Any]:
+    """Custom objects of a package (`keras` or `tf_keras`): LayerScale, CustomScaleLayer and the like, by class name."""
+    found: dict[str, Any] = {}
+    for name in _MODULES:
+        module = importlib.import_module(f"{keras.__name__}.src.applications.{name}")
+        for thing in vars(module).values():
+            if (
+                isinstance(thing, type)
+                and issubclass(thing, keras.layers.Layer)
+                and thing.__module__ == module.__name__
+            ):
+                found[thing.__name__] = thing
+    return found
+
+
+_OLD_SUFFIXES = (".h5", ".hdf5")
+
+
+def saved_and_loaded(file: ModelFile, model: Any, keras: Any, folder: Path, *, trusted: bool) -> Any:
+    """Returns the model that comes back from a file in `folder`; the file is removed again.
+
+    Args:
+        file: where the model came from: an `.h5` file is saved as `.h5`, everything else as `.keras`.
+        model: the live model.
+        keras: the package it is of.
+        folder: where the file is written.
+        trusted: whether code inside the model may be run when it is loaded.
+
+    Raises:
+        Exception: whatever Keras or a class of the model's own raises when it cannot be saved or rebuilt.
+    """
+    path = folder / ("saved.h5" if file.suffix in _OLD_SUFFIXES else "saved.keras")
+    try:
+        model.save(path)
+        return keras.models.load_model(path, custom_objects=own_layers(keras), compile=False, safe_mode=not trusted)
+    finally:
+        path.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -18,15 +18,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from stethoscope import out_of_memory
+from stethoscope import framework_errors
 from stethoscope.errors import CannotRun, NeedsTrust, StethoscopeError
 from stethoscope.models.containers import hdf5
 from stethoscope.models.containers.archive import open_archive
-from stethoscope.models.formats.keras_model.keras_builtins import is_builtin
+from stethoscope.models.formats.keras_model.keras_builtins import is_builtin, own_layers
 from stethoscope.models.formats.keras_model.keras_config import Network
 from stethoscope.models.formats.keras_model.keras_describe import Description
 from stethoscope.models.formats.keras_model.keras_hazards import Foreign, inspect_description
-from stethoscope.models.formats.keras_model.keras_own_layers import own_layers
 from stethoscope.models.formats.keras_model.keras_runner import KerasRunner
 from stethoscope.models.formats.keras_model.keras_shapes import is_operation
 from stethoscope.models.formats.keras_model.keras_version2 import load_version2
@@ -151,7 +150,7 @@ def _explained(file: ModelFile, description: Description) -> Iterator[None]:
     except StethoscopeError:
         raise
     except Exception as error:
-        if out_of_memory.explain(error) is not None:
+        if framework_errors.explain(error) is not None:
             raise
         raise CannotRun(f"{file.name}: {_reason(description, error)}") from error
 

@@ -20,8 +20,8 @@ from stethoscope.models.formats.keras_model.keras_activations import (
     layer_paths,
     visit_outputs,
 )
+from stethoscope.models.formats.keras_model.keras_builtins import saved_and_loaded
 from stethoscope.models.formats.keras_model.keras_ends import unique_names
-from stethoscope.models.formats.keras_model.keras_own_layers import saved_and_loaded
 from stethoscope.models.formats.keras_model.keras_reducing import ReducingCall, layer_times
 from stethoscope.models.formats.tf_graph import tf_calls
 from stethoscope.types import Architecture, Feed, ModelFile, TensorSpec

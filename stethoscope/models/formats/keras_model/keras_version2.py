@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from stethoscope.errors import CannotRun
 from stethoscope.models.containers import hdf5
+from stethoscope.models.formats.keras_model.keras_builtins import own_layers
 from stethoscope.models.formats.keras_model.keras_describe import Description
-from stethoscope.models.formats.keras_model.keras_own_layers import own_layers
 from stethoscope.types import ModelFile
 
 Arrays = list[npt.NDArray[Any]]

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope import out_of_memory, runtime_threads
+from stethoscope import devices, framework_errors
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.models.capabilities import MainGraphOnly
 from stethoscope.models.containers import archive, wire
@@ -118,7 +118,7 @@ class OnnxRunner(MainGraphOnly):
 
         ort.disable_telemetry_events()
         options = ort.SessionOptions()
-        options.intra_op_num_threads = runtime_threads.chosen()
+        options.intra_op_num_threads = devices.chosen()
         options.inter_op_num_threads = 1
         options.log_severity_level = _QUIET
         # The arena grows in powers of two and keeps what it took: without it, memory is what the model needs.
@@ -148,7 +148,7 @@ class OnnxRunner(MainGraphOnly):
         try:
             yield
         except _errors() as error:
-            if out_of_memory.mentions(str(error)):
+            if framework_errors.mentions(str(error)):
                 raise
             raise CannotRun(f"{self._file.name}: {what}: {_sentence(str(error))}") from error
 

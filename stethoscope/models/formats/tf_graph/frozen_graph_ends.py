@@ -12,7 +12,7 @@ from typing import Any
 
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers import damage, wire
-from stethoscope.models.formats.tf_graph import graph_ops, object_graph, tf_proto, tf_strip
+from stethoscope.models.formats.tf_graph import graph_ops, object_graph, tf_proto
 from stethoscope.models.formats.tf_graph.flat_graph import Tensor, ancestors
 from stethoscope.models.formats.tf_graph.object_graph import static_shape
 from stethoscope.types import ModelFile, Shape, TensorSpec
@@ -214,7 +214,7 @@ def stripped(file: ModelFile) -> bytes:
             f"{file.name}: is not a TensorFlow graph. Upload a frozen .pb, or the SavedModel's folder as a zip."
         )
     with wire.mapped(file) as view:
-        return tf_strip.without_weights(file, view, tf_strip.GRAPH_DEF)
+        return tf_proto.without_weights(file, view, tf_proto.GRAPH_DEF)
 
 
 def load(file: ModelFile) -> Any:

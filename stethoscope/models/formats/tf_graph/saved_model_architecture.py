@@ -20,8 +20,8 @@ from stethoscope.models.formats.tf_graph import (
     graph_ops,
     graph_shapes,
     object_graph,
+    saved_model_files,
     saved_model_serving,
-    signatures,
     tf_proto,
 )
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph
@@ -86,7 +86,7 @@ def architecture(located: Located) -> Architecture:
     )
 
 
-def _completed_specs(chosen: signatures.Signature, kind: str, graph: FlatGraph) -> tuple[TensorSpec, ...]:
+def _completed_specs(chosen: saved_model_files.Signature, kind: str, graph: FlatGraph) -> tuple[TensorSpec, ...]:
     """A signature's specs, with the graph's own shape where the signature states none."""
     specs = chosen.inputs if kind == "in" else chosen.outputs
     if all(spec.shape is not None for spec in specs):
@@ -101,7 +101,7 @@ def _completed_specs(chosen: signatures.Signature, kind: str, graph: FlatGraph) 
     return tuple(found)
 
 
-def _feeds(signature: signatures.Signature | None) -> dict[str, TensorSpec]:
+def _feeds(signature: saved_model_files.Signature | None) -> dict[str, TensorSpec]:
     if signature is None:
         return {}
     if signature.function:
@@ -120,7 +120,7 @@ def _check_assets(located: Located, metas: Sequence[Any]) -> None:
                 )
 
 
-def _warnings(located: Located, saved: Any, known: Sequence[signatures.Signature]) -> list[str]:
+def _warnings(located: Located, saved: Any, known: Sequence[saved_model_files.Signature]) -> list[str]:
     found = []
     if located.others:
         listed = ", ".join(located.others[:5])

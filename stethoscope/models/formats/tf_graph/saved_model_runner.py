@@ -14,7 +14,7 @@ from typing import Any, Self
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import Inlined, Reduce, Reducible, Reduction
 from stethoscope.models.formats import feed as feeds
-from stethoscope.models.formats.tf_graph import graph_layers, saved_model_serving, signatures, tf_calls
+from stethoscope.models.formats.tf_graph import graph_layers, saved_model_files, saved_model_serving, tf_calls
 from stethoscope.models.formats.tf_graph.flat_graph import flatten, flatten_function
 from stethoscope.models.formats.tf_graph.graph_session import SessionRunner
 from stethoscope.models.formats.tf_graph.tf_flat import FlatFunction
@@ -36,14 +36,14 @@ def load(file: ModelFile, folder: Path, saved: Any, described: Architecture) -> 
     meta = saved_model_serving.serving(saved)
     if meta.object_graph_def.nodes:
         return FunctionRunner(file, folder, meta, described)
-    known = signatures.read(meta)
+    known = saved_model_files.read(meta)
     if not known:
         raise CannotRun(f"{file.name}: has no signature to call. Export it with signatures={{'serving_default': …}}.")
     return _session(file, folder, meta, known[0], described)
 
 
 def _session(
-    file: ModelFile, folder: Path, meta: Any, signature: signatures.Signature, described: Architecture
+    file: ModelFile, folder: Path, meta: Any, signature: saved_model_files.Signature, described: Architecture
 ) -> SessionRunner:
     import tensorflow as tf
 
@@ -77,7 +77,7 @@ class FunctionRunner(Inlined, Reducible):
 
         self._file = file
         self.inputs, self.outputs = described.inputs, described.outputs
-        known = signatures.read(meta) or signatures.callable_functions(meta)
+        known = saved_model_files.read(meta) or saved_model_files.callable_functions(meta)
         if not known:
             raise CannotRun(
                 f"{file.name}: has no signature or function to call. Export it with signatures={{'serving_default': …}}."

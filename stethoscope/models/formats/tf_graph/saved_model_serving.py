@@ -11,7 +11,7 @@ from typing import Any
 
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers import damage, wire
-from stethoscope.models.formats.tf_graph import graph_ops, object_graph, signatures, tf_proto, tf_strip
+from stethoscope.models.formats.tf_graph import graph_ops, object_graph, saved_model_files, tf_proto
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, flatten, flatten_function
 from stethoscope.models.formats.tf_graph.graph_layers import Weight
 from stethoscope.models.formats.tf_graph.object_graph import SavedVariable, handles, static_shape, weights
@@ -37,8 +37,8 @@ class Serving:
     meta: Any
     """The meta graph that serves."""
     functions: Mapping[str, Any]
-    known: tuple[signatures.Signature, ...]
-    chosen: signatures.Signature | None
+    known: tuple[saved_model_files.Signature, ...]
+    chosen: saved_model_files.Signature | None
     graph: FlatGraph
     variables: Variables
     behind: Mapping[str, SavedVariable]
@@ -58,7 +58,7 @@ def serve(located: Located) -> Serving:
     meta = serving(saved)
     nodes = meta.graph_def.node
     functions = {function.signature.name: function for function in meta.graph_def.library.function}
-    known = signatures.read(meta) or signatures.callable_functions(meta)
+    known = saved_model_files.read(meta) or saved_model_files.callable_functions(meta)
     chosen = known[0] if known else None
     graph = _graph(nodes, functions, chosen)
     notes: list[str] = []
@@ -75,7 +75,7 @@ def weight_of(variable: SavedVariable) -> Weight:
     return Weight(variable.parameters, bits, variable.trainable)
 
 
-def _graph(nodes: Sequence[Any], functions: Mapping[str, Any], chosen: signatures.Signature | None) -> FlatGraph:
+def _graph(nodes: Sequence[Any], functions: Mapping[str, Any], chosen: saved_model_files.Signature | None) -> FlatGraph:
     if chosen is None:
         return FlatGraph({}, {})
     return (
@@ -85,7 +85,7 @@ def _graph(nodes: Sequence[Any], functions: Mapping[str, Any], chosen: signature
     )
 
 
-def _captures(meta: Any, chosen: signatures.Signature | None) -> dict[str, int]:
+def _captures(meta: Any, chosen: saved_model_files.Signature | None) -> dict[str, int]:
     """Objects behind the last arguments of a function that is called without a signature, by argument name."""
     if chosen is None or not chosen.function:
         return {}
@@ -205,7 +205,7 @@ def load(located: Located) -> Any:
         ):
             parsed = tf_proto.parse(file, view, messages.SavedModel())
         else:
-            stripped = tf_strip.without_weights(file, view, tf_strip.SAVED_MODEL)
+            stripped = tf_proto.without_weights(file, view, tf_proto.SAVED_MODEL)
             try:
                 parsed = messages.SavedModel.FromString(stripped)
             except DecodeError as error:

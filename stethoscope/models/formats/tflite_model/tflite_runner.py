@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope import out_of_memory, runtime_threads
+from stethoscope import devices, framework_errors
 from stethoscope.errors import BadInput, CannotRun
 from stethoscope.models.capabilities import MainGraphOnly
 from stethoscope.models.formats import feed as feeds
@@ -106,7 +106,7 @@ class LiteRTRunner(MainGraphOnly):
             "loading it",
             lambda: litert.Interpreter(
                 model_path=str(self._file.path),
-                num_threads=runtime_threads.chosen(),
+                num_threads=devices.chosen(),
                 experimental_preserve_all_tensors=preserve_all,
                 experimental_op_resolver_type=kinds.AUTO if delegates else kinds.BUILTIN_WITHOUT_DEFAULT_DELEGATES,
             ),
@@ -140,7 +140,7 @@ class LiteRTRunner(MainGraphOnly):
         try:
             return action()
         except (RuntimeError, ValueError, TypeError) as error:
-            if out_of_memory.mentions(str(error)):
+            if framework_errors.mentions(str(error)):
                 raise
             raise CannotRun(f"{self._file.name}: LiteRT failed while {doing}: {_sentence(str(error))}") from error
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stethoscope.checks.fixes.add_regularisation import AddRegularisation
 from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.layer_settings import AddRegularisation
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

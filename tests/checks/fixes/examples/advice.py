@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stethoscope.checks.fixes.advice import Advice
-from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from stethoscope.checks.fixes.advice import Advice
 from stethoscope.checks.fixes.combined import Combined
-from stethoscope.checks.fixes.fit_settings import SetEpochs
-from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.output_layers import ReplaceActivation
+from stethoscope.checks.fixes.compile_and_fit import SetEpochs
+from stethoscope.checks.fixes.fix import Advice, Fix
+from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stethoscope.checks.fixes.compile_settings import (
+from stethoscope.checks.fixes.compile_and_fit import (
     ClipGradients,
     ReplaceLoss,
     ReplaceOptimizer,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stethoscope.checks.fixes.fill_missing import FillMissing
 from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.rows import FillMissing
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import gaps
 

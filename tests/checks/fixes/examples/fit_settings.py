@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stethoscope.checks.fixes.fit_settings import EarlyStopping, SetBatchSize, SetEpochs, SetShuffle
+from stethoscope.checks.fixes.compile_and_fit import EarlyStopping, SetBatchSize, SetEpochs, SetShuffle
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup

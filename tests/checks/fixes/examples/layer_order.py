@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.layer_order import AddFlatten, AddHiddenLayer, AddNormalisation, MoveDropout, RemoveLayer
+from stethoscope.checks.fixes.layers import AddFlatten, AddHiddenLayer, AddNormalisation, MoveDropout, RemoveLayer
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.output_layers import ReplaceActivation, ReplaceHead, SetOutputBias
+from stethoscope.checks.fixes.layers import ReplaceActivation, ReplaceHead, SetOutputBias
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

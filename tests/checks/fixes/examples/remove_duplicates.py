@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.remove_duplicates import RemoveDuplicates
+from stethoscope.checks.fixes.rows import RemoveDuplicates
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import gaps
 

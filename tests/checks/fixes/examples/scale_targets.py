@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scale_targets import ScaleTargets
+from stethoscope.checks.fixes.values import ScaleTargets
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.scaling import ScaleInputs
+from stethoscope.checks.fixes.values import ScaleInputs
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

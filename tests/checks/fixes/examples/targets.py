@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stethoscope.checks.fixes.fix import Fix
-from stethoscope.checks.fixes.targets import ClassWeights, EncodeLabels, ReshapeTargets
+from stethoscope.checks.fixes.values import ClassWeights, EncodeLabels, ReshapeTargets
 from stethoscope.program.setup import Setup
 from tests.checks.fixes.setups import setup
 

@@ -1,1 +1,0 @@
-"""Rows as a model takes them: batches, made inputs, and how two outputs differ."""

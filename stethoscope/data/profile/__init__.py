@@ -1,1 +1,0 @@
-"""What rows are like: statistics of arrays and targets."""

@@ -1,1 +1,0 @@
-"""TFRecord files and the tf.train.Example messages in them, read off their bytes."""

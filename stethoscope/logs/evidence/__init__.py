@@ -1,1 +1,0 @@
-"""What a log says of a training."""

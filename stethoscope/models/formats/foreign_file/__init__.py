@@ -1,1 +1,0 @@
-"""What a file is when it is none of our formats."""

@@ -1,1 +1,0 @@
-"""Drift over time: what is watched, kept, and who is told."""
