@@ -13,7 +13,7 @@ from stethoscope.codec import partial_of
 from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.points import Point
-from stethoscope.studies.lowering import as_checked
+from stethoscope.studies.checked_sweep import as_checked
 from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Status
 

@@ -103,7 +103,7 @@ def sweep(
             print_json(cli_estimate.answer(guesses)) if as_json else cli_estimate.show(guesses)
             exit_for(worst(guesses))
             return
-        from stethoscope.studies.lowering import as_checked
+        from stethoscope.studies.checked_sweep import as_checked
 
         with cli_run.interruptible() as stopped:
             for settings in chosen:

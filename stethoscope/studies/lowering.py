@@ -1,7 +1,4 @@
-"""What would lower the peak most: other settings, each tried in a job of its own, ranked by what was measured.
-
-What the end of a sweep's process means when it came while a batch was checked on purpose.
-"""
+"""What would lower the peak most: other settings, each tried in a job of its own, ranked by what was measured."""
 
 from __future__ import annotations
 
@@ -12,19 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from stethoscope.codec import answer_of, partial_of, plain
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import StethoscopeError
-from stethoscope.framework_errors import shortage_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.alternatives import KINDS, Alternative, alternatives, together
 from stethoscope.memory.lowering_report import Lowered, Trial
-from stethoscope.memory.points import Otherwise
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import all_formats
 from stethoscope.studies.study import Kind, Parts
 from stethoscope.tasks.describe import Description
-from stethoscope.tasks.sweep import SweepUnderWay, Swept
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE = Budget(4 << 30, 120)
@@ -242,30 +236,3 @@ def _difference(reference: Mapping[str, Path], outputs: Mapping[str, Path]) -> t
         largest = max(largest, gap)
         share = max(share, gap / max(float(np.max(np.abs(a.astype(np.float64)))), 1e-30) if gap else 0.0)
     return (largest, share) if compared else None
-
-
-def as_checked(result: JobResult) -> JobResult:
-    """What a process that ended during `--check` means.
-
-    The batch just above the largest is expected not to fit: where its limit ended the process, and nothing was left to
-    check, the question is answered. Any other end of the process says nothing about that batch, or that a batch which was
-    said to fit did not: the check gets that status, and so does the command.
-    """
-    sweep = partial_of(result, SweepUnderWay)
-    running = sweep and sweep.running
-    if result.phase != "check" or not sweep or not running or not sweep.checks or result.status is Status.OK:
-        return result
-    shortage = shortage_of(result) if result.status is Status.OUT_OF_MEMORY else None
-    if shortage is not None and shortage.mechanism == "limit":
-        if running.above and running.last:
-            return replace(result, status=Status.OK, value=plain(answer_of(result, Swept)), reason="", error="")
-        return result
-    last = replace(sweep.checks[-1], status=result.status, reason=result.reason)
-    otherwise = running.otherwise or Otherwise()
-    sweep = replace(
-        sweep,
-        checks=(*sweep.checks[:-1], last),
-        largest_batch=otherwise.largest_batch,
-        largest_batches=otherwise.largest_batches,
-    )
-    return replace(result, value={**result.value, **plain(sweep)})

@@ -14,7 +14,7 @@ from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.framework_errors import ShortageReport
 from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherwise, Point, RunningBatch
-from stethoscope.studies.lowering import as_checked
+from stethoscope.studies.checked_sweep import as_checked
 from stethoscope.tasks.sweep import Swept
 from stethoscope.types import JobResult, Status
 from tests.small_models import hungry_onnx
