@@ -124,14 +124,14 @@ def consistency(
         params = {"runs": runs, "batch_size": batch_size, "seed": seed, "atol": atol, "trusted": trust}
         params |= cli_run.data_params(prepare, target)
         result, _ = cli_run.model_job("consistency", model, data, params, cli_run.budget(memory_limit, timeout))
-        from stethoscope.cli import text as cli_text_consistency
+        from stethoscope.cli import text as cli_text
         from stethoscope.compare.consistency.report import ConsistencyReport
 
         if as_json:
             empty: dict[str, Any] = {"consistent": None, "runs": runs, "first_difference": None, "tests": []}
             print_json({**summary(result), **empty, **known(result, ConsistencyReport)})
         else:
-            cli_text_consistency.consistency(result)
+            cli_text.consistency(result)
         exit_for(result)
 
 
@@ -246,14 +246,12 @@ def plan(
         if not really_run:
             cli_plan.write(value, as_json)
             return
-        from stethoscope.cli import plan as cli_plan_run
-
         card = asked.device.usable_bytes
-        report = cli_plan_run.run_together(
+        report = cli_plan.run_together(
             models, card, batch_size, exceed=exceed, seconds=run_time, trusted=trust, timeout_s=timeout
         )
         cli_plan.write({**value, "run": plain(report)}, as_json)
-        cli_plan_run.exit_for(report)
+        cli_plan.exit_for(report)
 
 
 @app.command()

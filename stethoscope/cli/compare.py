@@ -85,7 +85,7 @@ def compare(
             params["batch_size"] = batch_size
         params |= cli_run.data_params(prepare, target)
         results = _run(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
-        from stethoscope.cli import text_comparisons as cli_text_compare
+        from stethoscope.cli import text_comparisons
         from stethoscope.compare.parity.comparison import Comparison
 
         compared = [partial_of(result, Comparison) for result in results]
@@ -95,7 +95,7 @@ def compare(
             answers = [_answer(one, other) for one, other in zip(results, others, strict=True)]
             print_json(answers[worst] | ({"comparisons": answers} if len(answers) > 1 else {}))
         else:
-            cli_text_compare.comparisons([other.title for other in others], results, compared)
+            text_comparisons.comparisons([other.title for other in others], results, compared)
         bad = next((one for one in results if one.status is not Status.OK), results[0])
         exit_for_status(bad.status, bad.reason)
         if verdicts[worst] == "different":

@@ -99,7 +99,7 @@ def convert(
             result, left = cli_run.model_job(
                 "convert", model, data, params, cli_run.budget(memory_limit, timeout), Path(folder), "tensorflow"
             )
-            from stethoscope.cli import text_comparisons as cli_text_convert
+            from stethoscope.cli import text_comparisons
             from stethoscope.tasks.convert import Conversion
 
             conversion = partial_of(result, Conversion)
@@ -108,9 +108,9 @@ def convert(
         if as_json:
             print_json(_answer(result, path))
         elif conversion is not None and path is not None:
-            cli_text_convert.conversion(conversion, path)
+            text_comparisons.conversion(conversion, path)
         else:
-            cli_text_convert.refusal(result)
+            text_comparisons.refusal(result)
         exit_for(result)
 
 

@@ -81,9 +81,9 @@ def endurance(
             if as_json:
                 print_json(found.to_json())
             else:
-                from stethoscope.cli import cost as cli_text_endurance
+                from stethoscope.cli import cost
 
-                cli_text_endurance.lowering(found)
+                cost.lowering(found)
             exit_for_status(found.status, found.reason)
             return
         budget = cli_run.budget(memory_limit, timeout)
@@ -106,9 +106,9 @@ def endurance(
         if as_json:
             print_json(answer(results))
         else:
-            from stethoscope.cli import cost as cli_text_endurance
+            from stethoscope.cli import cost
 
-            cli_text_endurance.endurance(results, reports)
+            cost.endurance(results, reports)
         exit_for(worst(results))
         if any(report and report.leak and report.leak.verdict == "leak" for report in reports.values()):
             raise typer.Exit(LEAKS)

@@ -95,12 +95,12 @@ def sweep(
         if not chosen:
             raise BadSetting("--call: expected at least one call style, for example function.")
         if estimate_only:
-            from stethoscope.cli import cost as cli_estimate
+            from stethoscope.cli import cost
 
-            guesses = cli_estimate.estimated(
+            guesses = cost.estimated(
                 model, data, cli_run.data_params(prepare, target), chosen, rows, lengths, budget, trust=trust
             )
-            print_json(cli_estimate.answer(guesses)) if as_json else cli_estimate.show(guesses)
+            print_json(cost.answer(guesses)) if as_json else cost.show(guesses)
             exit_for(worst(guesses))
             return
         from stethoscope.studies.checked_sweep import as_checked
@@ -137,9 +137,9 @@ def sweep(
         if as_json:
             print_json(answer(results) | ({} if advice is None else {"advice": advice.to_json()}))
         else:
-            from stethoscope.cli import cost as cli_text_sweep
+            from stethoscope.cli import cost
 
-            cli_text_sweep.sweep(results, advice)
+            cost.sweep(results, advice)
         exit_for(worst(results))
         if advice is not None:
             exit_for_status(advice.status, advice.reason)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stethoscope.architecture.open_sizes import OpenSize
-from stethoscope.cli import cost as cli_estimate
+from stethoscope.cli import cost
 from stethoscope.cli import run as cli_run
 from stethoscope.codec import plain
 from stethoscope.memory.estimate import Estimate
@@ -42,13 +42,13 @@ def test_each_call_style_is_asked_in_a_job_of_its_own(monkeypatch):
     monkeypatch.setattr(cli_run, "model_job", model_job)
     chosen = [RunSettings(call="function"), RunSettings(call="predict")]
     given = Path("rows.npz"), {"mapping": "x=rows"}
-    found = cli_estimate.estimated(Path("m.keras"), *given, chosen, [1, 8], [224], Budget(1 << 30, 10), trust=False)
+    found = cost.estimated(Path("m.keras"), *given, chosen, [1, 8], [224], Budget(1 << 30, 10), trust=False)
     assert list(found) == ["function", "predict"]
     assert asked == [("estimate", "m.keras", given[0], call, [1, 8], [224], "x=rows") for call in found]
 
 
 def test_the_answer_has_the_shape_of_a_sweep_without_measurements():
-    value = json.loads(json.dumps(cli_estimate.answer({"function": ended(estimate(1), estimate(8, size=64))})))
+    value = json.loads(json.dumps(cost.answer({"function": ended(estimate(1), estimate(8, size=64))})))
     assert value["status"] == "ok" and value["largest_batch"] is None
     assert [(one["batch_size"], one["size"], one["size_from"], one["status"]) for one in value["points"]] == [
         (1, None, "", "skipped"),
@@ -60,13 +60,13 @@ def test_the_answer_has_the_shape_of_a_sweep_without_measurements():
 
 def test_a_call_style_that_failed_decides_how_it_ended_and_the_others_keep_their_points():
     failed = JobResult(Status.FAILED, {}, "no XLA", "estimate", 0, 1.0)
-    value = cli_estimate.answer({"function": ended(estimate(1)), "compiled": failed})
+    value = cost.answer({"function": ended(estimate(1)), "compiled": failed})
     assert (value["status"], value["reason"], len(value["points"])) == ("failed", "no XLA", 1)
 
 
 def test_people_see_what_a_peak_is_made_of_and_where_it_is(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
-    cli_estimate.show({"function": ended(estimate(1), estimate(2_000, "load", size=64), cannot="Not every size.")})
+    cost.show({"function": ended(estimate(1), estimate(2_000, "load", size=64), cannot="Not every size.")})
     shown = capsys.readouterr().out
     rows = [line for line in shown.splitlines() if "100 MiB" in line]
     assert len(rows) == 2 and "conv" in rows[0] and "loading" in rows[1] and "64 (of the data)" in rows[1]
@@ -78,5 +78,5 @@ def test_people_see_what_a_peak_is_made_of_and_where_it_is(capsys, monkeypatch):
 
 @pytest.mark.parametrize("reason", ["no XLA [here]"])
 def test_without_estimates_there_is_a_reason_and_no_table(capsys, reason):
-    cli_estimate.show({"compiled": JobResult(Status.FAILED, {}, reason, "estimate", 0, 1.0)})
+    cost.show({"compiled": JobResult(Status.FAILED, {}, reason, "estimate", 0, 1.0)})
     assert capsys.readouterr().out.strip() == f"compiled: {reason}"
