@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from stethoscope.models.formats.keras_model import keras_builtins
-from stethoscope.models.formats.tf_graph import graph_ops_recipe
 from tests.tables import each
+from tools import graph_ops
 
 KERAS = Path(keras_builtins.__file__).with_suffix(".json")
-TENSORFLOW = Path(graph_ops_recipe.__file__).with_name("graph_ops.json")
 
 
 def test_the_names_of_keras_are_those_that_are_installed() -> None:
@@ -75,10 +72,8 @@ def test_a_group_of_weights_names_its_layer(key: str, layer: str) -> None:
     assert keras_builtins.layer_by_key(key) == layer
 
 
-def test_the_operators_are_those_of_the_installed_tensorflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_ops_recipe, "__file__", str(tmp_path / "graph_ops_recipe.py"))
-    graph_ops_recipe.main()
-    assert json.loads((tmp_path / "graph_ops.json").read_text()) == json.loads(TENSORFLOW.read_text())
+def test_the_operators_are_those_of_the_installed_tensorflow() -> None:
+    assert json.loads(graph_ops.TABLE.read_text()) == graph_ops.collected()
 
 
 @each(
@@ -96,4 +91,4 @@ def test_the_operators_are_those_of_the_installed_tensorflow(tmp_path: Path, mon
     ],
 )
 def test_operators_that_do_more_than_compute_are_told_by_name(name: str, category: str) -> None:
-    assert graph_ops_recipe.category(name) == category
+    assert graph_ops.category(name) == category

@@ -1,6 +1,6 @@
 """What is known about TensorFlow's operators: which only compute, which reach outside, and how their outputs are numbered.
 
-The data is `graph_ops.json`, made by `graph_ops_recipe.py`.
+The data is `graph_ops.json`, made by `python -m tools.graph_ops`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Generates `graph_ops.json` from the operators of the installed TensorFlow: `python -m stethoscope.models.formats.tf_graph.graph_ops_recipe`.
+"""`python -m tools.graph_ops`: writes `graph_ops.json`, what the engine knows of the operators of TensorFlow, from the installed one.
 
 The list starts from `tf.raw_ops` (every public operator) and takes out what touches files, the network, Python, or runs a
 program it gets as data; the rest computes on tensors it is given. An operator that is in neither list is unknown: it came with
@@ -11,6 +11,8 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+
+TABLE = Path(__file__).resolve().parents[1] / "stethoscope" / "models" / "formats" / "tf_graph" / "graph_ops.json"
 
 RULES: tuple[tuple[str, str], ...] = (
     ("python-function", r"^(PyFunc|PyFuncStateless|EagerPyFunc|GeneratorDataset)$"),
@@ -68,7 +70,12 @@ def outputs(definition: Any) -> list[str]:
 
 
 def main() -> None:
-    """Writes the file beside this module."""
+    """Writes the file that the engine reads."""
+    TABLE.write_text(json.dumps(collected(), indent=0, sort_keys=True) + "\n", "utf-8")
+
+
+def collected() -> dict[str, Any]:
+    """What the file holds: the version, the operators by what they do ("compute" or a rule's id), and their outputs."""
     import tensorflow as tf
     from tensorflow.core.framework import op_def_pb2
     from tensorflow.python.client import pywrap_tf_session
@@ -84,8 +91,7 @@ def main() -> None:
         if definition.name in public or rule:
             table.setdefault(rule or "compute", []).append(definition.name)
             results[definition.name] = outputs(definition)
-    answer = {"tensorflow": tf.__version__, "operators": table, "outputs": results}
-    Path(__file__).with_name("graph_ops.json").write_text(json.dumps(answer, indent=0, sort_keys=True) + "\n")
+    return {"tensorflow": tf.__version__, "operators": table, "outputs": results}
 
 
 if __name__ == "__main__":
