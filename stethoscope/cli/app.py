@@ -10,17 +10,10 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from stethoscope.cli import activations as cli_activations
-from stethoscope.cli import compare as cli_compare
 from stethoscope.cli import convert as cli_convert
 from stethoscope.cli import curves as cli_curves
-from stethoscope.cli import drift as cli_drift
-from stethoscope.cli import endurance as cli_endurance
-from stethoscope.cli import latency as cli_latency
-from stethoscope.cli import predict as cli_predict
+from stethoscope.cli import data_changes, outputs, peak_memory, side_by_side
 from stethoscope.cli import run as cli_run
-from stethoscope.cli import sweep as cli_sweep
-from stethoscope.cli import versions as cli_versions
 from stethoscope.cli.answers import (
     DataOption,
     JsonOption,
@@ -92,16 +85,16 @@ def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
             cli_text.description(description)
 
 
-app.command()(cli_predict.predict)
-app.command()(cli_activations.activations)
-app.command()(cli_sweep.sweep)
-app.command()(cli_endurance.endurance)
+app.command()(outputs.predict)
+app.command()(outputs.activations)
+app.command()(peak_memory.sweep)
+app.command()(peak_memory.endurance)
 app.command()(cli_curves.curves)
-app.command()(cli_versions.versions)
+app.command()(data_changes.versions)
 app.command(cls=cli_convert.ConvertCommand)(cli_convert.convert)
-app.command()(cli_compare.compare)
-app.command()(cli_latency.latency)
-app.command()(cli_drift.drift)
+app.command()(side_by_side.compare)
+app.command()(side_by_side.latency)
+app.command()(data_changes.drift)
 
 
 @app.command()

@@ -1,15 +1,19 @@
-"""The sweep command: its options, and one answer from the jobs of several call styles."""
+"""Peak memory over batch sizes, and over many calls."""
 
 from __future__ import annotations
 
+import json
 import signal
 import time
 from dataclasses import replace
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from stethoscope.cli import run as cli_run
 from stethoscope.cli.cost import sweep
-from stethoscope.cli.sweep import answer, numbers
+from stethoscope.cli.peak_memory import endurance, numbers, sweep_answer
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.framework_errors import ShortageReport
@@ -17,7 +21,7 @@ from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherw
 from stethoscope.studies.checked_sweep import as_checked
 from stethoscope.tasks.sweep import Swept
 from stethoscope.types import JobResult, Status
-from tests.small_models import hungry_onnx
+from tests.small_models import hungry_onnx, tiny_onnx
 from tests.terminal import on_terminal, workers_of
 
 
@@ -40,7 +44,7 @@ def test_numbers_are_read_in_order():
 
 
 def test_call_styles_are_put_together():
-    value = answer({"function": result("function"), "call": result("call")})
+    value = sweep_answer({"function": result("function"), "call": result("call")})
     assert value["status"] == "ok"
     assert [point["call"] for point in value["points"]] == ["function", "call"]
     assert value["largest_batch"] == {"budget_bytes": 1 << 30, "low": 60, "high": 70}
@@ -48,7 +52,7 @@ def test_call_styles_are_put_together():
 
 
 def test_a_style_that_failed_decides_how_the_command_ends():
-    value = answer({"function": result("function"), "compiled": result("compiled", Status.FAILED, "no XLA")})
+    value = sweep_answer({"function": result("function"), "compiled": result("compiled", Status.FAILED, "no XLA")})
     assert (value["status"], value["reason"]) == ("failed", "no XLA")
     assert len(value["points"]) == 2
 
@@ -71,7 +75,7 @@ def checked(status: Status, mechanism: str = "limit", *, above: bool = True, las
 
 
 def test_a_check_that_was_expected_to_run_out_is_an_answer():
-    value = answer({"function": as_checked(checked(Status.OUT_OF_MEMORY))})
+    value = sweep_answer({"function": as_checked(checked(Status.OUT_OF_MEMORY))})
     assert (value["status"], value["reason"]) == ("ok", "")
     (call,) = value["calls"]
     assert call["checks"][0]["status"] == "out_of_memory"
@@ -148,3 +152,61 @@ def test_advice_follows_the_points(commands, tmp_path):
     assert printed.returncode == 0, printed.stderr
     assert "of 2 instead of 8" in printed.stdout
     assert "precision: not tried" in printed.stdout
+
+
+app = typer.Typer()
+app.command()(endurance)
+
+
+@pytest.fixture
+def shared_engine(engine, monkeypatch):
+    """The commands use the run's engine: no server of their own to start."""
+    import contextlib
+
+    monkeypatch.setattr(cli_run, "short_engine", lambda *_: contextlib.nullcontext(engine))
+
+
+def invoke(*words: object) -> object:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_json_has_one_entry_for_each_call_style(shared_engine, tmp_path):
+    path = tiny_onnx(tmp_path / "tiny.onnx")
+    result = invoke(path, "--calls", 20, "--json")
+    assert result.exit_code == 0, result.output
+    value = json.loads(result.stdout)
+    assert value["schema_version"]
+    assert value["status"] == Status.OK
+    (one,) = value["calls"]
+    assert one["call"] == "function"
+    assert one["leak"]["verdict"] == "steady"
+    assert one["latency"]["warm"]["median_s"] > 0
+
+
+def test_people_read_verdicts(shared_engine, tmp_path):
+    result = invoke(tiny_onnx(tmp_path / "tiny.onnx"), "--calls", 20)
+    assert result.exit_code == 0, result.output
+    assert "leak: steady" in result.stdout
+    assert "first call" in result.stdout
+
+
+def test_advice_is_ranked_and_printed(shared_engine, tmp_path):
+    path = hungry_onnx(tmp_path / "hungry.onnx", 8)
+    words = (path, "--advise", "--batch-size", 8, "--changes", "batch,precision")
+    result = invoke(*words, "--json")
+    assert result.exit_code == 0, result.output
+    value = json.loads(result.stdout)
+    assert value["best"] == "batch-2"
+    assert [item["kind"] for item in value["untried"]] == ["precision"]
+    printed = invoke(*words)
+    assert "of 2 instead of 8" in printed.stdout
+    assert "precision: not tried" in printed.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("--call", "sideways"), ("--advise", "--changes", "luck"), ("--call", ""), ("--tests", "leaks")]
+)
+def test_what_makes_no_sense_ends_with_two(shared_engine, tmp_path, words):
+    result = invoke(tiny_onnx(tmp_path / "tiny.onnx"), *words)
+    assert result.exit_code == 2
+    assert result.stderr.strip()

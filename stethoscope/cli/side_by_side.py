@@ -1,4 +1,4 @@
-"""`stethoscope compare`: whether models say the same, and where they part."""
+"""`stethoscope compare` and `stethoscope latency`: models beside each other, whether they say the same, and how long they take."""
 
 from __future__ import annotations
 
@@ -12,23 +12,26 @@ import typer
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
     DataOption,
+    DeviceOption,
     JsonOption,
     MemoryOption,
     PrepareOption,
     TargetOption,
     TimeoutOption,
     TrustOption,
+    exit_for,
     exit_for_status,
     failing_well,
     known,
     print_json,
     summary,
 )
+from stethoscope.cli.peak_memory import numbers
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.tasks.describe import FormatNamed
-from stethoscope.types import Budget, JobResult, Status
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _EMPTY: dict[str, Any] = {"verdict": None, "outputs": [], "top1_agreement": None, "first_divergence": None}
 _LIGHT = (".onnx", ".tflite")
@@ -84,7 +87,7 @@ def compare(
         if batch_size is not None:
             params["batch_size"] = batch_size
         params |= cli_run.data_params(prepare, target)
-        results = _run(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
+        results = _compared(models[0], others, data, params, cli_run.budget(memory_limit, timeout))
         from stethoscope.cli import text_comparisons
         from stethoscope.compare.parity.comparison import Comparison
 
@@ -92,7 +95,7 @@ def compare(
         verdicts = [None if one is None else one.verdict for one in compared]
         worst = min(range(len(results)), key=lambda place: _FROM_BAD.index(verdicts[place]))
         if as_json:
-            answers = [_answer(one, other) for one, other in zip(results, others, strict=True)]
+            answers = [_comparison_answer(one, other) for one, other in zip(results, others, strict=True)]
             print_json(answers[worst] | ({"comparisons": answers} if len(answers) > 1 else {}))
         else:
             text_comparisons.comparisons([other.title for other in others], results, compared)
@@ -111,7 +114,7 @@ class _Other:
     settings: RunSettings | None = None
 
 
-def _run(
+def _compared(
     first: Path, others: Sequence[_Other], data: Path | None, params: Mapping[str, Any], limits: Budget
 ) -> list[JobResult]:
     """The comparisons, in order; one whose model cannot be described ends as that did."""
@@ -141,7 +144,7 @@ def _run(
     return [ends[place] for place in range(len(others))]
 
 
-def _answer(result: JobResult, other: _Other) -> dict[str, Any]:
+def _comparison_answer(result: JobResult, other: _Other) -> dict[str, Any]:
     from stethoscope.compare.parity.comparison import Comparison
 
     return {
@@ -152,3 +155,78 @@ def _answer(result: JobResult, other: _Other) -> dict[str, Any]:
         **_EMPTY,
         **known(result, Comparison),
     }
+
+
+def latency(
+    models: Annotated[list[Path], typer.Argument(help="One model, or several that take the same input.")],
+    data: DataOption = None,
+    prepare: PrepareOption = "",
+    target: TargetOption = "",
+    batch_sizes: Annotated[str, typer.Option(help="Rows in a call, separated by commas.")] = "1,8,32",
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads of every runtime; each runtime's own number if not given.")
+    ] = None,
+    device: DeviceOption = "auto",
+    calls: Annotated[
+        str,
+        typer.Option(
+            help="How Keras models are called, separated by commas: function, predict, predict_on_batch, call, compiled."
+        ),
+    ] = "function",
+    seconds: Annotated[
+        float, typer.Option(min=0.01, help="Seconds of counted calls for each row of the answer.")
+    ] = 2.0,
+    seed: Annotated[int, typer.Option(help="Seed of the random input, without data.")] = 0,
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 900.0,
+    trust: TrustOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """How long do models take for the same input? p50, p90 and p99 per runtime and batch size, with size and memory."""
+    with failing_well():
+        params: dict[str, Any] = {
+            "batch_sizes": numbers(batch_sizes, "--batch-sizes"),
+            "threads": threads,
+            "device": device,
+            "calls": [one.strip() for one in calls.split(",") if one.strip()],
+            "seconds": seconds,
+            "seed": seed,
+        } | cli_run.data_params(prepare, target)
+        result = _timed(models, data, params, trust, cli_run.budget(memory_limit, timeout))
+        if as_json:
+            from stethoscope.tasks.latency import Latencies
+
+            empty: dict[str, Any] = {"rows": [], "models": [], "notes": []}
+            print_json(
+                summary(result)
+                | {"peak_rss_bytes": result.peak_rss_bytes, "wall_s": result.wall_s}
+                | empty
+                | known(result, Latencies)
+            )
+        else:
+            from stethoscope.cli.cost import latencies
+
+            latencies(result)
+        exit_for(result)
+
+
+def _timed(models: Sequence[Path], data: Path | None, params: dict[str, Any], trust: bool, limits: Budget) -> JobResult:
+    """Runs the job in the kind of worker that all models can do with; one that cannot be read has its reason in the answer."""
+    files: dict[str, ModelFile] = {}
+    with cli_run.short_engine() as engine:
+        workers: set[WorkerKind] = set()
+        for place, model in enumerate(models):
+            role = f"other-{place}" if place else "model"
+            own = cli_run.input_files(model, data if place == 0 else None)
+            beside = cli_run.beside_files(own)
+            described, worker = cli_run.describe_kind(engine, own)
+            if described.status is Status.OK:
+                workers.add(worker)
+            elif len(models) == 1:
+                return described
+            files |= {role: own["model"], **{f"{role}-{name}": file for name, file in beside.items()}}
+            files |= {"data": own["data"]} if "data" in own else {}
+            params[f"trusted_{role}" if place else "trusted"] = trust
+        return cli_run.run_job(
+            engine, Job("latency", files, params, limits, "tensorflow" if "tensorflow" in workers else "light")
+        )

@@ -1,11 +1,12 @@
-"""`stethoscope drift`: whether data of today is still like the data of then; once, or as a monitor that is run again."""
+"""`stethoscope versions` and `stethoscope drift`: which version of the data this is, what changed, and whether it is still like then."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,9 +24,83 @@ from stethoscope.cli.answers import (
     print_json,
     summary,
 )
-from stethoscope.codec import partial_of
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
+
+if TYPE_CHECKING:
+    from stethoscope.tasks.read_versions import DataVersions
+
+CHANGED = 1
+"""Exit code with `--fail-on-change` when something changed."""
+
+
+def versions(
+    place: Annotated[
+        Path,
+        typer.Argument(
+            help="Data (.npy, .npz, .csv, .tsv by their values, other files by their bytes, or a folder of them), or a DVC "
+            "repository, dvc.yaml, dvc.lock or .dvc file.",
+            metavar="DATA",
+        ),
+    ],
+    before: Annotated[Path | None, typer.Option(help="An older state of the same, to say what changed.")] = None,
+    fail_on_change: Annotated[
+        bool, typer.Option("--fail-on-change", help="Exit with 1 when anything changed since --before.")
+    ] = False,
+    memory_limit: MemoryOption = "",
+    timeout: TimeoutOption = 300.0,
+    as_json: JsonOption = False,
+) -> None:
+    """Say which version of the data this is, and what changed since another."""
+    with failing_well():
+        files = {"after": _file(place)} | ({"before": _file(before)} if before else {})
+        with cli_run.short_engine() as engine:
+            result = cli_run.run_job(engine, Job("read_versions", files, {}, cli_run.budget(memory_limit, timeout)))
+        from stethoscope.tasks.read_versions import DataVersions
+
+        if as_json:
+            value = summary(result) | known(result, DataVersions)
+            for change in value.get("changes", ()):
+                if isinstance(change, dict):
+                    change["from"] = change["to"] - 1
+            print_json(value)
+        elif result.status is Status.OK:
+            sys.stdout.write("\n".join(version_lines(answer_of(result, DataVersions))) + "\n")
+        exit_for(result)
+        if fail_on_change and answer_of(result, DataVersions).changes:
+            raise typer.Exit(CHANGED)
+
+
+def version_lines(found: DataVersions) -> Iterator[str]:
+    """The answer for people, a line for each thing worth knowing."""
+    for data in found.fingerprints:
+        yield f"{data.sha256}  {_plain(data.name)}"
+        if len(data.parts) > 1:
+            yield from (f"  {part.sha256[:16]}  {_plain(part.name)} {part.shape}" for part in data.parts)
+    for state in found.states:
+        yield f"{state.version or 'no data '}  {_plain(state.name)}"
+        yield from (f"  data {_plain(data.path)}  {data.hash[:16] or 'no hash'}" for data in state.data)
+        for stage in state.stages:
+            note = stage.outdated or ("up to date" if stage.ran else "never ran")
+            yield f"  stage {_plain(stage.name)}: {_plain(note)}"
+        yield from (f"  {_plain(name)} = {_plain(number)}" for name, number in state.metrics.items())
+        yield from (f"  ! {_plain(text)}" for text in state.problems)
+    if len(found.states) + len(found.fingerprints) > 1:
+        texts = [change if isinstance(change, str) else change.text for change in found.changes]
+        yield from ("", *(_plain(text) for text in texts or ["Nothing changed."]))
+
+
+def _plain(text: object) -> str:
+    """Names out of files without what a terminal would obey."""
+    return "".join(character if character.isprintable() else "?" for character in str(text))[:500]
+
+
+def _file(place: Path) -> ModelFile:
+    if not place.exists():
+        raise UnreadableFile(f"{place}: expected a file or a folder, got nothing there. Check the path.")
+    return ModelFile.at(place.resolve())
+
 
 DRIFTED = 1
 """Exit code where there is drift."""
@@ -109,7 +184,7 @@ def drift(
             )
             asked = Monitor(places[0].resolve(), settings, model and model.resolve(), checked_url(webhook), job)
         try:
-            result = _run(asked, current, cli_run.budget(memory_limit, timeout))
+            result = _run_drift(asked, current, cli_run.budget(memory_limit, timeout))
         except StethoscopeError as error:
             if monitor is not None:
                 # A run that could not begin is a gap in the history, which is to be seen.
@@ -145,11 +220,11 @@ def drift(
             raise typer.Exit(DRIFTED)
 
 
-def _run(asked: Any, current: Path | None, limits: Budget) -> JobResult:
+def _run_drift(asked: Any, current: Path | None, limits: Budget) -> JobResult:
     """Runs the job: in a light worker without a model, in the model's kind of worker with one."""
-    files = {"reference": _file(asked.reference, "reference")}
+    files = {"reference": _side(asked.reference, "reference")}
     if current is not None:
-        files["current"] = _file(current, "current data")
+        files["current"] = _side(current, "current data")
     params = asked.settings.to_json() | dict(asked.job)
     worker: WorkerKind = "light"
     with cli_run.short_engine() as engine:
@@ -166,7 +241,7 @@ def _only_current(places: list[Path], monitor: Path) -> None:
         raise BadSetting(f"With --monitor {monitor.name}: expected one file, the current data, got {len(places)}.")
 
 
-def _file(place: Path, role: str) -> ModelFile:
+def _side(place: Path, role: str) -> ModelFile:
     whole = place.resolve()
     if not whole.exists():
         raise UnreadableFile(f"{place.name}: no such file. Check the path given for the {role}.")

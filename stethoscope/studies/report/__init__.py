@@ -1,1 +1,0 @@
-"""A diagnosis as a file to send: HTML and SARIF from the same report."""
