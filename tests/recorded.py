@@ -55,12 +55,7 @@ _MOST_BYTES_OF_FILE = 512 << 20
 _MOST_BYTES_OF_ANSWER = 200 << 10
 _LONG_AGO_S = time.time() - 3_600
 """When planted answers were given last; old enough to be told from now, too young to have expired."""
-_RUNS_EVERY_JOB = (
-    "stethoscope.jobs.worker.child",
-    "stethoscope.jobs.worker.server",
-    "stethoscope.jobs.worker.fresh",
-    "stethoscope.jobs.job_engine",
-)
+_RUNS_EVERY_JOB = ("stethoscope.jobs.worker.child", "stethoscope.jobs.worker.server", "stethoscope.jobs.job_engine")
 
 
 @functools.cache

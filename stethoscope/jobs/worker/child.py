@@ -1,6 +1,7 @@
 """One job, start to end, in a process that exists for it alone.
 
-From untrusted bytes to a runner: recognise, describe, refuse what was not allowed, load.
+From untrusted bytes to a runner: recognise, describe, refuse what was not allowed, load. A process that was not forked is
+`python -m stethoscope.jobs.worker.child KIND FOLDER LOG PROGRESS`.
 """
 
 from __future__ import annotations
@@ -23,13 +24,24 @@ from stethoscope.codec import plain
 from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
 from stethoscope.framework_errors import ShortageReport, gist, named_by
 from stethoscope.jobs import protocol
-from stethoscope.jobs.worker.containment import contain, limit, settle
+from stethoscope.jobs.worker.containment import contain, die_with_parent, limit, settle
 from stethoscope.jobs.worker.memory import Meter
 from stethoscope.memory.layer_estimate import largest_tensors
-from stethoscope.models.formats import detect
+from stethoscope.models.formats import all_formats, detect
 from stethoscope.task import Reporter, TaskContext
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Architecture, Job, Runner, Status
+
+
+def import_for(kind: str) -> None:
+    """Imports what every job of a worker kind needs."""
+    all_formats()
+    all_tasks()
+    if kind == "tensorflow":
+        # Modules that a first load or predict would import anyway; none of them runs an operation.
+        import keras  # noqa: F401
+        import tensorflow as tf  # noqa: F401
+        import tf_keras  # noqa: F401
 
 
 class _Reporter:
@@ -178,3 +190,15 @@ def open_model(
         if cause is not None and not isinstance(error, OutOfMemory):
             raise OutOfMemory(f"Loading {file.name}: {cause.sentence}", {"oom": named_by(cause)}) from error
         raise
+
+
+def main() -> None:
+    """Imports what the job needs, then runs it; never returns."""
+    kind, folder, log, progress = sys.argv[1:]
+    die_with_parent()
+    import_for(kind)
+    run(Path(folder), int(log), int(progress))
+
+
+if __name__ == "__main__":
+    main()

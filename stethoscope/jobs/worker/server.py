@@ -29,20 +29,6 @@ from stethoscope.jobs.worker import child
 from stethoscope.jobs.worker.containment import die_with_parent
 
 
-def import_for(kind: str) -> None:
-    """Imports what every job of a worker kind needs."""
-    from stethoscope.models.formats import all_formats
-    from stethoscope.tasks import all_tasks
-
-    all_formats()
-    all_tasks()
-    if kind == "tensorflow":
-        # Modules that a first load or predict would import anyway; none of them runs an operation.
-        import keras  # noqa: F401
-        import tensorflow as tf  # noqa: F401
-        import tf_keras  # noqa: F401
-
-
 class _Server:
     def __init__(self, connection: socket.socket, kind: str, *, spawn: bool) -> None:
         self._connection, self._kind, self._spawn = connection, kind, spawn
@@ -98,7 +84,7 @@ class _Server:
             sys.executable,
             "-I",
             "-m",
-            "stethoscope.jobs.worker.fresh",
+            "stethoscope.jobs.worker.child",
             self._kind,
             folder,
             str(log),
@@ -133,7 +119,7 @@ def main() -> None:
     connection = socket.socket(fileno=arguments.socket)
     connection.set_inheritable(False)
     if not arguments.spawn:
-        import_for(arguments.kind)
+        child.import_for(arguments.kind)
         for name in filter(None, arguments.preload.split(",")):
             importlib.import_module(name)
         gc.collect()

@@ -104,9 +104,9 @@ class Onnx(Format):
 
     def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
         """See `Format.weights`."""
-        from stethoscope.models.weights.onnx_weights import of_model
+        from stethoscope.models.weights.constant_weights import of_onnx
 
-        return of_model(file)
+        return of_onnx(file)
 
     def size_bytes(self, file: ModelFile) -> int:
         """See `Format.size_bytes`."""

@@ -114,9 +114,9 @@ class TFLite(Format):
 
     def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:
         """See `Format.weights`."""
-        from stethoscope.models.weights.tflite_weights import of_model
+        from stethoscope.models.weights.constant_weights import of_tflite
 
-        return of_model(file)
+        return of_tflite(file)
 
     def ends(self, file: ModelFile) -> Ends:
         """See `Format.ends`.
