@@ -24,7 +24,7 @@ from stethoscope.evidence.trials import BaselineEvidence, Score
 from stethoscope.models.formats import detect
 from stethoscope.program.setup import Setup
 from stethoscope.task import Reporter, TaskContext
-from stethoscope.training.compiled import assumed_loss, named_loss
+from stethoscope.training.compiled import losses_of_targets
 from stethoscope.training.gathering.plain_models import fit_baselines
 from stethoscope.training.skill import Scorer, TargetScale
 from stethoscope.types import Architecture, Feed
@@ -207,16 +207,9 @@ def _scored_output(
     bound: Bound, architecture: Architecture, fit: FitSettings, names: list[str], known: list[str]
 ) -> tuple[str, Scorer]:
     """The output that stands for the network (the rule is the training's), with its scorer."""
-    losses = dict(zip(names, named_loss(architecture, fit, names, modern=True), strict=True))
-    if all(losses[name] is None for name in known):
-        losses = {name: assumed_loss(architecture, names.index(name), bound.targets[name])[0] for name in known}
-    setup = Setup(
-        config=None,
-        modern=True,
-        weights=None,
-        losses=tuple(losses[name] for name in known),
-        y=tuple(bound.targets[name] for name in known),
-    )
+    targets = {name: bound.targets[name] for name in known}
+    losses, _ = losses_of_targets(architecture, fit, names, targets)
+    setup = Setup(config=None, modern=True, weights=None, losses=tuple(losses.values()), y=tuple(targets.values()))
     scorer = Scorer.of(setup)
     return known[scorer.head], Scorer((scorer.scale,))
 

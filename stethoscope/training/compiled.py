@@ -169,7 +169,7 @@ def outputs_in_order(model: Any, architecture: Architecture) -> list[str]:
     return own if len(own) == len(names) and set(own) == set(names) else names
 
 
-def named_loss(architecture: Architecture, fit: FitSettings, names: list[str], modern: bool) -> tuple[Any, ...]:
+def named_loss(architecture: Architecture, fit: FitSettings, names: Sequence[str]) -> tuple[Any, ...]:
     """One loss per output, as named by the user or the file; None where neither says."""
     if fit.loss:
         loss = serialised(snake(fit.loss), bool(fit.from_logits)) if fit.from_logits else snake(fit.loss)
@@ -197,6 +197,28 @@ def _with_logits(value: Any, from_logits: bool) -> Any:
         return {**value, "config": {**(value.get("config") or {}), "from_logits": from_logits}}
     name = snake(str(value.get("config") if isinstance(value, Mapping) else value))
     return serialised(name, from_logits) if "crossentropy" in name else value
+
+
+def losses_of_targets(
+    architecture: Architecture, fit: FitSettings, names: Sequence[str], targets: Mapping[str, npt.NDArray[Any]]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The loss of each output that has targets, in the order of the targets, and a sentence for each that was assumed.
+
+    Losses are assumed where nobody named one for any of these outputs; where some are named, the others have none: they are
+    not trained on.
+
+    Args:
+        architecture: whose last activations say which loss fits.
+        fit: what the user says.
+        names: all outputs, in the order in which the file lists losses.
+        targets: arrays (rows, ...) by output.
+    """
+    named = dict(zip(names, named_loss(architecture, fit, names), strict=True))
+    if any(named[name] is not None for name in targets):
+        return {name: named[name] for name in targets}, ()
+    places = {spec.name: place for place, spec in enumerate(architecture.outputs)}
+    assumed = {name: assumed_loss(architecture, places[name], array) for name, array in targets.items()}
+    return {name: loss for name, (loss, _) in assumed.items()}, tuple(sentence for _, sentence in assumed.values())
 
 
 def assumed_loss(architecture: Architecture, index: int, y: npt.NDArray[Any]) -> tuple[Any, str]:

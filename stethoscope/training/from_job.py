@@ -21,7 +21,7 @@ from stethoscope.evidence.fit import FitSettings
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
-from stethoscope.training.compiled import assumed_loss, named_loss, named_optimizer, outputs_in_order
+from stethoscope.training.compiled import losses_of_targets, named_optimizer, outputs_in_order
 from stethoscope.training.skill import Scorer
 from stethoscope.types import Architecture, Feed, Refusal, Runner
 
@@ -177,13 +177,8 @@ def make_setup(
     if len(y) != len(names):
         missing = [name for name in names if name not in bound.targets]
         raise BadInput(f"The data: expected targets for every output, got none for {missing}. Add them by name.")
-    losses = named_loss(architecture, fit, names, modern)
-    filled = []
-    for index, loss in enumerate(losses):
-        if loss is None and all(item is None for item in losses):
-            loss, sentence = assumed_loss(architecture, index, y[index])  # noqa: PLW2901
-            assumed.append(sentence)
-        filled.append(loss)
+    losses, sentences = losses_of_targets(architecture, fit, names, dict(zip(names, y, strict=True)))
+    assumed.extend(sentences)
     optimizer, sentences = named_optimizer(architecture, fit, modern)
     assumed.extend(sentences)
     x = {spec: np.asarray(bound.inputs[name]) for spec, name in zip(input_names, bound.inputs, strict=True)}
@@ -203,7 +198,7 @@ def make_setup(
         weights=weights,
         weight_layers=owners,
         keep_weights=kept,
-        losses=tuple(filled),
+        losses=tuple(losses.values()),
         loss_weights=_loss_weights(architecture, names),
         optimizer=optimizer,
         x=x,

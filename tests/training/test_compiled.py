@@ -11,7 +11,14 @@ from stethoscope.architecture.losses import canonical_loss
 from stethoscope.errors import CannotRun
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.program.setup import Setup
-from stethoscope.training.compiled import assumed_loss, live_losses, live_optimizer, named_loss, named_optimizer
+from stethoscope.training.compiled import (
+    assumed_loss,
+    live_losses,
+    live_optimizer,
+    losses_of_targets,
+    named_loss,
+    named_optimizer,
+)
 from stethoscope.types import Architecture, CompileSettings
 from tests.evidence.test_heads import layer, model
 from tests.frameworks import keras
@@ -94,7 +101,7 @@ def compiled(loss, details) -> Architecture:
     ],
 )
 def test_each_output_has_the_loss_that_was_said_for_it(loss, details, fit, expected):
-    assert list(named_loss(compiled(loss, details), fit, ["a", "b"], True)) == expected
+    assert list(named_loss(compiled(loss, details), fit, ["a", "b"])) == expected
 
 
 @each(
@@ -113,12 +120,12 @@ def test_each_output_has_the_loss_that_was_said_for_it(loss, details, fit, expec
     ],
 )
 def test_logits_are_read_as_the_user_says(said, fit, name, config):
-    (found,) = named_loss(compiled(None, {"loss": said}), fit, ["a"], True)
+    (found,) = named_loss(compiled(None, {"loss": said}), fit, ["a"])
     assert canonical_loss(found) == (name, config)
 
 
 def test_logits_reach_keras():
-    (said,) = named_loss(compiled(None, {"loss": "binary_crossentropy"}), FitSettings(from_logits=True), ["a"], True)
+    (said,) = named_loss(compiled(None, {"loss": "binary_crossentropy"}), FitSettings(from_logits=True), ["a"])
     assert float(loss_of(said)(TRUTH, LOGITS)) == pytest.approx(CROSSENTROPY, rel=1e-5)
 
 
@@ -148,6 +155,33 @@ def test_a_loss_that_nobody_said_fits_head_and_targets(units, activation, y, nam
     assert name in sentence and ("on logits" in sentence) is logits
     answers = np.full((len(y), units), 1 / units, np.float32)
     assert np.isfinite(float(loss_of(said)(y, answers)))
+
+
+def two_heads(loss: object) -> Architecture:
+    first = layer("input", "InputLayer", (None, 4))
+    classes = layer("classes", "Dense", (None, 3), "input", activation="softmax", units=3)
+    flag = layer("flag", "Dense", (None, 1), "input", activation="sigmoid", units=1)
+    return model(first, classes, flag, loss=loss, ends=("classes", "flag"))
+
+
+TARGETS = {"flag": np.array([0, 1, 1]), "classes": np.array([0, 1, 2])}
+
+
+@each(
+    ("loss", "targets", "expected", "assumed"),
+    [
+        # A head is found by its name: a model may list its outputs in another order than its file.
+        (None, ("flag", "classes"), ["binary_crossentropy", "sparse_categorical_crossentropy"], 2),
+        (None, ("classes",), ["sparse_categorical_crossentropy"], 1),
+        ({"classes": "mse"}, ("flag", "classes"), [None, "mse"], 0),
+        ({"classes": "mse"}, ("flag",), ["binary_crossentropy"], 1),
+    ],
+)
+def test_losses_are_assumed_where_no_output_with_targets_has_one(loss, targets, expected, assumed):
+    found, sentences = losses_of_targets(
+        two_heads(loss), FitSettings(), ["flag", "classes"], {name: TARGETS[name] for name in targets}
+    )
+    assert (list(found), list(found.values()), len(sentences)) == (list(targets), expected, assumed)
 
 
 @each(

@@ -15,14 +15,7 @@ from stethoscope.data.rows import Bound
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
 from stethoscope.training.compiled import live_losses, live_optimizer, named_loss, outputs_in_order
-from stethoscope.training.from_job import (
-    EPOCHS_NOT_SAID,
-    fit_settings,
-    is_of_tf_keras,
-    make_setup,
-    model_to_train,
-    setup_from_job,
-)
+from stethoscope.training.from_job import EPOCHS_NOT_SAID, fit_settings, make_setup, model_to_train, setup_from_job
 from stethoscope.training.model import build
 from stethoscope.types import Architecture
 
@@ -135,10 +128,9 @@ def setup_or_made(context: TaskContext, rows: int) -> tuple[Architecture, Setup,
         model = model_to_train(runner, architecture, context.files["model"].name)
         given = model_input(context, architecture, runner, rows, 0, rows)
         outputs = runner.predict(given.feed)
-        modern = not is_of_tf_keras(model)
         fit = fit_settings(context.params.get("fit"))
         names = outputs_in_order(model, architecture)
-        losses = named_loss(architecture, fit, names, modern)
+        losses = named_loss(architecture, fit, names)
         random = np.random.default_rng(0)
         found = dict(zip(names, (outputs.get(name) for name in names), strict=True))
         flat = list(outputs.values())

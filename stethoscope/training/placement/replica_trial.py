@@ -12,8 +12,7 @@ import numpy as np
 from stethoscope.framework_errors import explain, gist
 from stethoscope.program.setup import Setup
 from stethoscope.training.model import Weights, build, package
-from stethoscope.training.placement import config_changes as changes
-from stethoscope.training.placement import config_changes as codes
+from stethoscope.training.placement import config_changes
 from stethoscope.training.placement.config_changes import NOISE_FACTOR, ROUNDING, Curve, Suspect, distance, explained
 from stethoscope.training.placement.live_program import LiveProgram
 
@@ -111,7 +110,7 @@ class ReplicaTrial:
                 after,
                 share,
                 message.capitalize(),
-                codes.batch_size(way.batch_size, self.devices),
+                config_changes.batch_size(way.batch_size, self.devices),
             )
         ]
         if way.setup.learning_rate is not None:
@@ -134,7 +133,7 @@ class ReplicaTrial:
                     with_rate,
                     explained(before, with_rate, self._tolerance),
                     told,
-                    codes.learning_rate(self.devices, way.setup.learning_rate),
+                    config_changes.learning_rate(self.devices, way.setup.learning_rate),
                 )
             )
         return found, replace(way, batch_size=way.global_batch_size), larger
@@ -142,10 +141,10 @@ class ReplicaTrial:
     def _batch_normalisation(
         self, way: Way, reference: Curve, before: float
     ) -> tuple[list[Suspect], Way, Curve] | None:
-        layers = changes.unsynchronised(way.setup.config)
+        layers = config_changes.unsynchronised(way.setup.config)
         if not layers or way.setup.config is None:
             return None
-        way = replace(way, setup=way.setup.with_changes(config=changes.synchronised(way.setup.config)))
+        way = replace(way, setup=way.setup.with_changes(config=config_changes.synchronised(way.setup.config)))
         after = self._gap(reference, self.several("several-synchronised", "Statistics over all replicas", way))
         message = (
             f"Batch normalisation ({_listed(layers)}) takes its statistics from the {way.global_batch_size // self.devices:,} "
@@ -153,7 +152,9 @@ class ReplicaTrial:
         )
         share = explained(before, after, self._tolerance)
         title = "Batch normalisation is not synchronised"
-        found = Suspect("batch-normalisation", title, before, after, share, message, codes.BATCH_NORMALISATION_CODE)
+        found = Suspect(
+            "batch-normalisation", title, before, after, share, message, config_changes.BATCH_NORMALISATION_CODE
+        )
         return [found], way, reference
 
     def _reduction(self, way: Way, reference: Curve, before: float) -> tuple[list[Suspect], Way, Curve] | None:
@@ -171,13 +172,13 @@ class ReplicaTrial:
         )
         share = explained(before, after, self._tolerance)
         title = "The loss is reduced over unequal parts"
-        return [Suspect("reduction", title, before, after, share, message, codes.REDUCTION)], way, even
+        return [Suspect("reduction", title, before, after, share, message, config_changes.REDUCTION)], way, even
 
     def _random_layers(self, way: Way, reference: Curve, before: float) -> tuple[list[Suspect], Way, Curve] | None:
-        layers = changes.random_layers(way.setup.config)
+        layers = config_changes.random_layers(way.setup.config)
         if not layers or way.setup.config is None:
             return None
-        way = replace(way, setup=way.setup.with_changes(config=changes.without_randomness(way.setup.config)))
+        way = replace(way, setup=way.setup.with_changes(config=config_changes.without_randomness(way.setup.config)))
         still = self.one("one-still", "One device, nothing random", way)
         again = self.one("one-still-again", "The same, rows of a batch in another order", way, again=1)
         self._tolerance = max(ROUNDING, NOISE_FACTOR * (self._gap(still, again) or 0.0))
@@ -188,7 +189,7 @@ class ReplicaTrial:
         )
         share = explained(before, after, self._tolerance)
         found = Suspect(
-            "random-layers", "Replicas draw other random numbers", before, after, share, message, codes.RANDOM
+            "random-layers", "Replicas draw other random numbers", before, after, share, message, config_changes.RANDOM
         )
         return [found], way, still
 
