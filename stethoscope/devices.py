@@ -187,7 +187,7 @@ def _tightest(groups: Sequence[tuple[Path, Path]]) -> tuple[int | None, int]:
 def _groups_with_limit(root: Path) -> tuple[tuple[Path, Path], ...]:
     """Of each control group with a limit: the files with the limit and with what is used."""
     found: list[tuple[Path, Path]] = []
-    for folder in group_folders(root, "memory"):
+    for folder in group_folders(root, "memory", group_membership()):
         for limit_name, used_name in (
             ("memory.max", "memory.current"),
             ("memory.limit_in_bytes", "memory.usage_in_bytes"),
@@ -211,7 +211,7 @@ def _droppable(statistics: Path) -> int:
 
 def _group_cores(root: Path) -> float | None:
     found: list[float] = []
-    for folder in group_folders(root, "cpu"):
+    for folder in group_folders(root, "cpu", group_membership()):
         with contextlib.suppress(OSError, ValueError):
             quota, _, period = (folder / "cpu.max").read_text().partition(" ")
             if quota != "max":
@@ -222,16 +222,26 @@ def _group_cores(root: Path) -> float | None:
     return min(found) if found else None
 
 
-def group_folders(root: Path, controller: str, pid: int | None = None) -> Iterator[Path]:
-    """The folders of a process's control group and its parents, innermost first, for both versions; None: of this process."""
+def group_membership(pid: int | None = None) -> str:
+    """What the kernel says of the control groups that a process is in (proc_pid_cgroup(5)); None: of this process.
+
+    "" where it says nothing: the process is gone, or this is not Linux.
+    """
+    try:
+        return Path(f"/proc/{pid or 'self'}/cgroup").read_text()
+    except OSError:
+        return ""
+
+
+def group_folders(root: Path, controller: str, membership: str) -> Iterator[Path]:
+    """The folders of the control group that a membership names and of its parents, innermost first, for both versions."""
     own: list[Path] = []
-    with contextlib.suppress(OSError):
-        for line in Path(f"/proc/{pid or 'self'}/cgroup").read_text().splitlines():
-            _, names, path = line.split(":", 2)
-            if not names:
-                own.append(root / path.lstrip("/"))
-            elif controller in names.split(","):
-                own.append(root / controller / path.lstrip("/"))
+    for line in membership.splitlines():
+        _, names, path = line.split(":", 2)
+        if not names:
+            own.append(root / path.lstrip("/"))
+        elif controller in names.split(","):
+            own.append(root / controller / path.lstrip("/"))
     seen: set[Path] = set()
     for folder in [*own, root, root / controller]:
         current = folder

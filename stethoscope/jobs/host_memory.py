@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from stethoscope.devices import CGROUP, available_bytes, group_folders, usable_bytes
+from stethoscope.devices import CGROUP, available_bytes, group_folders, group_membership, usable_bytes
 from stethoscope.framework_errors import HostAccount
 
 LOOK_S = 0.05
@@ -99,11 +99,19 @@ class KernelKills:
     def __init__(self, cgroup: Path = CGROUP) -> None:
         self._cgroup = cgroup
         self._before: dict[Path, int] = {}
+        self._membership: str | None = None
         self.watch(None)
 
     def watch(self, pid: int | None) -> None:
-        """Counts from now in the group of a process, None for this one's; to be called while it lives, as it may be moved."""
-        counter = _counter_of(self._cgroup, pid)
+        """Counts from now in the group of a process, None for this one's; to be called while it lives, as it may be moved.
+
+        Cheap enough for every look at a job: its counter is searched for only when it is in another group than last time.
+        """
+        membership = group_membership(pid)
+        if membership == self._membership:
+            return
+        self._membership = membership
+        counter = _counter_of(self._cgroup, membership)
         if counter is not None and counter not in self._before:
             self._before[counter] = oom_kills(counter) or 0
 
@@ -125,8 +133,8 @@ def oom_kills(counter: Path) -> int | None:
     return None
 
 
-def _counter_of(cgroup: Path, pid: int | None) -> Path | None:
-    for folder in group_folders(cgroup, "memory", pid):
+def _counter_of(cgroup: Path, membership: str) -> Path | None:
+    for folder in group_folders(cgroup, "memory", membership):
         for name in ("memory.events.local", "memory.events", "memory.oom_control"):
             if oom_kills(folder / name) is not None:
                 return folder / name

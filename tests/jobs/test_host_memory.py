@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from stethoscope import devices
 from stethoscope.jobs import host_memory
 from stethoscope.jobs.host_memory import HostMemory, KernelKills
 
@@ -75,4 +76,35 @@ def test_the_machines_count_is_asked_where_no_group_has_one(tmp_path, monkeypatc
     kills = KernelKills(tmp_path)
     assert not kills.counted
     _killed(tmp_path / "vmstat", 4)
+    assert kills.counted
+
+
+def test_a_worker_that_is_moved_is_followed_and_its_group_is_searched_for_once(tmp_path, monkeypatch):
+    groups = {None: "0::/app\n", 7: "0::/app\n"}
+    searched = []
+
+    def folders(*asked):
+        searched.append(asked[-1])
+        return devices.group_folders(*asked)
+
+    monkeypatch.setattr(host_memory, "group_membership", lambda pid=None: groups.get(pid, ""))
+    monkeypatch.setattr(host_memory, "group_folders", folders)
+    app, job = (tmp_path / group / "memory.events" for group in ("app", "job"))
+    for counter in (app, job):
+        _killed(counter, 3)
+    kills = KernelKills(tmp_path)
+    for _ in range(50):
+        kills.watch(7)
+    assert searched == ["0::/app\n"]
+    _killed(job, 5)  # before it came there: not of this job
+    groups[7] = "0::/job\n"
+    for _ in range(50):
+        kills.watch(7)
+    assert searched == ["0::/app\n", "0::/job\n"] and not kills.counted
+    _killed(job, 6)
+    assert kills.counted
+    _killed(job, 5)
+    groups[7] = "0::/app\n"
+    kills.watch(7)
+    _killed(app, 4)  # where it was before counts from when it was first seen there
     assert kills.counted
