@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 _VARINTS, _MESSAGES = {1, 5}, {2, 3, 4, 6, 7, 8, 14, 20, 25, 26}
 _SNIFFED_FIELDS = 4096
 _NEWEST_IR = 64
+_PACKINGS = {
+    ".zip": "zip",
+    ".tar": "tar",
+    **dict.fromkeys((".gz", ".tgz"), "gztar"),
+    **dict.fromkeys((".bz2", ".tbz2"), "bztar"),
+    **dict.fromkeys((".xz", ".txz"), "xztar"),
+}
+"""What `shutil` calls an archive with this suffix."""
 
 
 class Onnx(Format):
@@ -95,11 +103,23 @@ class Onnx(Format):
         return OnnxRunner(file, scratch)
 
     def program(self, name: str, architecture: Architecture) -> Program:
-        """See `Format.program`."""
+        """See `Format.program`; what is packed is unpacked first, with its data beside it."""
+        call = ("results.append(session.run(None, batch))",)
+        packing = next((kind for suffix, kind in _PACKINGS.items() if name.lower().endswith(suffix)), "")
+        if not packing:
+            load = f"session = onnxruntime.InferenceSession({name!r}, providers=['CPUExecutionProvider'])"
+            return Program(("import onnxruntime",), (load,), call)
+        checked = "" if packing == "zip" else ", filter='data'"
         return Program(
-            ("import onnxruntime",),
-            (f"session = onnxruntime.InferenceSession({name!r}, providers=['CPUExecutionProvider'])",),
-            ("results.append(session.run(None, batch))",),
+            ("import pathlib", "import shutil", "import tempfile", "import onnxruntime"),
+            (
+                "unpacked = tempfile.TemporaryDirectory()  # is removed with the variable",
+                f"shutil.unpack_archive({name!r}, unpacked.name, {packing!r}{checked})",
+                "files = pathlib.Path(unpacked.name).rglob('*')",
+                "path = next(file for file in files if file.suffix.lower() == '.onnx' and file.name[:2] != '._')",
+                "session = onnxruntime.InferenceSession(path, providers=['CPUExecutionProvider'])",
+            ),
+            call,
         )
 
     def weights(self, file: ModelFile) -> AbstractContextManager[WeightsByLayer]:

@@ -293,6 +293,29 @@ def test_external_data_travels_in_the_same_archive(save: Save, tmp_path: Path) -
     assert FORMAT.sniff(file) and FORMAT.describe(file).layers[0].type == "Relu"
 
 
+@pytest.mark.parametrize("name", ["export.zip", "export.tar.gz", "export.tgz", "export.tar"])
+def test_the_program_of_a_packed_model_runs_where_the_upload_lies(name: str, save: Save, tmp_path: Path) -> None:
+    content = packed(external("w.bin"), np.arange(8, dtype="<f4").tobytes())
+    if name != "export.zip":
+        out = io.BytesIO()
+        with (
+            zipfile.ZipFile(io.BytesIO(content)) as made,
+            tarfile.open(fileobj=out, mode="w" if name.endswith(".tar") else "w:gz") as tar,
+        ):
+            for member in made.infolist():
+                info = tarfile.TarInfo(member.filename)
+                info.size = member.file_size
+                tar.addfile(info, io.BytesIO(made.read(member)))
+        content = out.getvalue()
+    architecture = FORMAT.describe(save(content, name))
+    program = FORMAT.program(name, architecture)
+    lines = ["import numpy as np", *program.imports, "results, batch = [], {'x': np.ones((1, 4), 'f4')}"]
+    lines += [*program.load, *program.call, "print(results[0][0].tolist())"]
+    command = [sys.executable, "-c", "\n".join(lines)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[[12.0, 16.0]]", done.stderr
+
+
 @pytest.mark.parametrize(
     ("location", "kind", "sentence"),
     [
