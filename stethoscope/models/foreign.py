@@ -10,14 +10,13 @@ import struct
 from itertools import islice
 
 from stethoscope.models.containers import wire
-from stethoscope.models.foreign_archive import by_magic, in_gzip, in_zip
+from stethoscope.models.foreign_archive import ACCEPTED, COMPRESSED, by_magic, in_compressed, in_zip
 from stethoscope.types import ModelFile
 
 _HEAD_BYTES = 4096
 _TAIL_BYTES = 8
 _CHECKPOINT_INDEX = b"\x57\xfb\x80\x8b\x24\x75\x47\xdb"
 """The last bytes of a LevelDB table, which a TensorFlow checkpoint's index is."""
-_ACCEPTED = "Upload .keras, .h5, a SavedModel (zip), .tflite, .onnx or a frozen .pb."
 _SAVED_MODEL_PARTS = ("keras_metadata.pb", "fingerprint.pb", "saved_model_config.pb", "variables.index")
 _CLAIMS = {
     ".tflite": "a TFLite file",
@@ -53,9 +52,9 @@ def what_is_it(file: ModelFile) -> str:
 def _named(file: ModelFile, head: bytes, tail: bytes, size: int) -> str:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return in_zip(file.path)
-    if head.startswith(b"\x1f\x8b"):
-        return in_gzip(file.path)
-    if head[257:262] == b"ustar" or head.startswith((b"BZh", b"\xfd7zXZ\0")):
+    if head.startswith(COMPRESSED):
+        return in_compressed(file.path, head)
+    if head[257:262] == b"ustar":
         return "an archive without a model in it, or an incomplete one. Pack a SavedModel folder, or upload the model file itself."
     found = by_magic(head) or _binary(file, head, tail, size) or _text(file, head)
     if found is not None:
@@ -142,7 +141,7 @@ def _text(file: ModelFile, head: bytes) -> str | None:
     if len(lines) > 2 and len(columns) == 1 and min(columns) > 1:
         return "a table of values (CSV): data, not a model. Give it as sample data (the Data page, or --data)."
     claim = _CLAIMS.get(file.suffix)
-    return f"plain text, not {claim or 'a model'}. {_ACCEPTED}"
+    return f"plain text, not {claim or 'a model'}. Upload {ACCEPTED}."
 
 
 _TEXTS: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -209,7 +208,7 @@ def _decoded(head: bytes) -> str | None:
 def _unknown(file: ModelFile) -> str:
     claim = _CLAIMS.get(file.suffix)
     if claim is None:
-        return f"binary data of a kind not known here. {_ACCEPTED}"
+        return f"binary data of a kind not known here. Upload {ACCEPTED}."
     return f"not {claim}: the name ends in {file.suffix}, but the content is something else. Check the export, or upload it again."
 
 

@@ -5,14 +5,24 @@ Foreign files that are known by their first bytes.
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import zipfile
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from stethoscope.models.containers.damage import ARCHIVE
 
 _IMAGES = {".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
 _MODELS = {".keras", ".h5", ".hdf5", ".tflite", ".onnx", ".pb", ".pbtxt"}
+ACCEPTED = ".keras, .h5, a SavedModel (zip), .tflite, .onnx or a frozen .pb"
+_COMPRESSIONS: dict[bytes, tuple[str, str, str, Callable[[Path], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]]] = {
+    b"\x1f\x8b": ("gzip", "gunzip", "gz", gzip.GzipFile),
+    b"BZh": ("bzip2", "bunzip2", "bz2", bz2.BZ2File),
+    b"\xfd7zXZ\0": ("xz", "unxz", "xz", lzma.LZMAFile),
+}
+COMPRESSED = tuple(_COMPRESSIONS)
 _TORCH = "Export the model to ONNX (torch.onnx.export) and upload that."
 
 
@@ -65,17 +75,18 @@ def _known_zip(base: set[str], suffixes: list[str], names: list[str]) -> str | N
     return None
 
 
-def in_gzip(path: Path) -> str:
-    """Returns what a gzip file holds, without "is"; inflates 512 bytes."""
+def in_compressed(path: Path, head: bytes) -> str:
+    """Returns what a file that begins with one of `COMPRESSED` is, without "is"; inflates 512 bytes."""
+    title, tool, suffix, opened = next(found for magic, found in _COMPRESSIONS.items() if head.startswith(magic))
     try:
-        with gzip.open(path) as stream:
-            head = stream.read(512)
+        with opened(path) as stream:
+            inside = stream.read(512)
     except ARCHIVE:
-        return "gzip-compressed, but incomplete or damaged. Upload it again."
-    if head[257:262] == b"ustar":
-        name = head[:100].split(b"\0")[0].decode("utf-8", "replace")
-        return f"a .tar.gz without a model in it (it starts with {_short(name)}). Pack a SavedModel folder, or upload the model file itself."
-    return "a single gzip-compressed file. Decompress it (gunzip) and upload what is inside."
+        return f"{title}-compressed, but incomplete or damaged. Upload it again."
+    if inside[257:262] == b"ustar":
+        name = inside[:100].split(b"\0")[0].decode("utf-8", "replace")
+        return f"a .tar.{suffix} without a model in it (it starts with {_short(name)}). Pack a SavedModel folder, or upload the model file itself."
+    return f"a single {title}-compressed file, and only a tar may be compressed. Decompress it ({tool}) and upload what is inside: {ACCEPTED}."
 
 
 def _with(files: list[PurePosixPath]) -> str:

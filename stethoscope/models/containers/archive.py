@@ -192,7 +192,8 @@ def _open_tar(file: ModelFile, most: int, opened: ExitStack) -> Archive:
     except (FileNotFoundError, PermissionError):
         raise
     except ARCHIVE as error:
-        reason = str(error) or type(error).__name__
+        # What tarfile says of a file that is no tar is a line for each compression that it tried.
+        reason = "no tar is in it" if "\n" in str(error) else str(error) or type(error).__name__
         raise UnreadableFile(f"{file.name}: not a readable archive ({reason}). Repeat the upload.") from error
 
 

@@ -92,6 +92,10 @@ _HEADERS = (
 )
 
 
+class OversizedHeader(tarfile.TarError):
+    """A header that announces more than any name needs; no `ReadError`, after which tarfile tries other compressions."""
+
+
 class BoundedTarInfo(tarfile.TarInfo):
     """A header that is refused before what it announces is read."""
 
@@ -100,7 +104,7 @@ class BoundedTarInfo(tarfile.TarInfo):
         """See `tarfile.TarInfo.frombuf`."""
         info = super().frombuf(buf, encoding, errors)
         if info.size < 0 or (info.type in _HEADERS and info.size > _MAX_HEADER_BYTES):
-            raise tarfile.ReadError(f"{info.name!r} declares {info.size:,} bytes")
+            raise OversizedHeader(f"{info.name!r} declares {info.size:,} bytes")
         return info
 
 
@@ -110,6 +114,17 @@ def is_zip(path: Path) -> bool:
         return zipfile.is_zipfile(path)
     except ARCHIVE:
         return True
+
+
+def is_tar(path: Path) -> bool:
+    """Whether the file is a tar, compressed or not, be its end damaged; reads one header."""
+    try:
+        with tarfile.open(path, "r:*", tarinfo=BoundedTarInfo):
+            return True
+    except OversizedHeader:
+        return True
+    except ARCHIVE:
+        return False
 
 
 def listed(path: Path, most: int = MAX_MEMBERS) -> Iterator[str]:

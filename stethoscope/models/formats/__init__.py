@@ -8,6 +8,7 @@ import sys
 from stethoscope.discover import discover
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers.archive import is_archive, open_archive
+from stethoscope.models.containers.damage import is_tar, is_zip
 from stethoscope.models.foreign import what_is_it
 from stethoscope.models.model_format import Format
 from stethoscope.types import Architecture, ModelFile
@@ -39,7 +40,7 @@ def detect(file: ModelFile) -> Format:
             return kind
     if matches:
         return matches[0]
-    if is_archive(file.path):
+    if is_archive(file.path) and (is_zip(file.path) or is_tar(file.path)):
         with open_archive(file):  # what breaks the rules of an archive is refused for that, whatever it holds
             pass
     raise UnreadableFile(f"{file.name}: {what_is_it(file)}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import pickle
 import struct
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +19,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from sample_models import BUILT
 from stethoscope.errors import UnreadableFile
+from stethoscope.models.containers.archive import open_archive
+from stethoscope.models.containers.damage import is_tar
 from stethoscope.models.foreign import what_is_it
 from stethoscope.models.formats import detect
 from stethoscope.types import ModelFile
@@ -97,6 +103,9 @@ CASES = [
     ("a.gz", gzip.compress(b"hello"), "a single gzip-compressed file"),
     ("a.tar.gz", tarred("notes.md"), "a .tar.gz without a model in it (it starts with notes.md)"),
     ("a.gz", gzip.compress(b"hello")[:12], "gzip-compressed, but incomplete"),
+    ("a.h5.bz2", bz2.compress(b"hello"), "Decompress it (bunzip2)"),
+    ("a.h5.xz", lzma.compress(b"hello"), "Decompress it (unxz)"),
+    ("a.tar.bz2", bz2.compress(gzip.decompress(tarred("notes.md"))), "a .tar.bz2 without a model in it"),
     ("a.7z", b"7z\xbc\xaf\x27\x1c\0\x04", "a 7z archive"),
     ("a.rar", b"Rar!\x1a\x07\x01\0", "a RAR archive"),
     ("a.zip", zipped("a/1.png", "a/2.jpg", "labels.txt"), "a ZIP of 2 images"),
@@ -121,6 +130,31 @@ def test_it_is_named_with_what_to_do(tmp_path: Path, name: str, content: bytes, 
     said = what_is_it(ModelFile(path, name))
     assert sentence in said
     assert said.startswith("is ") and said.count(". ") >= 1 and said.endswith("."), "a sentence, and what to do"
+
+
+@each("pack", [gzip.compress, bz2.compress, lzma.compress], ids=["gz", "bz2", "xz"])
+def test_one_compressed_file_is_refused_for_what_it_is(tmp_path: Path, pack: Callable[[bytes], bytes]) -> None:
+    """Not with what tarfile tried."""
+    path = tmp_path / "digits_cnn.keras.packed"
+    path.write_bytes(pack((BUILT / "digits_cnn.keras").read_bytes()))
+    with pytest.raises(UnreadableFile) as refused:
+        detect(ModelFile.at(path))
+    assert str(refused.value) == f"{path.name}: {what_is_it(ModelFile.at(path))}"
+    assert "\n" not in str(refused.value) and ".tflite" in str(refused.value)
+    with pytest.raises(UnreadableFile) as refused, open_archive(ModelFile.at(path)):
+        pytest.fail("opened")
+    assert "\n" not in str(refused.value) and "no tar" in str(refused.value)
+
+
+def test_a_tar_that_is_cut_is_a_damaged_archive(tmp_path: Path) -> None:
+    path = tmp_path / "model.tar.gz"
+    with tarfile.open(path, "w:gz") as packed:
+        packed.add(BUILT / "digits_cnn.keras", "digits_cnn.keras")
+    path.write_bytes(path.read_bytes()[:-2000])
+    assert is_tar(path)
+    with pytest.raises(UnreadableFile) as refused:
+        detect(ModelFile.at(path))
+    assert "single" not in str(refused.value) and "\n" not in str(refused.value)
 
 
 def test_a_core_ml_model_is_no_saved_model(tmp_path: Path) -> None:
