@@ -18,18 +18,15 @@ from typing import Any
 
 from benchmarks.benchmark import Benchmark
 from benchmarks.conversion_matrix_models import CANNOT_BE_LOADED, KINDS, file_name
+from stethoscope.compare.convert import all_converters
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "conversion-matrix.md"
-TARGETS = {
-    "onnx": ("ONNX", 1e-4),
-    "tflite": ("TFLite float32", 1e-4),
-    "tflite-fp16": ("TFLite float16", 1e-2),
-    "tflite-dynamic": ("TFLite dynamic", 0.1),
-    "tflite-int8": ("TFLite int8", 0.15),
-    "saved_model": ("SavedModel", 1e-4),
-}
-"""Title, and how far a value may be off, as a share of the largest value of the output."""
+TARGETS = {target: converter.title for target, converter in all_converters().items()}
+"""Titles of all conversions that are offered."""
+EXACT = 1e-4
+TOLERANCES = {"tflite-fp16": 1e-2, "tflite-dynamic": 0.1, "tflite-int8": 0.15, "tflite-int16x8": 0.1}
+"""How far a value may be off, as a share of the largest value of the output, where a target computes in less than float32."""
 COUNTED = ("onnx", "tflite")
 SHARE = 0.95
 _MEMORY_BYTES, _TIMEOUT_S = 6 << 30, 300
@@ -158,7 +155,7 @@ def _check(cells: Cells, folder: Path) -> None:
 
 
 def _green(cell: Mapping[str, Any], target: str) -> bool:
-    return bool(cell["converted"] and cell["ran"] and cell["max_rel"] <= TARGETS[target][1])
+    return bool(cell["converted"] and cell["ran"] and cell["max_rel"] <= TOLERANCES.get(target, EXACT))
 
 
 def _page(cells: Cells, shares: Mapping[str, float], false: Sequence[str]) -> str:
@@ -178,7 +175,7 @@ def _page(cells: Cells, shares: Mapping[str, float], false: Sequence[str]) -> st
         "rows. A number is the largest difference from what Keras' own `predict` said, as a share of the output's largest value.",
         f"({versions})",
         "",
-        "| model | " + " | ".join(title for title, _ in TARGETS.values()) + " |",
+        "| model | " + " | ".join(TARGETS.values()) + " |",
         "|---|" + "---|" * len(TARGETS),
     ]
     lines += [
@@ -187,17 +184,17 @@ def _page(cells: Cells, shares: Mapping[str, float], false: Sequence[str]) -> st
     lines += [
         "",
         "✓ converted, loaded, run, and within the tolerance: "
-        + ", ".join(f"{title} {tolerance:g}" for title, tolerance in TARGETS.values())
+        + ", ".join(f"{title} {TOLERANCES.get(target, EXACT):g}" for target, title in TARGETS.items())
         + ".",
         "`1` one row in every call: with an open number of rows the runtime refuses it. `f` some operators stayed in float",
         "for want of an integer kernel. ✗ not, with the reason below.",
         "",
         "Green, of the kinds that can be loaded: "
-        + ", ".join(f"{TARGETS[target][0]} {share:.0%}" for target, share in shares.items())
+        + ", ".join(f"{TARGETS[target]} {share:.0%}" for target, share in shares.items())
         + f". Called converted and refused by the runtime: {len(false)}.",
     ]
     reasons = {
-        f"- **{kind}**, {TARGETS[target][0]}: {cell['why']}"
+        f"- **{kind}**, {TARGETS[target]}: {cell['why']}"
         for (kind, target), cell in cells.items()
         if cell["why"] and kind != CANNOT_BE_LOADED
     }

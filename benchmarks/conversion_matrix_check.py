@@ -55,14 +55,34 @@ def _saved_model(path: str, rows: Arrays) -> tuple[Arrays, list[str]]:
     return {name: value.numpy() for name, value in found.items()}, names
 
 
+def _frozen_graph(path: str, rows: Arrays) -> tuple[Arrays, list[str]]:
+    """Its inputs are its placeholders, its outputs what no other operator reads."""
+    import tensorflow as tf
+
+    definition = tf.compat.v1.GraphDef.FromString(Path(path).read_bytes())
+    read = {source.lstrip("^").partition(":")[0] for node in definition.node for source in node.input}
+    names = [node.name for node in definition.node if node.op == "Placeholder"]
+    outputs = [
+        node.name for node in definition.node if node.name not in read and node.op not in ("Placeholder", "NoOp")
+    ]
+    wrapped = tf.compat.v1.wrap_function(lambda: tf.compat.v1.import_graph_def(definition, name=""), [])
+    call = wrapped.prune([f"{name}:0" for name in names], [f"{name}:0" for name in outputs])
+    fed = rows if set(names) == set(rows) else dict(zip(names, rows.values(), strict=True))
+    found = call(*(tf.constant(fed[name]) for name in names))
+    return {name: value.numpy() for name, value in zip(outputs, found, strict=True)}, names
+
+
+_RUNTIMES = {".onnx": _onnx, ".tflite": _tflite, ".pb": _frozen_graph, "": _saved_model}
+"""By the suffix of what was made; a folder has none."""
+
+
 def _checked(cell: dict[str, Any]) -> dict[str, Any]:
     """{"max_abs", "max_rel" (of the largest expected value), "cosine", "inputs_kept", "outputs_kept"}."""
     with np.load(cell["rows"]) as stored:
         rows = {name: stored[name][:COMPARED] for name in stored.files}
     with np.load(cell["expected"]) as stored:
         expected = {name: stored[name] for name in stored.files}
-    run = {"onnx": _onnx, "saved_model": _saved_model}.get(cell["target"], _tflite)
-    found, names = run(cell["path"], rows)
+    found, names = _RUNTIMES[Path(cell["path"]).suffix](cell["path"], rows)
     outputs_kept = set(found) == set(expected)
     if len(found) != len(expected):
         raise ValueError(f"{len(found)} outputs instead of {len(expected)}")
