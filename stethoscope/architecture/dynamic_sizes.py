@@ -121,7 +121,7 @@ _ELEMENTWISE = _words(
 _LOOKUPS = _words("gather gatherv2 resourcegather embeddinglookup embedding take")
 _PRODUCTS = _words("matmul batchmatmul batchmatmulv2 batchmatmulv3 fusedmatmul matmulinteger qlinearmatmul")
 _JOINS = _words("concat concatv2 concatenation concatenate")
-_DENSE = _words("fullyconnected gemm dense")
+_DENSE = _words("fullyconnected dense")
 _LEADING_KEPT = _words(
     "mean sum max min prod reducemean reducesum reducemax reducemin reduceprod reducel2 argmax argmin globalaveragepool "
     "globalmaxpool slice stridedslice pad padv2 mirrorpad resize resizebilinear resizenearestneighbor split splitv pack stack "
@@ -146,7 +146,9 @@ def filled(layer: Layer, declared: Shape, stated: Sequence[Shape | None], given:
     if first is None:
         return None
     if kind in _SAME_ELEMENTS:
-        return _with_elements(declared, math.prod(first), first)
+        return _with_elements(
+            declared, math.prod(first), first, _rest_axis(layer, len(declared)), stated[given.index(first)]
+        )
     if kind in INPUTS:
         return _by_axis(declared, first)
     if kind in _JOINS:
@@ -159,6 +161,8 @@ def filled(layer: Layer, declared: Shape, stated: Sequence[Shape | None], given:
         if indices is not None and len(declared) == len(indices) + 1:
             return _by_axis(declared, (*indices, declared[-1] or 0))
         return _leading(declared, first)
+    if kind == "gemm":
+        return _general_product(layer, declared, given)
     if kind in _PRODUCTS or kind in _DENSE:
         return _product(declared, given, kind in _DENSE)
     family = kind_of(layer.type, layer.parameters)
@@ -182,23 +186,47 @@ def _leading(declared: Shape, size: Size) -> Size | None:
     return (size[0], *(item or 0 for item in declared[1:]))
 
 
-def _with_elements(declared: Shape, elements: int, source: Size) -> Size | None:
-    """Fills open dimensions so that the number of elements is kept; leading ones are those of the source, in order."""
+def _rest_axis(layer: Layer, rank: int) -> int | None:
+    """The axis of a reshape's output that takes whatever is left (-1), where its settings say so."""
+    target = layer.config.get("newshape", layer.config.get("target_shape"))
+    if not isinstance(target, list | tuple) or list(target).count(-1) != 1:
+        return None
+    return list(target).index(-1) + rank - len(target)  # a Keras layer's target is without the batch
+
+
+def _with_elements(
+    declared: Shape, elements: int, source: Size, rest: int | None = None, stated: Shape | None = None
+) -> Size | None:
+    """Fills open dimensions so that the number of elements is kept.
+
+    Args:
+        declared: with at least one open dimension.
+        elements: the number of them.
+        source: the operand's sizes, which the open dimensions are, but for one that takes what is left.
+        rest: that one. With it the others are the operand's at the same place; without, it is the last, and they are in order.
+        stated: the operand's shape as described.
+    """
     known = math.prod(size for size in declared if size is not None)
     holes = [axis for axis, size in enumerate(declared) if size is None]
     if known == 0 or elements % known:
         return None
+    told = rest is not None and rest in holes
+    left = rest if rest is not None and told else holes[-1]
     missing, values = elements // known, list(declared)
-    remaining = [
-        size for size in source if size not in declared or list(source).count(size) > list(declared).count(size)
-    ]
-    for axis in holes[:-1]:
-        size = next((size for size in remaining if missing % size == 0), None) if remaining else None
-        if size is None:
+    # A batch as large as a fixed size is told from it by the operand's description, where that has the size open.
+    remaining = [size for at, size in enumerate(source) if stated is not None and stated[at : at + 1] == (None,)]
+    if len(remaining) < len(holes) - 1:
+        remaining = [size for size in source if source.count(size) > declared.count(size)]
+    for axis in holes:
+        if axis == left:
+            continue
+        fitting = source[axis : axis + 1] if told else [size for size in remaining if size and missing % size == 0]
+        if not fitting or not fitting[0] or missing % fitting[0]:
             return None
-        remaining.remove(size)
-        values[axis], missing = size, missing // size
-    values[holes[-1]] = missing
+        if not told:
+            remaining.remove(fitting[0])
+        values[axis], missing = fitting[0], missing // fitting[0]
+    values[left] = missing
     return tuple(size or 0 for size in values)
 
 
@@ -231,6 +259,18 @@ def _product(declared: Shape, given: Sequence[Size | None], is_dense: bool) -> S
             return None
         values[-1] = right[-1] if right[-2:-1] == (left[-1],) else right[-2] if len(right) > 1 else 1
     return tuple(values)
+
+
+def _general_product(layer: Layer, declared: Shape, given: Sequence[Size | None]) -> Size | None:
+    """A · B of matrices, each as it lies or transposed. Source: ONNX's operator Gemm, whose transA and transB are 0 by default."""
+    left, right = (*given, None, None)[:2]
+    if left is None or len(left) != 2 or len(declared) != 2:
+        return None
+    rows, inner = reversed(left) if layer.config.get("transA") else left
+    if right is None:
+        return None if declared[1] is None else (rows, declared[1])
+    features, columns = reversed(right) if layer.config.get("transB") else right
+    return (rows, columns) if features == inner and declared[1] in (None, columns) else None
 
 
 def _window(layer: Layer, declared: Shape, source: Size) -> Size | None:

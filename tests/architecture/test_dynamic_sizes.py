@@ -43,7 +43,9 @@ def follows(
         ("MatMul", (None, None), [(None, 4), (4, None)], [(5, 4), (4, 7)], np.matmul),
         ("MatMul", (None, None), [(None, 4), (None, 4)], [(5, 4), (7, 4)], lambda x, y: x @ y.T),
         ("MatMul", (2, None, 3), [(None, 4), (2, 4, 3)], [(5, 4), (2, 4, 3)], None),
-        ("Gemm", (None, 3), [(None, 4), (3, 4)], [(5, 4), (3, 4)], lambda x, y: x @ y.T),
+        ("Gemm", (None, 3), [(None, 4), (4, 3)], [(5, 4), (4, 3)], np.matmul),
+        ("Gemm", (None, None), [(None, 4), (4, None)], [(5, 4), (4, 3)], np.matmul),
+        ("Gemm", (None, 4), [(None, 4), (4, 4)], [(5, 4), (4, 4)], np.matmul),
         (
             "FULLY_CONNECTED",
             (None, 3),
@@ -79,7 +81,8 @@ def test_open_sizes_are_those_of_numpy(
         ("ReduceMean", (None, None), [(None, 6, None)], [(5, 6, 4)]),
         ("Reshape", (None, 6), [(None, 5)], [(5, 5)]),
         ("Reshape", (None, 0), [(None, 5)], [(5, 5)]),
-        ("Gemm", (None, 3), [(None, 5), (3, 4)], [(5, 3), (3, 4)]),
+        ("Gemm", (None, 3), [(None, 4), (3, 4)], [(5, 4), (3, 4)]),
+        ("Gemm", (None, 4), [(None, 5), (3, 4)], [(5, 5), (3, 4)]),
         ("MatMul", (None, 3), [None, (4, 3)], [None, (4, 3)]),
         ("MatMul", (4, None), [(2, None, 4), (4, 3)], [(2, 5, 4), (4, 3)]),
         ("MatMul", (None, None), [(None, 4), None], [(5, 4), None]),
@@ -105,6 +108,10 @@ def test_what_does_not_follow_stays_open(
         ),
         ("Conv", (None, 8, 5, 6), [(2, 3, 9, 11), (8, 3, 3, 3)], {"kernel_shape": [3]}, (2, 8, 5, 6)),
         ("GlobalAveragePool", (None, 3, 1, 1), [(2, 3, 9, 11)], {}, (2, 3, 1, 1)),
+        ("Gemm", (None, 3), [(5, 4), (3, 4)], {"transB": 1}, (5, 3)),
+        ("Gemm", (None, None), [(4, 5), (3, 4), (3,)], {"transA": 1, "transB": 1}, (5, 3)),
+        ("Gemm", (None, 3), [(4, 5), (4, 3)], {"transA": 1}, (5, 3)),
+        ("Gemm", (None, 3), [(4, 5), None], {"transA": 1}, (5, 3)),
     ],
 )
 def test_a_window_slides_over_open_sizes(

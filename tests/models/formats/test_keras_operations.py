@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from stethoscope.architecture.dynamic_sizes import filled
 from stethoscope.models.formats.keras_model.keras_operation_shapes import Known, operation_key, operation_output_shapes
 from tests.architecture.keras_files import described, described_h5
 from tests.frameworks import keras, tf, tf_keras
@@ -65,6 +66,31 @@ KERAS_3 = {
     "ops.broadcast_to(x, (2, 4, 6))": [(1, 6)],
     "ops.image.resize(x, (5, 7))": [(4, 6, 3)],
     "ops.take(x, [0, 2, 1], axis=1)": [(4, 6)],
+    "ops.cumsum(x)": [(4, 6)],
+    "ops.cumprod(x)": [(4, 6)],
+    "ops.argsort(x, axis=None)": [(4, 6)],
+    "ops.max(x)": [(4, 6)],
+    "ops.mean(x)": [(4, 6)],
+    "ops.argmax(x)": [(4, 6)],
+    "ops.any(x > 0)": [(4, 6)],
+    "ops.argmin(x, keepdims=True)": [(4, 6)],
+    "ops.take(x, [0, 2, 1])": [(4, 6)],
+    "ops.take(x, 2)": [(4, 6)],
+    "ops.take(x, 2, axis=1)": [(4, 6)],
+    "ops.take(x, ops.cast(y, 'int32'))": [(4, 6), (3,)],
+    "ops.take(x, ops.cast(y, 'int32'), axis=1)": [(4, 6), (3,)],
+    "ops.tile(x, 3)": [(4, 6)],
+    "ops.tile(x, (2, 3))": [(4, 6)],
+    "ops.tile(x, (2, 1, 2, 3))": [(4, 6)],
+    "ops.pad(x, 1)": [(4, 6)],
+    "ops.pad(x, (1, 2))": [(4, 6)],
+    "ops.pad(x, ((1, 2),))": [(4, 6)],
+    "x[:, -3:-1]": [(None, 6)],
+    "x[:, -1:-3]": [(None, 6)],
+    "x[:, 2:5]": [(None, 6)],
+    "ops.reshape(x, (ops.shape(x)[0], -1))": [(4, 6)],
+    "ops.reshape(x, (-1, ops.shape(x)[1], 3))": [(None, 6)],
+    "ops.reshape(x, (ops.shape(x)[0], ops.shape(x)[1], 2, 3))": [(None, 6)],
 }
 # the same over `tf`, whose functions Keras 2 keeps as layers
 KERAS_2 = {
@@ -94,13 +120,21 @@ KERAS_2 = {
     "tf.gather(x, [0, 2], axis=1)": [(4, 6)],
     "tf.image.resize(x, [5, 7])": [(4, 6, 3)],
     "tf.shape(x)": [(4, 6)],
+    "tf.cumsum(x)": [(4, 6)],
+    "tf.argsort(x)": [(4, 6)],
+    "tf.argmax(x)": [(4, 6)],
+    "tf.reduce_max(x)": [(4, 6)],
+    "tf.gather(x, [0, 2])": [(4, 6)],
+    "tf.gather(x, tf.cast(y, tf.int32), axis=1, batch_dims=1)": [(4, 6), (3,)],
+    "tf.reshape(x, [-1, tf.shape(x)[1], 3])": [(None, 6)],
+    "x[:, -3:-1]": [(None, 6)],
 }
 
 
 def model_of(package: Any, expression: str, shapes: list[tuple[int | None, ...]], name: str) -> Any:
     integers = "one_hot" in expression
     inputs = [package.Input(shape, dtype="int32" if integers else "float32") for shape in shapes]
-    names = {"ops": keras.ops, "np": np, "tf": tf, **dict(zip("xy", inputs, strict=False))}
+    names = {"ops": keras.ops, "np": np, "tf": tf, "keras": keras, **dict(zip("xy", inputs, strict=False))}
     return package.Model(inputs, eval(expression, names), name=name)
 
 
@@ -122,9 +156,31 @@ def test_functions_that_keras_2_keeps_as_layers_yield_the_shapes_that_it_says(tm
                 assert [spec.shape for spec in found.outputs] == [tuple(output.shape) for output in model.outputs]
 
 
-def test_a_slice_counted_from_the_end_is_as_long_as_numpy_makes_it_of_a_longer_axis(tmp_path: Path) -> None:
-    (output,) = described(model_of(keras, "x[:, -3:-1]", [(None, 6)], "late"), tmp_path).outputs
-    assert (2, *(output.shape or ())[1:]) == np.zeros((2, 9, 6))[:, -3:-1].shape
+def test_a_slice_counted_from_the_end_of_an_open_axis_may_be_shorter_than_it_says(tmp_path: Path) -> None:
+    model = model_of(keras, "x[:, -3:-1]", [(None, 6)], "late")
+    lengths = {tuple(model([np.zeros((2, length, 6), "f4")]).shape) for length in (1, 2, 9)}
+    assert lengths == {(2, 0, 6), (2, 1, 6), (2, 2, 6)}
+    (output,) = described(model, tmp_path).outputs
+    assert output.shape == (None, None, 6)
+
+
+@each(
+    "expression",
+    [
+        "ops.reshape(x, (-1, ops.shape(x)[1], 3))",
+        "ops.reshape(x, (ops.shape(x)[0], -1, 3))",
+        "ops.reshape(x, (ops.shape(x)[0], ops.shape(x)[1], 2, 3))",
+        "ops.reshape(x, (-1, ops.shape(x)[1], 3, 2))",
+        "keras.layers.Reshape((-1, 3))(x)",
+        "keras.layers.Reshape((3, -1, 2))(x)",
+    ],
+)
+def test_a_reshape_with_two_open_sizes_is_filled_in_as_a_call_does_it(expression: str, tmp_path: Path) -> None:
+    model = model_of(keras, expression, [(None, 6)], "reshaped")
+    layer = described(model, tmp_path).layers[-1]
+    assert layer.output_shape is not None
+    called = tuple(eval(expression, {"ops": keras.ops, "keras": keras, "x": keras.ops.zeros((2, 8, 6))}).shape)
+    assert filled(layer, layer.output_shape, [(None, None, 6)], [(2, 8, 6)]) == called
 
 
 @each(
@@ -137,7 +193,7 @@ def test_a_slice_counted_from_the_end_is_as_long_as_numpy_makes_it_of_a_longer_a
         ("Transpose", {"axes": [0, 5]}, [Known((None, 4))]),
         ("Reshape", {}, [Known((None, 4))]),
         ("GetItem", {}, [Known((None, 4)), [slice(None), Known((2,))]]),
-        ("Take", {}, [Known((None, 4)), Known((2,))]),
+        ("Take", {}, [Known((None, 4)), Known(None)]),
         ("Einsum", {}, []),
     ],
 )

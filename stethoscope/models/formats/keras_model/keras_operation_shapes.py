@@ -7,6 +7,7 @@ and for Keras 2 files, which record nothing.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -47,6 +48,10 @@ _REDUCTIONS = {
 }
 
 
+_FLATTENING = frozenset(_words("cumsum cumprod argsort sort"))
+"""Keras 3 flattens their input where it writes down that no axis was given; Keras 2 writes no axis down where it is the first."""
+
+
 def operation_key(name: str) -> str:
     """One key for an operation under all its names: "GetItem", "math.reduce_mean", "compat.v1.transpose", "AddV2" …"""
     last = name.rsplit(".", 1)[-1]
@@ -78,13 +83,17 @@ class Known:
 def _shapes(key: str, options: dict[str, Any], args: list[Any]) -> Shapes:
     tensors = [item for item in _flat([args, list(options.values())]) if isinstance(item, Known)]
     shape = tensors[0].shape if tensors else None
+    if key in _FLATTENING and "axis" in options and options["axis"] is None:
+        return [None if shape is None else (_elements(shape),)]
     if key in _ELEMENTWISE_ONE:
         return [shape]
     if key in _ELEMENTWISE_MANY:
         constants = [_constant(item) for item in args if not isinstance(item, Known | list)]
         return [broadcast([tensor.shape for tensor in tensors] + [item for item in constants if item])]
     if key in _REDUCTIONS:
-        axis = options.get("axis", options.get("reduction_indices", args[1] if len(args) > 1 else None))
+        # TensorFlow's argmax goes along the first axis where none is given; Keras' writes down that there is none.
+        missing = 0 if key in ("argmax", "argmin") else None
+        axis = options.get("axis", options.get("reduction_indices", args[1] if len(args) > 1 else missing))
         return [
             None if shape is None else _reduced(shape, axis, bool(options.get("keepdims", options.get("keep_dims"))))
         ]
@@ -117,6 +126,11 @@ def _constant(value: Any) -> Shape | None:
         shape.append(len(value))
         value = value[0] if value else None
     return tuple(shape)
+
+
+def _elements(shape: Shape) -> int | None:
+    known = [size for size in shape if size is not None]
+    return math.prod(known) if len(known) == len(shape) else None
 
 
 def _reduced(shape: Shape, axis: Any, keep: bool) -> Shape:
@@ -158,11 +172,7 @@ def _sliced(size: int | None, part: slice) -> int | None:
         return None
     if size is not None:
         return len(range(*part.indices(size)))
-    whole = part.start in (None, 0) and part.stop is None and part.step in (None, 1)
-    if not whole and part.step in (None, 1) and isinstance(part.stop, int) and isinstance(part.start or 0, int):
-        start, stop = part.start or 0, part.stop
-        if start < 0 and stop < 0:
-            return max(0, stop - start)
+    # How much of an axis of unknown length a slice leaves is as unknown, counted from its end too: it may be shorter.
     return None
 
 
@@ -225,12 +235,21 @@ def _split(shape: Shape, options: dict[str, Any], args: list[Any], tensors: list
 
 def _pad(shape: Shape, options: dict[str, Any], args: list[Any], tensors: list[Known]) -> Shapes:
     widths = _option(options, args, 1, "pad_width", "paddings")
+    if isinstance(widths, int):
+        widths = [[widths, widths]]
+    elif widths and all(isinstance(width, int) for width in widths):
+        widths = [widths]
+    if len(widths) == 1:
+        widths = list(widths) * len(shape)
     return [tuple(None if s is None else s + sum(w) for s, w in zip(shape, widths, strict=True))]
 
 
 def _tile(shape: Shape, options: dict[str, Any], args: list[Any], tensors: list[Known]) -> Shapes:
-    times = _option(options, args, 1, "repeats", "multiples")
-    return [tuple(None if s is None or not isinstance(t, int) else s * t for s, t in zip(shape, times, strict=True))]
+    given = _option(options, args, 1, "repeats", "multiples")
+    times = [given] if isinstance(given, int) else list(given)
+    rank = max(len(shape), len(times))
+    sizes, times = (1,) * (rank - len(shape)) + shape, [1] * (rank - len(times)) + times
+    return [tuple(None if s is None or not isinstance(t, int) else s * t for s, t in zip(sizes, times, strict=True))]
 
 
 def _one_hot(shape: Shape, options: dict[str, Any], args: list[Any], tensors: list[Known]) -> Shapes:
@@ -264,14 +283,29 @@ def _unstack(shape: Shape, options: dict[str, Any], args: list[Any], tensors: li
     return [(*shape[:axis], *shape[axis + 1 :])] * int(count)
 
 
-def _gather(shape: Shape, options: dict[str, Any], args: list[Any], tensors: list[Known]) -> Shapes:
+def _picked(options: dict[str, Any], args: list[Any]) -> Shape | None:
     indices = _option(options, args, 1, "indices")
-    axis = options.get("axis")
-    picked = indices.shape if isinstance(indices, Known) else _constant(indices)
+    return indices.shape if isinstance(indices, Known) else _constant(indices)
+
+
+def _take(shape: Shape, options: dict[str, Any], args: list[Any], tensors: list[Known]) -> Shapes:
+    """Keras': from the flattened input where there is no axis."""
+    picked, axis = _picked(options, args), options.get("axis")
     if axis is None or picked is None:
-        return [None]
+        return [picked]
     axis %= len(shape)
     return [(*shape[:axis], *picked, *shape[axis + 1 :])]
+
+
+def _gather(shape: Shape, options: dict[str, Any], args: list[Any], tensors: list[Known]) -> Shapes:
+    """TensorFlow's: along the axis after those that input and indices share, where none is given."""
+    picked = _picked(options, args)
+    if picked is None:
+        return [None]
+    shared = int(options.get("batch_dims") or 0)
+    shared += len(picked) if shared < 0 else 0
+    axis = int(shared if options.get("axis") is None else options["axis"]) % len(shape)
+    return [(*shape[:axis], *picked[shared:], *shape[axis + 1 :])]
 
 
 _RULES: dict[str, Callable[[Shape, dict[str, Any], list[Any], list[Known]], Shapes]] = {
@@ -292,6 +326,6 @@ _RULES: dict[str, Callable[[Shape, dict[str, Any], list[Any], list[Known]], Shap
     "broadcastto": _broadcast_to,
     "shape": _shape_of,
     "resize": _resize,
-    "take": _gather,
+    "take": _take,
     "gather": _gather,
 }

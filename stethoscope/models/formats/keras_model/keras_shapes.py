@@ -122,7 +122,8 @@ def _follow(network: Network, given: Shapes | None, prefix: str, flows: Flows) -
         outputs = outputs + [None] * (width.get((entry.name, index), 0) - len(outputs))
         for at, inferred in enumerate(outputs):
             key = (entry.name, index, at)
-            outputs[at] = recorded.get(key) or values.get(key) or inferred or hints.get(key)
+            told = (recorded.get(key), values.get(key), inferred, hints.get(key))
+            outputs[at] = next((shape for shape in told if shape is not None), None)  # () is a shape too
         values.update({(entry.name, index, at): shape for at, shape in enumerate(outputs)})
         if not flow.calls:
             flow.inputs = shapes
