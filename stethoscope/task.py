@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from stethoscope.codec import decode, plain, ready
 from stethoscope.errors import StethoscopeError
-from stethoscope.types import Architecture, Budget, ModelFile, Runner
+from stethoscope.types import Architecture, Budget, ModelFile, Runner, Status
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 
 A = TypeVar("A")
+HANDED_OVER = "handed-over.json"
+"""In a job's folder: from what state another process goes on when this one has ended."""
 
 
 class Reporter(Protocol):
@@ -35,8 +37,8 @@ class Task(Protocol[A]):
     answer: type[A]
     """What it answers with. A field that may not be known yet when a job is ended early has a default."""
 
-    def run(self, context: TaskContext) -> A:
-        """Does the work."""
+    def run(self, context: TaskContext) -> A | InNewProcess:
+        """Does the work, or the part of it that this process can do."""
         ...
 
 
@@ -69,11 +71,32 @@ def misfit(kind: str, value: Mapping[str, Any]) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class InNewProcess:
+    """Returned by a task in place of its answer: to go on in another process, with nothing of this one's memory.
+
+    `state` is what that process gets, a dataclass or plain JSON values.
+    """
+
+    state: object
+
+
+@dataclass(frozen=True)
+class Before:
+    """What the process before this one left, where a job goes on in another."""
+
+    state: Mapping[str, Any]
+    status: Status = Status.OK
+    """How that process ended: "ok" where it asked to go on."""
+    reason: str = ""
+    peak_bytes: int = 0
+
+
 class OpensModel(Protocol):
     """How a task comes by a model."""
 
-    def __call__(self, role: str = "model") -> tuple[Architecture, Runner]:
-        """Opens the model among the job's files that has this role."""
+    def __call__(self, role: str = "model", described: Callable[[], None] = ...) -> tuple[Architecture, Runner]:
+        """Opens the model among the job's files that has this role; `described` is called before it is loaded."""
         ...
 
 
@@ -90,12 +113,23 @@ class TaskContext:
     memory: MemoryMeter
     open_model: OpensModel
     """Recognises, describes and loads files["model"] (or the model in another role), refusing what the owner has not allowed."""
+    before: Before | None = None
+    """None in the first process of a job."""
+
+    def entrust(self, state: object) -> None:
+        """Says from what state another process shall go on, should this one not live to return an answer.
+
+        Without it a process that dies ends the job. A job that is cancelled or whose time is over ends in any case.
+        """
+        _write(self.folder, HANDED_OVER, {"state": plain(state)})
+
+    def keep_to_myself(self) -> None:
+        """Takes `entrust` back: what ends this process ends the job."""
+        (self.folder / HANDED_OVER).unlink(missing_ok=True)
 
     def save_partial(self, value: Any) -> None:
         """Keeps what is known so far, an answer or some of its fields: all there is if this process is killed."""
-        temporary = self.folder / "partial.tmp"
-        temporary.write_text(json.dumps(plain(value)))
-        temporary.replace(self.folder / "partial.json")
+        _write(self.folder, "partial.json", value)
 
     def save(self, name: str, array: npt.NDArray[Any]) -> str:
         """Writes `array` as `name`.npy into the job's outputs; returns the file's name.
@@ -126,6 +160,10 @@ class MemoryMeter(Protocol):
         """Starts a new measurement."""
         ...
 
+    def start_here(self) -> None:
+        """Counts from what is held now: what came before was our own work, none of the user's process."""
+        ...
+
     def peak_bytes(self) -> int:
         """The most memory added since the last `reset`, in bytes."""
         ...
@@ -140,3 +178,9 @@ class MemoryMeter(Protocol):
         Called after the model is loaded and warm: before that, frameworks abort instead of raising.
         """
         ...
+
+
+def _write(folder: Path, name: str, value: object) -> None:
+    temporary = folder / f"{name}.tmp"
+    temporary.write_text(json.dumps(plain(value)))
+    temporary.replace(folder / name)

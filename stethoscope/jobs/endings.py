@@ -14,7 +14,7 @@ from stethoscope.framework_errors import HostAccount, Mechanism, mentions
 from stethoscope.jobs import protocol
 from stethoscope.jobs.shortage import report_on, tensor_sentence
 from stethoscope.sizes import human_bytes
-from stethoscope.task import misfit
+from stethoscope.task import Before, misfit
 from stethoscope.types import Job, Progress, Status
 
 _SIGNALS_OF_MEMORY = {signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL, signal.SIGBUS}
@@ -49,6 +49,10 @@ class Ending:
     """The largest tensors that the worker expected."""
     kernel_killed: bool = False
     """Whether the kernel counted a kill for memory while the job ran."""
+    handed_over: Mapping[str, Any] | None = None
+    """From what state another process could go on."""
+    peak_before_bytes: int = 0
+    """The most that an earlier process of the job added."""
     host_short: bool = False
     """Whether the machine had next to no memory left when it was last looked at."""
 
@@ -66,6 +70,11 @@ class Told:
 
 def tell(ending: Ending) -> Told:
     """Returns what to say about `ending`: the worker's own answer if it gave a valid one, else what its death means."""
+    told = _told(ending)
+    return replace(told, peak_bytes=max(told.peak_bytes, ending.peak_before_bytes))
+
+
+def _told(ending: Ending) -> Told:
     partial = ending.partial or {}
     if ending.killed is not None:
         told = Told(ending.killed.status, partial, ending.killed.reason, "", ending.peak_bytes)
@@ -113,6 +122,26 @@ def tell(ending: Ending) -> Told:
         )
     told = Told(Status.CRASHED, partial, reason, "", held.peak_bytes)
     return _reported(held, told, "kill" if ending.signal_number == signal.SIGKILL else "limit", certain=False)
+
+
+def going_on(ending: Ending) -> Before | None:
+    """What another process of this job is to know; None where the job is over.
+
+    A task that handed its state over goes on where it asked to, and where memory or a crash ended its process. What its
+    user or its time ended is over, and so it is where the machine ran out: another process would take what is not there.
+    """
+    if ending.handed_over is None:
+        return None
+    answer = ending.answer or {}
+    if ending.killed is None and ending.exit_code == 0 and answer.get("goes_on") is True:
+        measured = answer.get("peak_rss_bytes")
+        peak = max(ending.peak_bytes, measured if isinstance(measured, int) else 0)
+        return Before(ending.handed_over, peak_bytes=peak)
+    told = _told(ending)
+    ran_out = told.status is Status.OUT_OF_MEMORY and not (ending.killed and ending.killed.mechanism == "host")
+    if not ran_out and told.status is not Status.CRASHED:
+        return None
+    return Before(ending.handed_over, told.status, told.reason, told.peak_bytes)
 
 
 def _reported(ending: Ending, told: Told, mechanism: Mechanism, *, certain: bool = True, advise: bool = False) -> Told:

@@ -4,6 +4,8 @@ job.json        parent → worker    the job
 result.json     worker → parent    {"status", "value", "reason", "error", "peak_rss_bytes", "log"}
 partial.json    worker → parent    what was known when the worker was killed
 foretold.json   worker → parent    the largest tensors the model will need
+handed-over.json  worker → parent  from what state another process goes on once this one has ended
+before.json     parent → worker    that state, and how the process before ended
 out/            worker → parent    arrays and blobs
 
 What an engine leaves behind when it is killed: job folders without an ending, told apart from those of living ones.
@@ -27,6 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from stethoscope.codec import read_json
+from stethoscope.task import HANDED_OVER, Before
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Progress, Status
 
 MAX_PROGRESS_LINE_BYTES = 4096
@@ -60,6 +63,28 @@ def read_job(folder: Path) -> tuple[Job, bool]:
         worker=value["worker"],
     )
     return job, bool(value["require_containment"])
+
+
+def handed_over(folder: Path) -> Mapping[str, Any] | None:
+    """From what state another process is to go on; None where the job is over with this one."""
+    value = read_json(folder / HANDED_OVER)
+    state = None if value is None else value.get("state")
+    return state if isinstance(state, Mapping) else None
+
+
+def write_before(folder: Path, before: Before) -> None:
+    """Leaves for the next process of a job what the last one handed over, and how it ended."""
+    value = {"state": before.state, "status": before.status.value, "reason": before.reason, "peak": before.peak_bytes}
+    (folder / "before.json").write_text(json.dumps(value))
+    (folder / HANDED_OVER).unlink(missing_ok=True)
+
+
+def read_before(folder: Path) -> Before | None:
+    """The inverse of `write_before`; None in the first process of a job."""
+    value = read_json(folder / "before.json")
+    if value is None:
+        return None
+    return Before(value["state"], Status(value["status"]), value["reason"], value["peak"])
 
 
 def output_files(folder: Path) -> dict[str, Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -15,7 +16,7 @@ import psutil
 
 from stethoscope.codec import read_json
 from stethoscope.jobs import protocol
-from stethoscope.jobs.endings import Ending, Verdict
+from stethoscope.jobs.endings import Ending, Verdict, going_on
 from stethoscope.jobs.host_memory import KernelKills
 from stethoscope.jobs.workers import WorkerServer
 from stethoscope.sizes import human_bytes
@@ -28,6 +29,8 @@ _MOST_FORETOLD_BYTES = 64 << 10
 _DISK_LOOK_SHARE = 0.05
 """Of the supervisor's time that looking at what one job wrote may take."""
 _MAX_FILES = 250_000
+_MOST_PROCESSES = 200
+"""For one job, one after another."""
 
 
 class RunningJob:
@@ -35,28 +38,56 @@ class RunningJob:
 
     def __init__(self, job_id: str, job: Job, folder: Path, server: WorkerServer) -> None:
         self.id, self.job, self.folder, self.server = job_id, job, folder, server
-        self.pid: int | None = None
         self.progress = Progress("starting")
         self.started_s = time.monotonic()
         self.killed: Verdict | None = None
+        self._peak_before_bytes = 0
+        self._earlier_processes = 0
+        self._next_disk_look_s = 0.0
+        self._start()
+
+    def _start(self) -> None:
+        """Asks the server for a process."""
+        self.pid: int | None = None
+        self.asked_s = time.monotonic()
         self.peak_bytes = self.held_bytes = 0
         self._kernel_kills = KernelKills()
         self._base_bytes: int | None = None
         self._log = bytearray()
         self._progress_rest = b""
-        self._next_disk_look_s = 0.0
         self._log_read, log_write = os.pipe()
         self._progress_read, progress_write = os.pipe()
-        for descriptor in (self._log_read, self._progress_read):
+        self._pipes: tuple[int, ...] = (self._log_read, self._progress_read)
+        for descriptor in self._pipes:
             os.set_blocking(descriptor, False)
         try:
-            server.send(job_id, folder, log_write, progress_write)
+            self.server.send(self.id, self.folder, log_write, progress_write)
         except OSError:
             self.close()
             raise
         finally:
             os.close(log_write)
             os.close(progress_write)
+
+    def go_on(self, ending: Ending) -> bool:
+        """Starts another process where the task asked for it; returns whether it did.
+
+        Raises:
+            OSError: the server is gone.
+        """
+        before = going_on(ending) if self._earlier_processes < _MOST_PROCESSES else None
+        if before is None:
+            return False
+        self._peak_before_bytes = max(self._peak_before_bytes, before.peak_bytes)
+        self._earlier_processes += 1
+        self.killed = None
+        for name in ("result.json", "foretold.json"):
+            (self.folder / name).unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "tmp", ignore_errors=True)
+        protocol.write_before(self.folder, before)
+        self.close()
+        self._start()
+        return True
 
     def look(self) -> None:
         """Drains what the worker said, and kills it when it is over a limit.
@@ -99,6 +130,8 @@ class RunningJob:
             answer=read_json(self.folder / "result.json"),
             partial=read_json(self.folder / "partial.json"),
             foretold=read_json(self.folder / "foretold.json", _MOST_FORETOLD_BYTES) or {},
+            handed_over=protocol.handed_over(self.folder),
+            peak_before_bytes=self._peak_before_bytes,
             kernel_killed=signal_number == signal.SIGKILL and self.killed is None and self._kernel_kills.counted,
             host_short=host_short,
         )
@@ -108,9 +141,10 @@ class RunningJob:
         return bytes(self._log).decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Frees the pipes."""
-        os.close(self._log_read)
-        os.close(self._progress_read)
+        """Frees the pipes; once more does nothing."""
+        pipes, self._pipes = self._pipes, ()
+        for descriptor in pipes:
+            os.close(descriptor)
 
     def _drain(self, until_empty: bool = False) -> None:
         for descriptor, take in ((self._log_read, self._take_log), (self._progress_read, self._take_progress)):

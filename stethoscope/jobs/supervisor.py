@@ -156,7 +156,7 @@ class Supervisor:
             running.look()
             if running.progress != before:
                 self._hooks.moved(running.id, running.progress)
-            if running.pid is None and time.monotonic() - running.started_s > _REPLY_S:
+            if running.pid is None and time.monotonic() - running.asked_s > _REPLY_S:
                 self._lost(running.server, "did not answer")
         if self._running and self._host.look():
             self._make_room()
@@ -278,6 +278,12 @@ class Supervisor:
 
     def _finish(self, running: RunningJob, exit_code: int, signal_number: int) -> None:
         ending = running.ended(exit_code, signal_number, host_short=self._host.nearly_short)
+        try:
+            if running.go_on(ending):
+                return
+        except OSError:
+            self._lost(running.server, "could not be reached")
+            return
         running.close()
         if running.killed is not None and running.killed.mechanism == "host":
             self._host.pause()

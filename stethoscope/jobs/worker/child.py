@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from stethoscope.jobs.worker.containment import contain, die_with_parent, limit,
 from stethoscope.jobs.worker.memory import Meter
 from stethoscope.memory.layer_estimate import largest_tensors
 from stethoscope.models.formats import all_formats, detect
-from stethoscope.task import Reporter, TaskContext
+from stethoscope.task import InNewProcess, Reporter, TaskContext
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Architecture, Job, Runner, Status
 
@@ -84,8 +84,7 @@ def run(folder: Path, log: int, progress: int) -> None:
         meter.guard()
         loose = strict and not all(layers.values())
         answer = _work(job, folder, meter, _Reporter(progress), may_run_programs=not loose)
-        answer |= {"peak_rss_bytes": meter.highest_bytes(), "containment": layers}
-        _write(folder, answer)
+        _write(folder, answer | {"peak_rss_bytes": meter.highest_bytes(), "containment": layers})
         code = 0
     except BaseException:  # noqa: BLE001 - the last frame of a process: whatever it was must reach the log
         traceback.print_exc()
@@ -104,11 +103,19 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
         budget=job.budget,
         report=report,
         memory=meter,
-        open_model=lambda role="model": open_model(job, folder, report, role, may_run_programs=may_run_programs),
+        open_model=lambda role="model", described=_nothing: open_model(
+            job, folder, report, role, described, may_run_programs=may_run_programs
+        ),
+        before=protocol.read_before(folder),
     )
-    report("starting")
+    report("starting" if context.before is None else "starting anew")
     try:
-        return _answer(Status.OK, all_tasks()[job.kind].run(context))
+        value = all_tasks()[job.kind].run(context)
+        if isinstance(value, InNewProcess):
+            context.entrust(value.state)
+            return {"goes_on": True}
+        context.keep_to_myself()
+        return _answer(Status.OK, value)
     except OutOfMemory as error:
         return _answer(Status.OUT_OF_MEMORY, error.details, error)
     except UnsafeFile as error:
@@ -143,10 +150,20 @@ def _write(folder: Path, answer: Mapping[str, Any]) -> None:
     temporary.replace(folder / "result.json")
 
 
+def _nothing() -> None:
+    pass
+
+
 def open_model(
-    job: Job, folder: Path, report: Reporter, role: str = "model", *, may_run_programs: bool = True
+    job: Job,
+    folder: Path,
+    report: Reporter,
+    role: str = "model",
+    described: Callable[[], None] = _nothing,
+    *,
+    may_run_programs: bool = True,
 ) -> tuple[Architecture, Runner]:
-    """Opens the model of `job` in a role, each at most once.
+    """Opens the model of `job` in a role, each at most once; `described` is called before it is loaded.
 
     What the owner allows is params["trusted"] for "model", and params["trusted_other"] for the role "other".
 
@@ -183,6 +200,7 @@ def open_model(
         )
     scratch = folder / "tmp" / role
     scratch.mkdir(parents=True, exist_ok=True)
+    described()
     try:
         return architecture, kind.open(file, scratch, trusted=trusted)
     except Exception as error:

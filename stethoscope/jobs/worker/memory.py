@@ -114,6 +114,12 @@ class Meter:
             self._seen = _Seen()
         self.peak_bytes()  # what the looks to come are compared with
 
+    def start_here(self) -> None:
+        """Counts from what is held now: what came before was our own work, none of the user's process."""
+        self._base_bytes = self._held_bytes()
+        self._highest_bytes = 0
+        self.reset()
+
     def added_bytes(self) -> int:
         """Memory held now beyond what the process started with, in bytes."""
         return max(0, self._held_bytes() - self._base_bytes)
