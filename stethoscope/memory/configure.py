@@ -175,8 +175,8 @@ def settings_of(context: TaskContext) -> RunSettings:
 
 
 @contextmanager
-def configured(context: TaskContext) -> Iterator[Configured]:
-    """Opens files["model"] under params["settings"]; first thing in a task, before any operation.
+def configured(context: TaskContext, settings: RunSettings | None = None) -> Iterator[Configured]:
+    """Opens files["model"] under params["settings"], or others; first thing in a task, before any operation.
 
     The precision is as saved until `Configured.ready` is called.
 
@@ -184,7 +184,7 @@ def configured(context: TaskContext) -> Iterator[Configured]:
         BadSetting: TensorFlow refuses a setting, or the file is not run by TensorFlow.
         StethoscopeError: as `TaskContext.open_model`.
     """
-    settings = settings_of(context)
+    settings = settings or settings_of(context)
     if settings.allocator == "system":
         give_back_at_once()
     context.memory.watch()
@@ -196,7 +196,9 @@ def configured(context: TaskContext) -> Iterator[Configured]:
     else:
         for refusal in of_other_runtimes(settings):
             raise BadSetting(f"{context.files['model'].name}: {refusal.message}")
-    architecture, opened = context.open_model()
+    own = settings.allocator == "system"
+    # Reading the file for us is no work of a process like the user's.
+    architecture, opened = context.open_model() if own else context.open_model(described=context.memory.start_here)
     with opened as runner:
         found = Configured(settings, architecture, runner, done)
         yield found

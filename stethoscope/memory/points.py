@@ -40,6 +40,8 @@ class Point:
     """How far the prediction was off, of what was measured; None where nothing was."""
     estimated_peak_bytes: int | None = None
     """What would have been said without running it; None where it could not be."""
+    lean_peak_bytes: int | None = None
+    """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); None where not asked."""
     size_from: str = ""
     """Who says that size: "given", "data" or "assumed"; "" where there is none or nobody told."""
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
-from stethoscope.architecture.open_sizes import OpenSize, OpenSizes
-from stethoscope.codec import plain
-from stethoscope.data.dummy import ModelInput
+from stethoscope.architecture.open_sizes import OpenSize, OpenSizes, Sizes, sizes_to_try
+from stethoscope.codec import decode, plain
+from stethoscope.data.dummy import ModelInput, shapes_in_data
 from stethoscope.errors import BadSetting
 from stethoscope.framework_errors import BatchInterval, explain
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
-from stethoscope.memory.configure import Configured, configured
+from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.plain import AtSize, PlainSweep, Wanted, ended, measured
 from stethoscope.memory.points import (
     Knee,
     LargestBatch,
@@ -28,9 +30,9 @@ from stethoscope.memory.points import (
     narrowed,
     take_times,
 )
-from stethoscope.memory.run_settings import give_back
+from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.sizes import human_bytes
-from stethoscope.task import TaskContext
+from stethoscope.task import InNewProcess, TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimates, estimates, joined
 from stethoscope.types import Feed, Status
 
@@ -69,6 +71,8 @@ class Swept:
     """Every open dimension of that input, and who says its size; where sizes are swept, each point has its own."""
     estimate: Estimates | None = None
     """What would have been said without running, unless that was left out."""
+    lean_largest_batch: LargestBatch | None = None
+    """With the two settings that make memory follow the tensors (`run_settings.VARIABLES`); reckoned, not run."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +92,20 @@ class Sweep:
     kind = "sweep"
     answer = Swept
 
-    def run(self, context: TaskContext) -> Swept:
+    def run(self, context: TaskContext) -> Swept | InNewProcess:
         """Predicts each batch, runs those that can fit, and says where the largest lies."""
         batch_sizes = _ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
         sizes = _ascending(context.params.get("sizes") or (), "Sizes")
+        settings = settings_of(context)
+        if settings.allocator != "pool":
+            return self._in_one_process(context, batch_sizes, sizes)
+        # One batch is one call, whatever its size: `model.predict` must not cut it.
+        settings = replace(settings, batch_size=LARGEST_BATCH)
+        if context.before is None:
+            return _begun(context, replace(settings, allocator="system"), batch_sizes, sizes)
+        return _gone_on(context, settings, decode(_Kept, context.before.state))
+
+    def _in_one_process(self, context: TaskContext, batch_sizes: list[int], sizes: list[int]) -> Swept:
         with configured(context) as opened:
             # Each call is one batch, whatever its size: `model.predict` must not cut it.
             opened.settings = replace(opened.settings, batch_size=LARGEST_BATCH)
@@ -328,6 +342,144 @@ def _ascending(values: Any, what: str) -> list[int]:
     if not all(isinstance(value, int) and value > 0 for value in values):
         raise BadSetting(f"{what}: expected whole numbers above 0, got {list(values)}.")
     return sorted(set(values))
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What one process of a sweep hands to the next."""
+
+    sweep: PlainSweep
+    source: str
+    open_sizes: tuple[OpenSize, ...]
+    size_from: str
+    calibrated_at: tuple[int, ...]
+    under_way: Wanted | None = None
+    """The batch that this process runs."""
+    estimating: bool = False
+
+    def value(self, call: str, limit_bytes: int) -> Swept:
+        """The answer so far."""
+        sweep = self.sweep
+        largest = [(at.size, sweep.largest(at, limit_bytes)) for at in sweep.sizes]
+        first, lean = largest[0][1], sweep.sizes[0].lean_largest
+        points = tuple(self._point(at, rows, call, limit_bytes) for at in sweep.sizes for rows in sweep.batch_sizes)
+        return Swept(
+            call=call,
+            points=points,
+            checks=tuple(
+                self._point(at, run.rows, call, limit_bytes)
+                for at in sweep.sizes
+                for run in at.runs
+                if run.purpose in ("largest", "above")
+            ),
+            knee=Knee(knee([point for point in points if point.size == sweep.sizes[0].size])),
+            largest_batch=None if first is None else LargestBatch(first.low, first.high, limit_bytes),
+            largest_batches=tuple(
+                LargestBatchAt(found.low, found.high, limit_bytes, size) for size, found in largest if found is not None
+            ),
+            loading_peak_bytes=max((run.loading_peak_bytes for at in sweep.sizes for run in at.runs), default=None),
+            calibrated_at=self.calibrated_at,
+            fixed_batch=sweep.fixed,
+            input=self.source,
+            open_sizes=self.open_sizes,
+            lean_largest_batch=None if lean is None else LargestBatch(lean.low, lean.high, limit_bytes),
+        )
+
+    def _point(self, at: AtSize, rows: int, call: str, limit_bytes: int) -> Point:
+        run, expected = at.run_of(rows), at.expected(rows)
+        point = Point(rows, call, expected, size=at.size, size_from=self.size_from, lean_peak_bytes=at.lean.get(rows))
+        if run is None:
+            reason = self.sweep.refusal(at, rows, limit_bytes)
+            if expected is not None and expected > limit_bytes and at.ended_rows is None:
+                reason = f"Not started: {human_bytes(expected)} expected, {human_bytes(limit_bytes)} allowed."
+            return replace(point, status=Status.REFUSED, reason=reason or "Not run yet.")
+        if run.status is not Status.OK:
+            return replace(point, status=run.status, reason=run.reason)
+        if run.peak_bytes > limit_bytes:
+            reason = f"It took {human_bytes(run.peak_bytes)}, {human_bytes(limit_bytes)} allowed."
+            return point.measured(run.peak_bytes, status=Status.OUT_OF_MEMORY, reason=reason)
+        return point.measured(run.peak_bytes, time_per_sample_s=run.time_s / rows)
+
+
+def _begun(
+    context: TaskContext, settings: RunSettings, batch_sizes: Sequence[int], sizes: Sequence[int]
+) -> InNewProcess:
+    """What a process with our settings tells: which batches show a slope, and what the settings would save."""
+    with configured(context, settings) as opened:
+        seed = int(context.params.get("seed", 0))
+        given, call = opened.ready(context, DRAWN_ROWS, seed)
+        give_back()
+        context.memory.enforce()
+        fixed = given.batching.fixed
+        rows = tuple(batch_sizes) if fixed is None else (fixed,)
+        fed = given.at_sizes(opened.architecture, call.inputs, sizes, DRAWN_ROWS, seed)
+        probed: set[int] = set()
+        found: list[AtSize] = []
+        for place, (told, feed) in enumerate(fed):
+            fit = calibrate(context, call, partial(given.batching.take, feed), rows[-1], fixed=fixed)
+            at = AtSize(told.size if sizes else None, told.attempt)
+            if fit is not None:
+                probed.update(fit.probes)
+                at = replace(
+                    at,
+                    lean={count: fit.predict(count) for count in rows},
+                    lean_largest=None if fixed is not None else fit.largest(context.budget.memory_bytes),
+                    input_row_bytes=fit.input_row_bytes,
+                    output_row_bytes=fit.output_row_bytes,
+                    steady_rows=fit.largest_probe,
+                )
+            found.append(at)
+            context.report("measure", (place + 1) / len(fed))
+        sweep = PlainSweep(rows, tuple(found), bool(context.params.get("check")), fixed)
+        size_from = (fed[0][0].source if fed else None) or ""
+        kept = _Kept(sweep, given.source, given.sizes.dimensions, size_from, tuple(sorted(probed)))
+        context.save_partial(kept.value(settings.call, context.budget.memory_bytes))
+        return InNewProcess(kept)
+
+
+def _gone_on(context: TaskContext, settings: RunSettings, kept: _Kept) -> Swept | InNewProcess:
+    """Runs the next batch in this process, or ends the sweep."""
+    limit, before = context.budget.memory_bytes, context.before
+    assert before is not None
+    if before.status is not Status.OK and kept.under_way is not None:
+        run = ended(kept.under_way, before)
+        kept = replace(kept, sweep=kept.sweep.after(kept.under_way, run), under_way=None)
+    value = kept.value(settings.call, limit)
+    wanted = kept.sweep.wanted(limit)
+    if wanted is None:
+        if not context.params.get("estimate", True) or kept.estimating:
+            return value
+        return _estimated(context, settings, kept, value)
+    at = kept.sweep.sizes[wanted.size_place]
+    running = RunningBatch(wanted.rows, at.size, above=wanted.purpose == "above")
+    context.save_partial(plain(value) | {"running": running})
+    done = sum(len(at.runs) for at in kept.sweep.sizes)
+    phase = "check" if wanted.purpose in ("largest", "above") else "sweep"
+    expected = len(kept.sweep.batch_sizes) * len(kept.sweep.sizes) + 2
+    context.entrust(replace(kept, under_way=wanted))
+    with configured(context, settings) as opened:
+        context.report(phase, min(_SHARE, done / expected), named(wanted.rows, at.size))
+        run = measured(context, opened, at, wanted, int(context.params.get("seed", 0)))
+        kept = replace(kept, sweep=kept.sweep.after(wanted, run))
+        context.save_partial(kept.value(settings.call, limit))
+        return InNewProcess(kept)
+
+
+def _estimated(context: TaskContext, settings: RunSettings, kept: _Kept, value: Swept) -> Swept:
+    """With what would have been said without running, which leaves memory behind and may need much."""
+    context.save_partial(value)
+    context.entrust(replace(kept, estimating=True))
+    with configured(context, settings) as opened:
+        inputs = opened.runner.inputs
+        told = [
+            next(
+                made
+                for made in sizes_to_try(inputs, Sizes.every(at.size), shapes_in_data(context, inputs))
+                if made.attempt == at.attempt or not made.are_assumed
+            )
+            for at in kept.sweep.sizes
+        ]
+        return _with_estimates(value, opened, context, kept.sweep.batch_sizes, told)
 
 
 TASK = Sweep()

@@ -1,0 +1,245 @@
+"""Peak memory in a process like the user's own: started for one call, TensorFlow's own allocator, nothing run before it.
+
+TensorFlow's pool keeps what it has and grows by doubling, so what a call needs depends on the calls before it: no process
+can measure two. Each batch is therefore a process of its own; what the next one shall be is planned from those that ran.
+Where a limit lies between two batches, only one that ran says "this fits".
+
+A process with our two settings (`run_settings.VARIABLES`) comes first. It measures many small batches cheaply, so it says
+which are large enough to tell a slope, how long they take, and what the settings would save.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from stethoscope.architecture.open_sizes import Sizes, sizes_to_try
+from stethoscope.data.batching import Batching, bind
+from stethoscope.data.dummy import dummy_feed
+from stethoscope.data.rows import data_of
+from stethoscope.framework_errors import BatchInterval
+from stethoscope.memory.call_styles import caller
+from stethoscope.memory.configure import Configured
+from stethoscope.memory.fit import PeakFit
+from stethoscope.task import Before, TaskContext
+from stethoscope.types import Feed, Runner, Status
+
+Purpose = Literal["probe", "point", "largest", "above"]
+SPREAD = 0.02
+"""What equal runs differ by: a batch that came nearer to the limit than this is not said to fit."""
+MOST_TRIES, LONGEST_S, ALL_S = 5, 75.0, 120.0
+"""Batches tried as the largest; how long one of them, and all of them, may take."""
+REACH = 4
+"""By how much a batch may exceed the largest that ran: a line that long is a guess."""
+NEAR = 1.25
+"""Within this factor of the largest that ran, the upper end of the interval is near enough."""
+TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 10.0
+"""A batch is timed this often after its first call, as long as it all takes no longer; not at all if that was slower."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The run that comes next."""
+
+    size_place: int
+    rows: int
+    purpose: Purpose
+
+
+@dataclass(frozen=True)
+class PlainRun:
+    """One batch in a process of its own."""
+
+    rows: int
+    purpose: Purpose
+    call_peak_bytes: int = 0
+    """The most that the process had added, to what it started with, while the model was called."""
+    loading_peak_bytes: int = 0
+    """The same while it was loaded."""
+    time_s: float = 0.0
+    """Of one call, traced before where that was tried."""
+    status: Status = Status.OK
+    reason: str = ""
+
+    @property
+    def peak_bytes(self) -> int:
+        """The most that the process added."""
+        return max(self.call_peak_bytes, self.loading_peak_bytes)
+
+
+@dataclass(frozen=True)
+class AtSize:
+    """All runs at one size of the open dimensions."""
+
+    size: int | None
+    """Asked for, the same for each of them; None for what the data has, or what the model took first."""
+    attempt: int = 0
+    """Which assumption the model took."""
+    lean: Mapping[int, int] = field(default_factory=dict)
+    """With our settings: the peaks expected of the batches asked about, in bytes."""
+    lean_largest: BatchInterval | None = None
+    input_row_bytes: float = 0.0
+    output_row_bytes: float = 0.0
+    steady_rows: int = 0
+    """The batch from which on every row needs the same; 0 where not even one row fits."""
+    runs: tuple[PlainRun, ...] = ()
+
+    def run_of(self, rows: int) -> PlainRun | None:
+        """The run of so many rows; None where there is none."""
+        return next((run for run in self.runs if run.rows == rows), None)
+
+    @property
+    def fit(self) -> PeakFit | None:
+        """The line through what ran."""
+        ran = [run for run in self.runs if run.status is Status.OK]
+        if not ran:
+            return None
+        return PeakFit(
+            {run.rows: run.call_peak_bytes for run in ran},
+            input_row_bytes=self.input_row_bytes,
+            output_row_bytes=self.output_row_bytes,
+            loading_peak_bytes=max(run.loading_peak_bytes for run in ran),
+        )
+
+    def expected(self, rows: int) -> int | None:
+        """The peak expected of a batch from the smaller ones that ran, and from the probes; None before those."""
+        known = replace(self, runs=tuple(run for run in self.runs if run.rows != rows and _before(run, rows))).fit
+        return None if known is None else max(known.predict(rows), known.loading_peak_bytes)
+
+    @property
+    def ran_rows(self) -> int:
+        """The largest batch that ran; 0 where none did."""
+        return max((run.rows for run in self.runs if run.status is Status.OK), default=0)
+
+    @property
+    def ended_rows(self) -> int | None:
+        """The smallest batch that did not fit; None where all did."""
+        return min((run.rows for run in self.runs if run.status is not Status.OK), default=None)
+
+
+@dataclass(frozen=True)
+class PlainSweep:
+    """What is known of one call style over batch sizes, between two processes."""
+
+    batch_sizes: tuple[int, ...]
+    sizes: tuple[AtSize, ...]
+    check: bool
+    fixed: int | None = None
+    """Rows that the file insists on."""
+
+    def wanted(self, limit_bytes: int) -> Wanted | None:
+        """The next run; None when all is known that can be."""
+        for asks in (self._point, self._largest, self._above):
+            for place, at in enumerate(self.sizes):
+                found = asks(at, limit_bytes) if at.steady_rows else None
+                if found is not None:
+                    return Wanted(place, *found)
+        return None
+
+    def after(self, wanted: Wanted, run: PlainRun) -> PlainSweep:
+        """With one more run."""
+        sizes = list(self.sizes)
+        at = sizes[wanted.size_place]
+        sizes[wanted.size_place] = replace(at, runs=(*at.runs, run))
+        return replace(self, sizes=tuple(sizes))
+
+    def refusal(self, at: AtSize, rows: int, limit_bytes: int) -> str:
+        """Why a batch is not to be started; "" where it is."""
+        if not at.steady_rows:
+            return "Not started: not even one row fits."
+        if at.ended_rows is not None and at.ended_rows <= rows:
+            return f"Not started: a batch of {at.ended_rows:,} ran out of memory."
+        fit = at.fit
+        if fit is not None and fit.fits(rows, limit_bytes) is False:
+            return "Not started."
+        return ""
+
+    def largest(self, at: AtSize, limit_bytes: int) -> BatchInterval | None:
+        """Where the largest batch lies: its lower end has run; None where memory hardly grows, or the file fixes it."""
+        expected = at.fit and at.fit.largest(limit_bytes)
+        if self.fixed is not None or (expected is None and at.ended_rows is None):
+            return None
+        safe = max(
+            (r.rows for r in at.runs if r.status is Status.OK and r.peak_bytes * (1 + SPREAD) <= limit_bytes), default=0
+        )
+        high = max(safe, at.ran_rows, expected.high if expected else 0)
+        return BatchInterval(safe, high if at.ended_rows is None else min(high, at.ended_rows - 1))
+
+    def _point(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
+        for rows in (*self._probes(at), *self.batch_sizes):
+            if at.run_of(rows) is None and not self.refusal(at, rows, limit_bytes):
+                return rows, "point" if rows in self.batch_sizes else "probe"
+        return None
+
+    def _probes(self, at: AtSize) -> Iterator[int]:
+        if self.fixed is None:
+            yield max(1, at.steady_rows // 2)
+            yield at.steady_rows
+
+    def _largest(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
+        tries = [run for run in at.runs if run.purpose == "largest"]
+        interval, fit = self.largest(at, limit_bytes), at.fit
+        if interval is None or fit is None or len(tries) >= MOST_TRIES or interval.high <= NEAR * interval.low:
+            return None
+        expected = fit.largest(limit_bytes)
+        rows = min(expected.low if expected else interval.high, REACH * max(1, at.ran_rows))
+        if at.ended_rows is not None or rows <= interval.low:  # the line hoped for too much, or for no more than ran
+            rows = (interval.low + interval.high + 1) // 2
+        left_s = min(LONGEST_S, ALL_S - sum(run.time_s for run in tries))
+        rows = min(rows, int(left_s / max(1e-9, self._row_s(at))))
+        return (rows, "largest") if rows > interval.low and at.run_of(rows) is None else None
+
+    def _above(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
+        interval = self.largest(at, limit_bytes) if self.check else None
+        if interval is None or at.run_of(interval.high + 1) or any(run.purpose == "above" for run in at.runs):
+            return None
+        return (interval.high + 1, "above") if (interval.high + 1) * self._row_s(at) < LONGEST_S else None
+
+    def _row_s(self, at: AtSize) -> float:
+        run = at.run_of(at.ran_rows)
+        return run.time_s / run.rows if run else 0.0
+
+
+def _before(run: PlainRun, rows: int) -> bool:
+    return run.purpose == "probe" or run.rows < rows
+
+
+def ended(wanted: Wanted, before: Before) -> PlainRun:
+    """A run whose process did not live to say what it measured."""
+    return PlainRun(
+        wanted.rows, wanted.purpose, call_peak_bytes=before.peak_bytes, status=before.status, reason=before.reason
+    )
+
+
+def feed_of(context: TaskContext, opened: Configured, at: AtSize, rows: int, seed: int) -> Feed:
+    """So many rows, of the data or as a first run of it chose them; nothing is run to find out."""
+    inputs, batching = opened.runner.inputs, Batching.of(opened.runner.inputs)
+    if "data" in context.files:
+        return batching.take(bind(data_of(context), inputs), rows)
+    told = [made for made in sizes_to_try(inputs, Sizes.every(at.size)) if made.attempt == at.attempt]
+    free = batching.free(inputs)
+    return batching.take(dummy_feed(opened.architecture, free, rows, seed, told[0]), rows)
+
+
+def measured(context: TaskContext, opened: Configured, at: AtSize, wanted: Wanted, seed: int) -> PlainRun:
+    """Runs one batch in this process, which has run nothing yet.
+
+    Raises:
+        Exception: as the framework raises it, when memory runs out.
+    """
+    loading = context.memory.peak_bytes()
+    runner: Runner = opened.runner
+    call = caller(runner, opened.settings)
+    feed = feed_of(context, opened, at, wanted.rows, seed)
+    context.memory.reset()
+    start = time.perf_counter()
+    call(feed)
+    times = [time.perf_counter() - start]
+    peak = context.memory.peak_bytes()
+    while times[0] < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times[1:]) < TIMED_S)):
+        start = time.perf_counter()
+        call(feed)
+        times.append(time.perf_counter() - start)
+    return PlainRun(wanted.rows, wanted.purpose, peak, loading, min(times))
