@@ -105,7 +105,7 @@ def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> 
 
     def job() -> Job:
         params: dict[str, Any] = {
-            "settings": RunSettings(batch_size=max(asked.batch_sizes), call=asked.call).to_json(),
+            "settings": RunSettings(batch_size=max(asked.batch_sizes), call=asked.call, allocator="pool").to_json(),
             "batch_sizes": asked.batch_sizes,
             "sizes": asked.open_sizes,
             "check": asked.check,
@@ -117,8 +117,8 @@ def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> 
     state = panel.state(
         "sweep",
         view,
-        "Small batches are measured, the peak of each larger one is predicted, then it is run and measured. What cannot fit "
-        "the limit is not started.",
+        "Each batch runs in a process of its own, as in yours: its peak is predicted from those before it, then measured. "
+        "What cannot fit the limit is not started, and the largest batch that is said to fit has run.",
     )
     if state is not None:
         sweep_parts.answer(state, entry.name)

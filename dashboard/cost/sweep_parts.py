@@ -13,6 +13,7 @@ from stethoscope.codec import partial_of
 from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.memory.points import Point
+from stethoscope.memory.run_settings import VARIABLES
 from stethoscope.studies.checked_sweep import as_checked
 from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Status
@@ -48,9 +49,13 @@ def answer(state: JobState, name: str) -> None:
         rows = ", ".join(words.count(size) for size in swept.calibrated_at)
         call = escape.code(TITLES.get(swept.call, swept.call))
         st.markdown(
-            f"Called as {call}. Batches of {rows or 'one size'} were run first to calibrate; the prediction for each larger batch "
-            "was made before it ran. A batch that is certain not to fit the limit is not started. Random input, eight rows repeated."
+            f"Called as {call}, once for each batch, in a process started for it with TensorFlow's own allocator: memory that "
+            f"the process adds, loading included. Batches of {rows or 'one size'} ran first, in one process with lean settings, "
+            "which tells from which batch on each row needs the same. The prediction for a batch is made from smaller ones. "
+            "A batch that is certain not to fit the limit is not started. Random input."
         )
+        st.markdown("Lean settings, for the environment in which Python starts:")
+        st.code("\n".join(f"export {name}={value}" for name, value in VARIABLES.items()), language="bash")
         st.markdown("The same from the command line:")
         st.code(_command(name, state.params, limit), language="bash", wrap_lines=True)
 
@@ -106,8 +111,12 @@ def _largest(swept: Swept, *, ran: bool) -> list[tuple[str, str, str]]:
         if high >= _NO_BOUND:
             between = f"{words.count(low)} or more"
         at = f", size {words.count(largest.size or 0)}" if len(several) > 1 else ""
-        note = f"within {words.size(largest.budget_bytes)}" + (", checked" if checked else "")
+        note = f"within {words.size(largest.budget_bytes)}" + (f"; {words.count(low)} ran" if checked and low else "")
         facts.append((f"Largest batch{at}", between, note))
+    lean = swept.lean_largest_batch
+    if lean is not None and lean.high < _NO_BOUND:
+        between = f"{words.count(lean.low)} to {words.count(lean.high)}"
+        facts.append(("With lean settings", between, "reckoned, not run"))
     return facts
 
 
@@ -118,6 +127,7 @@ def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, li
         "Predicted": [],
         "Measured": [],
         "Error": [],
+        "Lean settings": [],
         "Time a sample": [],
         "Ended": [],
     }
@@ -129,6 +139,7 @@ def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, li
         columns["Predicted"].append(_size(None if point.calibration else point.predicted_peak_bytes))
         columns["Measured"].append(_size(point.measured_peak_bytes))
         columns["Error"].append(_error(point))
+        columns["Lean settings"].append(_size(point.lean_peak_bytes))
         columns["Time a sample"].append(words.duration(time_s) if time_s else "—")
         columns["Ended"].append(
             "done" if point.status is Status.OK else escape.clip(point.reason or point.status.value, 120)

@@ -21,10 +21,11 @@ from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import known, summary, worst
 from stethoscope.codec import partial_of, plain
 from stethoscope.compare.latency_row import Row
+from stethoscope.framework_errors import BatchInterval
 from stethoscope.memory.estimate import Estimate
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.points import Point
-from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.run_settings import VARIABLES, RunSettings
 from stethoscope.sizes import human_bytes
 from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.tasks.estimate import EstimatedPeaks
@@ -97,10 +98,13 @@ def sweep(results: Mapping[str, JobResult], advice: Lowered | None = None) -> No
     sweeps = {call: partial_of(result, Swept) for call, result in results.items()}
     points = [point for swept in sweeps.values() if swept for point in swept.points]
     if points:
-        table = Table("call", "batch", "size", "predicted", "measured", "off by", "ms a sample", "")
+        table = Table("call", "batch", "size", "predicted", "measured", "off by", "lean", "ms a sample", "")
         for point in points:
             table.add_row(*_row(point))
         console.print(table)
+    if any(point.lean_peak_bytes for point in points):
+        settings = " ".join(f"{variable}={value}" for variable, value in VARIABLES.items())
+        console.print(f"Each batch in a process of its own. Lean: with {settings} in its environment.", soft_wrap=True)
     for call, result in results.items():
         name, swept = escape(call), sweeps[call]
         if result.status is not Status.OK:
@@ -113,11 +117,18 @@ def sweep(results: Mapping[str, JobResult], advice: Lowered | None = None) -> No
         for largest in swept.largest_batches:
             at = "" if largest.size is None else f" at size {largest.size:,}"
             budget = human_bytes(largest.budget_bytes)
-            console.print(f"{name}: largest batch within {budget}{at}: {largest.low:,} to {largest.high:,}")
+            console.print(f"{name}: largest batch within {budget}{at}: {_between(largest)}")
+        if swept.lean_largest_batch:
+            lean = _between(swept.lean_largest_batch)
+            console.print(f"{name}: largest batch with lean settings: {lean}, reckoned and not run", soft_wrap=True)
         for point in swept.checks:
             console.print(f"{name}: checked batch {point.batch_size:,}: {point.status.value.replace('_', ' ')}")
     if advice:
         lowering(advice)
+
+
+def _between(interval: BatchInterval) -> str:
+    return f"{interval.low:,}" if interval.low == interval.high else f"{interval.low:,} to {interval.high:,}"
 
 
 def _row(point: Point) -> tuple[str, ...]:
@@ -129,6 +140,7 @@ def _row(point: Point) -> tuple[str, ...]:
         _size(point.predicted_peak_bytes),
         _size(point.measured_peak_bytes),
         "" if off is None or point.calibration else f"{off:+.1%}",
+        _size(point.lean_peak_bytes),
         "" if time_s is None else f"{1000 * time_s:.3g}",
         "" if point.status is Status.OK else escape(point.reason),
     )

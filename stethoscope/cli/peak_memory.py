@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,6 @@ import typer
 
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
-    AllocatorOption,
     CallOption,
     DataOption,
     DeviceOption,
@@ -52,7 +52,13 @@ def sweep(
     precision: PrecisionOption = "as saved",
     xla: XlaOption = False,
     device: DeviceOption = "auto",
-    allocator: AllocatorOption = "system",
+    allocator: Annotated[
+        str,
+        typer.Option(
+            help="On the CPU: pool (TensorFlow's own, each batch in a fresh process, as in yours) or system (gives freed "
+            "memory back; all batches in one process)."
+        ),
+    ] = "pool",
     check: Annotated[
         bool, typer.Option("--check", help="Run just below and just above the largest batch that is said to fit.")
     ] = False,
@@ -127,7 +133,7 @@ def sweep(
         if advise and worst(results).status in (Status.OK, Status.OUT_OF_MEMORY):
             advice = advised(
                 model,
-                chosen[0],
+                replace(chosen[0], allocator="system"),
                 data=data,
                 data_params=cli_run.data_params(prepare, target),
                 kinds=kinds,

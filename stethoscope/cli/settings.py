@@ -76,7 +76,8 @@ def refusal(model: Path, settings: RunSettings) -> dict[str, Any] | None:
     Returns:
         {"reason", "refusals": [{"setting", "kind", "message", "nearest"}], "nearest"}, settings as in `RunSettings.to_json`.
     """
-    if settings == RunSettings(batch_size=settings.batch_size, memory_limit_bytes=settings.memory_limit_bytes):
+    asked = ("batch_size", "memory_limit_bytes", "allocator")
+    if settings == RunSettings(**{name: getattr(settings, name) for name in asked}):
         return None  # nothing was asked that could be refused: no need to look at the machine
     from stethoscope.devices import this_machine
     from stethoscope.memory.refusals import hindrances, nearest_valid

@@ -4,7 +4,7 @@ TensorFlow's pool keeps what it has and grows by doubling, so what a call needs 
 can measure two. Each batch is therefore a process of its own; what the next one shall be is planned from those that ran.
 Where a limit lies between two batches, only one that ran says "this fits".
 
-A process with our two settings (`run_settings.VARIABLES`) comes first. It measures many small batches cheaply, so it says
+A process with lean settings (`run_settings.VARIABLES`) comes first. It measures many small batches cheaply, so it says
 which are large enough to tell a slope, how long they take, and what the settings would save.
 """
 
@@ -78,7 +78,7 @@ class AtSize:
     attempt: int = 0
     """Which assumption the model took."""
     lean: Mapping[int, int] = field(default_factory=dict)
-    """With our settings: the peaks expected of the batches asked about, in bytes."""
+    """With lean settings: the peaks expected of the batches asked about, in bytes."""
     lean_largest: BatchInterval | None = None
     input_row_bytes: float = 0.0
     output_row_bytes: float = 0.0

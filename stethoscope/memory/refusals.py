@@ -159,16 +159,7 @@ def _on_the_cpu(settings: RunSettings) -> Iterator[Refusal]:
 def of_other_runtimes(settings: RunSettings) -> Iterator[Refusal]:
     """What ONNX Runtime and LiteRT, which run ONNX and TFLite files, have no part in."""
     plain = RunSettings()
-    names = (
-        "call",
-        "precision",
-        "xla",
-        "allocator",
-        "inter_threads",
-        "memory_growth",
-        "gpu_memory_limit_bytes",
-        "logical_devices",
-    )
+    names = ("call", "precision", "xla", "inter_threads", "memory_growth", "gpu_memory_limit_bytes", "logical_devices")
     for name in names:
         if getattr(settings, name) != getattr(plain, name):
             yield Refusal(

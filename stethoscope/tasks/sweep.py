@@ -72,7 +72,7 @@ class Swept:
     estimate: Estimates | None = None
     """What would have been said without running, unless that was left out."""
     lean_largest_batch: LargestBatch | None = None
-    """With the two settings that make memory follow the tensors (`run_settings.VARIABLES`); reckoned, not run."""
+    """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); reckoned, not run."""
 
 
 @dataclass(frozen=True)
@@ -404,7 +404,7 @@ class _Kept:
 def _begun(
     context: TaskContext, settings: RunSettings, batch_sizes: Sequence[int], sizes: Sequence[int]
 ) -> InNewProcess:
-    """What a process with our settings tells: which batches show a slope, and what the settings would save."""
+    """What a process with lean settings tells: which batches show a slope, and what the settings would save."""
     with configured(context, settings) as opened:
         seed = int(context.params.get("seed", 0))
         given, call = opened.ready(context, DRAWN_ROWS, seed)
