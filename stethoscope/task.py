@@ -117,9 +117,9 @@ class TaskContext:
     """None in the first process of a job."""
 
     def entrust(self, state: object) -> None:
-        """Says from what state another process shall go on, should this one not live to return an answer.
+        """Says from what state another process shall go on, should this one run out of memory.
 
-        Without it a process that dies ends the job. A job that is cancelled or whose time is over ends in any case.
+        Without it that ends the job. What is cancelled, out of time or crashed ends in any case.
         """
         _write(self.folder, HANDED_OVER, {"state": plain(state)})
 

@@ -127,21 +127,20 @@ def _told(ending: Ending) -> Told:
 def going_on(ending: Ending) -> Before | None:
     """What another process of this job is to know; None where the job is over.
 
-    A task that handed its state over goes on where it asked to, and where memory or a crash ended its process. What its
-    user or its time ended is over, and so it is where the machine ran out: another process would take what is not there.
+    A task that handed its state over goes on where it asked to, and where its process ran out of memory. What its user, its
+    time or a crash ended is over, and so it is where the machine runs out: another process would take what is not there.
     """
     if ending.handed_over is None:
         return None
     answer = ending.answer or {}
-    if ending.killed is None and ending.exit_code == 0 and answer.get("goes_on") is True:
+    clean = ending.killed is None and ending.exit_code == 0 and ending.signal_number == 0
+    if clean and answer.get("goes_on") is True:
         measured = answer.get("peak_rss_bytes")
         peak = max(ending.peak_bytes, measured if isinstance(measured, int) else 0)
         return Before(ending.handed_over, peak_bytes=peak)
     told = _told(ending)
     ran_out = told.status is Status.OUT_OF_MEMORY and not (ending.killed and ending.killed.mechanism == "host")
-    if not ran_out and told.status is not Status.CRASHED:
-        return None
-    return Before(ending.handed_over, told.status, told.reason, told.peak_bytes)
+    return Before(ending.handed_over, told.status, told.reason, told.peak_bytes) if ran_out else None
 
 
 def _reported(ending: Ending, told: Told, mechanism: Mechanism, *, certain: bool = True, advise: bool = False) -> Told:

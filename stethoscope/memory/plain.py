@@ -104,8 +104,9 @@ class AtSize:
         )
 
     def expected(self, rows: int) -> int | None:
-        """The peak expected of a batch from the smaller ones that ran, and from the probes; None before those."""
-        known = replace(self, runs=tuple(run for run in self.runs if run.rows != rows and _before(run, rows))).fit
+        """The peak expected of a batch from those that ran before it; None where none did."""
+        place = next((place for place, run in enumerate(self.runs) if run.rows == rows), len(self.runs))
+        known = replace(self, runs=self.runs[:place]).fit
         return None if known is None else max(known.predict(rows), known.loading_peak_bytes)
 
     @property
@@ -168,7 +169,7 @@ class PlainSweep:
         return BatchInterval(safe, high if at.ended_rows is None else min(high, at.ended_rows - 1))
 
     def _point(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
-        for rows in (*self._probes(at), *self.batch_sizes):
+        for rows in sorted({*self._probes(at), *self.batch_sizes}):
             if at.run_of(rows) is None and not self.refusal(at, rows, limit_bytes):
                 return rows, "point" if rows in self.batch_sizes else "probe"
         return None
@@ -200,10 +201,6 @@ class PlainSweep:
     def _row_s(self, at: AtSize) -> float:
         run = at.run_of(at.ran_rows)
         return run.time_s / run.rows if run else 0.0
-
-
-def _before(run: PlainRun, rows: int) -> bool:
-    return run.purpose == "probe" or run.rows < rows
 
 
 def ended(wanted: Wanted, before: Before) -> PlainRun:

@@ -387,7 +387,18 @@ class _Kept:
 
     def _point(self, at: AtSize, rows: int, call: str, limit_bytes: int) -> Point:
         run, expected = at.run_of(rows), at.expected(rows)
-        point = Point(rows, call, expected, size=at.size, size_from=self.size_from, lean_peak_bytes=at.lean.get(rows))
+        calibration = run is not None and run.status is Status.OK and rows <= at.steady_rows
+        if run is not None and calibration:
+            expected = run.peak_bytes
+        point = Point(
+            rows,
+            call,
+            expected,
+            size=at.size,
+            size_from=self.size_from,
+            calibration=calibration,
+            lean_peak_bytes=at.lean.get(rows),
+        )
         if run is None:
             reason = self.sweep.refusal(at, rows, limit_bytes)
             if expected is not None and expected > limit_bytes and at.ended_rows is None:
@@ -451,10 +462,9 @@ def _gone_on(context: TaskContext, settings: RunSettings, kept: _Kept) -> Swept 
             return value
         return _estimated(context, settings, kept, value)
     at = kept.sweep.sizes[wanted.size_place]
-    running = RunningBatch(wanted.rows, at.size, above=wanted.purpose == "above")
-    context.save_partial(plain(value) | {"running": running})
-    done = sum(len(at.runs) for at in kept.sweep.sizes)
     phase = "check" if wanted.purpose in ("largest", "above") else "sweep"
+    context.save_partial(_while_running(value, wanted, at, phase))
+    done = sum(len(at.runs) for at in kept.sweep.sizes)
     expected = len(kept.sweep.batch_sizes) * len(kept.sweep.sizes) + 2
     context.entrust(replace(kept, under_way=wanted))
     with configured(context, settings) as opened:
@@ -463,6 +473,16 @@ def _gone_on(context: TaskContext, settings: RunSettings, kept: _Kept) -> Swept 
         kept = replace(kept, sweep=kept.sweep.after(wanted, run))
         context.save_partial(kept.value(settings.call, limit))
         return InNewProcess(kept)
+
+
+def _while_running(value: Swept, wanted: Wanted, at: AtSize, phase: str) -> dict[str, Any]:
+    """What is known if this process ends at its batch, and its job with it."""
+    otherwise = Otherwise(value.largest_batch, value.largest_batches)
+    running = RunningBatch(wanted.rows, at.size, above=wanted.purpose == "above", otherwise=otherwise)
+    if phase == "check":
+        under_way = Point(wanted.rows, value.call, at.expected(wanted.rows), size=at.size, status=Status.CRASHED)
+        value = replace(value, checks=(*value.checks, under_way))
+    return {**plain(value), "running": running}
 
 
 def _estimated(context: TaskContext, settings: RunSettings, kept: _Kept, value: Swept) -> Swept:

@@ -6,7 +6,7 @@ import signal
 
 from stethoscope.codec import plain
 from stethoscope.framework_errors import HostAccount
-from stethoscope.jobs.endings import Ending, Verdict, tell
+from stethoscope.jobs.endings import Ending, Verdict, going_on, tell
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Budget, Job, Progress, Status
 from tests.answers import recorded
@@ -167,3 +167,41 @@ def test_what_a_hostile_worker_left_does_not_stop_the_report(said):
         told = tell(ending(killed=Verdict(Status.OUT_OF_MEMORY, "Stopped."), progress=Progress(phase), **said))
         assert told.status is Status.OUT_OF_MEMORY
         assert told.value["oom"]["limit_bytes"] == LIMIT
+
+
+STATE = {"runs": [1, 2]}
+
+
+@each(
+    ("changes", "status"),
+    [
+        ({"answer": {"goes_on": True, "peak_rss_bytes": 7}}, Status.OK),
+        ({"signal_number": signal.SIGKILL, "peak_bytes": LIMIT}, Status.OUT_OF_MEMORY),
+        ({"killed": Verdict(Status.OUT_OF_MEMORY, "Stopped.")}, Status.OUT_OF_MEMORY),
+        ({"answer": {"status": "out_of_memory", "value": {}, "reason": "no room"}}, Status.OUT_OF_MEMORY),
+    ],
+)
+def test_a_job_whose_task_handed_over_goes_on(changes, status):
+    before = going_on(ending(handed_over=STATE, **changes))
+    assert (before.status, before.state) == (status, STATE)
+    assert going_on(ending(**changes)) is None
+
+
+@each(
+    "changes",
+    [
+        {"killed": Verdict(Status.CANCELLED, "Cancelled.")},
+        {"killed": Verdict(Status.TIMED_OUT, "Stopped.")},
+        {"killed": Verdict(Status.OUT_OF_MEMORY, "The machine ran out.", "host")},
+        {"signal_number": signal.SIGSEGV},
+        {"exit_code": 1},
+        {"answer": {"status": "failed", "value": {}, "reason": "no"}},
+        {"answer": {"goes_on": True}, "signal_number": signal.SIGSEGV},
+    ],
+)
+def test_what_else_ends_a_process_ends_its_job(changes):
+    assert going_on(ending(handed_over=STATE, **changes)) is None
+
+
+def test_the_peak_of_a_job_is_that_of_all_its_processes():
+    assert tell(ending(killed=Verdict(Status.CANCELLED, "no"), peak_bytes=3, peak_before_bytes=9)).peak_bytes == 9
