@@ -52,6 +52,7 @@ class PeakFit:
         tracing_bytes: what tracing or compiling adds where every new batch size needs it; part of the probes.
         held_bytes: what the process of the probes held besides the input.
         spread_bytes: by how much the call that needed most lay above the mean of equal calls.
+        roughness: by what share peaks lie beside any line, 0 for those that follow the tensors.
     """
 
     def __init__(
@@ -64,7 +65,9 @@ class PeakFit:
         tracing_bytes: int = 0,
         held_bytes: int = 0,
         spread_bytes: int = 0,
+        roughness: float = 0.0,
     ) -> None:
+        self.roughness = roughness
         self.probes = dict(sorted(probes.items()))
         self.input_row_bytes, self.output_row_bytes = input_row_bytes, output_row_bytes
         self.loading_peak_bytes, self.tracing_bytes, self.held_bytes = loading_peak_bytes, tracing_bytes, held_bytes
@@ -115,6 +118,7 @@ class PeakFit:
             tracing_bytes=self.tracing_bytes,
             held_bytes=self.held_bytes if held_bytes is None else held_bytes,
             spread_bytes=self.spread_bytes,
+            roughness=self.roughness,
         )
 
     def holding(self, held_bytes: int) -> PeakFit:
@@ -161,7 +165,12 @@ class PeakFit:
         """By how much the answer for a batch size may be wrong."""
         beyond = max(0, batch_size - self.largest_probe)
         wandering = self._slope_spread + _BEYOND_SHARE * self.bytes_per_row
-        share = _MARGIN + self.error_fraction + (_OTHER_ALGORITHM if self.tracing_bytes and beyond else 0.0)
+        share = (
+            _MARGIN
+            + self.roughness
+            + self.error_fraction
+            + (_OTHER_ALGORITHM if self.tracing_bytes and beyond else 0.0)
+        )
         noise = max(_NOISE_BYTES, self.spread_bytes)
         return int(noise + share * self.predict(batch_size) + wandering * beyond)
 

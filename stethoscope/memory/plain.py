@@ -29,7 +29,10 @@ from stethoscope.types import Feed, Runner, Status
 Purpose = Literal["probe", "point", "largest", "above"]
 SPREAD = 0.02
 """What equal runs differ by: a batch that came nearer to the limit than this is not said to fit."""
-MOST_TRIES, LONGEST_S, ALL_S = 5, 75.0, 120.0
+ROUGHNESS = 0.2
+"""By what share a peak may lie beside the line through others: a pool grows in steps, and its pieces fit better or worse.
+Measured: 28 % too low and 18 % too high for a BERT of 110 M parameters, at most 13 % for four smaller networks."""
+MOST_TRIES, LONGEST_S, ALL_S = 5, 45.0, 75.0
 """Batches tried as the largest; how long one of them, and all of them, may take."""
 REACH = 4
 """By how much a batch may exceed the largest that ran: a line that long is a guess."""
@@ -101,6 +104,7 @@ class AtSize:
             input_row_bytes=self.input_row_bytes,
             output_row_bytes=self.output_row_bytes,
             loading_peak_bytes=max(run.loading_peak_bytes for run in ran),
+            roughness=ROUGHNESS,
         )
 
     def expected(self, rows: int) -> int | None:
@@ -165,8 +169,10 @@ class PlainSweep:
         safe = max(
             (r.rows for r in at.runs if r.status is Status.OK and r.peak_bytes * (1 + SPREAD) <= limit_bytes), default=0
         )
-        high = max(safe, at.ran_rows, expected.high if expected else 0)
-        return BatchInterval(safe, high if at.ended_rows is None else min(high, at.ended_rows - 1))
+        high = max(at.ran_rows, expected.high) if expected else None
+        if at.ended_rows is not None:
+            high = at.ended_rows - 1 if high is None else min(high, at.ended_rows - 1)
+        return BatchInterval(safe, max(safe, high or 0))
 
     def _point(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
         for rows in sorted({*self._probes(at), *self.batch_sizes}):
@@ -175,9 +181,12 @@ class PlainSweep:
         return None
 
     def _probes(self, at: AtSize) -> Iterator[int]:
-        if self.fixed is None:
-            yield max(1, at.steady_rows // 2)
-            yield at.steady_rows
+        """Batches that show a slope, where none of those asked about is about as large."""
+        steady = at.steady_rows
+        if self.fixed is None and not any(steady // 4 <= rows < steady for rows in self.batch_sizes):
+            yield max(1, steady // 2)
+        if self.fixed is None and not any(steady <= rows <= 2 * steady for rows in self.batch_sizes):
+            yield steady
 
     def _largest(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
         tries = [run for run in at.runs if run.purpose == "largest"]
