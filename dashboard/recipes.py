@@ -79,7 +79,8 @@ def _setting_options(chosen: Mapping[str, Any]) -> dict[str, Any]:
     plain = RunSettings().to_json()
     names = ("call", "precision", "device", "intra_threads", "inter_threads")
     found = {name.replace("_", "-"): chosen[name] for name in names if chosen.get(name, plain[name]) != plain[name]}
-    return found | ({"xla": True} if chosen.get("xla") else {})
+    lean = {"allocator": "system"} if chosen.get("allocator") == "system" else {}
+    return found | lean | ({"xla": True} if chosen.get("xla") else {})
 
 
 def command_line(verb: str, name: str, options: Mapping[str, Any]) -> str:

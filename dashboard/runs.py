@@ -10,6 +10,7 @@ from typing import Any
 from dashboard import analysis
 from dashboard.data.data_use import DataUse
 from stethoscope.jobs.store import Entry
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.settings import settings
 from stethoscope.types import Architecture, Job, ModelFile
 
@@ -24,7 +25,9 @@ def consistency(
 def predict(
     entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int, data: DataUse | None
 ) -> Job:
-    """The job behind the Prediction page. `params`: batch_size, samples, seed."""
+    """The job behind the Prediction page: memory as in a process of the user's own. `params`: batch_size, samples, seed."""
+    own = RunSettings(batch_size=int(params["batch_size"]), allocator="pool").to_json()
+    params = {"settings": own, **params}
     return analysis.model_job("predict", entry, architecture.format_id, params, memory_bytes=memory_bytes, data=data)
 
 

@@ -24,7 +24,7 @@ _LABELS: Mapping[str, tuple[render.Tone, str]] = {
     "note": ("plain", "Good to know"),
 }
 _DEVICE_TITLES = {"auto": "Automatic", "cpu": "CPU", "gpu": "GPU"}
-_ALLOCATOR_TITLES = {"system": "Gives freed memory back", "pool": "TensorFlow's pool (as it comes)"}
+_ALLOCATOR_TITLES = {"pool": "TensorFlow's pool (as it comes)", "system": "Gives freed memory back"}
 
 
 def draw(batch_size: int, architecture: Architecture) -> RunSettings | None:
@@ -32,7 +32,7 @@ def draw(batch_size: int, architecture: Architecture) -> RunSettings | None:
     kind = format_of(architecture)
     if kind.runtime != "tensorflow":
         st.caption("This file has a runtime of its own, on the CPU: batch and memory limit are what can be chosen.")
-        return RunSettings(batch_size=batch_size)
+        return RunSettings(batch_size=batch_size, allocator="pool")
     call, precision, xla = "function", "as saved", False
     first = st.grid(4, min_column_width=150, vertical_alignment="bottom")
     if kind.live:
@@ -48,7 +48,7 @@ def draw(batch_size: int, architecture: Architecture) -> RunSettings | None:
                 "XLA", key="xla", bind="query-params", help="Compiles the call with XLA, whatever it is called as"
             )
     with st.popover("Threads and memory"):
-        allocator = linked.select("Allocator on the CPU", _ALLOCATOR_TITLES, "system", "allocator")
+        allocator = linked.select("Allocator on the CPU", _ALLOCATOR_TITLES, "pool", "allocator")
         intra = st.number_input(
             "Threads within an operation", 0, 4096, 0, key="intra", bind="query-params", help="0: as TensorFlow has it"
         )
@@ -148,8 +148,8 @@ def in_words(chosen: RunSettings) -> str:
         parts.append("XLA")
     if chosen.device != "auto":
         parts.append(_DEVICE_TITLES[chosen.device])
-    if chosen.allocator == "pool":
-        parts.append("TensorFlow's memory pool")
+    if chosen.allocator == "system":
+        parts.append("freed memory given back")
     if chosen.intra_threads:
         parts.append(f"{words.plural(chosen.intra_threads, 'thread')} within an operation")
     if chosen.inter_threads:

@@ -42,8 +42,9 @@ def _limit(result: JobResult) -> int:
 def _memory(result: JobResult, known: Prediction | None) -> None:
     limit = _limit(result)
     if limit:
-        st.markdown(f"**Memory**, {words.share(result.peak_rss_bytes, limit)} of the limit used")
-        figure = figures.memory(result.peak_rss_bytes, known.predicted_peak_bytes if known else None, limit)
+        peak = _peak(result, known)
+        st.markdown(f"**Memory**, {words.share(peak, limit)} of the limit used")
+        figure = figures.memory(peak, known.predicted_peak_bytes if known else None, limit)
         st.plotly_chart(figure, config=figures.CONFIG, key="memory", alt="Peak memory against the limit")
 
 
@@ -59,7 +60,7 @@ def _outputs(state: JobState, result: JobResult, made: Prediction) -> None:
         st.caption(f"Fewer than asked for: the model only takes batches of {words.count(batch)}.")
     cards.facts(
         [
-            ("Peak memory", words.size(result.peak_rss_bytes), _against(result, made.predicted_peak_bytes)),
+            ("Peak memory", words.size(_peak(result, made)), _against(result, made)),
             ("Time per sample", words.duration(made.time_per_sample_s or 0.0), f"in batches of {words.count(batch)}"),
             (
                 "Whole run",
@@ -98,10 +99,18 @@ def _which(arrays: Mapping[str, Output]) -> str | None:
     return st.selectbox("Output", names, key="output", format_func=escape.clip)
 
 
-def _against(result: JobResult, predicted: int | None) -> str:
+def _peak(result: JobResult, known: Prediction | None) -> int:
+    """What the model's process added, in bytes; of a run that ended early, as far as it was seen."""
+    return (known.measured_peak_bytes if known else None) or result.peak_rss_bytes
+
+
+def _against(result: JobResult, made: Prediction) -> str:
+    lean, predicted = made.lean_predicted_peak_bytes, made.predicted_peak_bytes
+    if lean:
+        return f"about {words.size(lean)} with lean settings"
     if not predicted:
         return ""
-    change = 100 * (result.peak_rss_bytes - predicted) / predicted
+    change = 100 * (_peak(result, made) - predicted) / predicted
     sign = "+" if change > 0 else "−" if change < 0 else "±"
     return f"predicted {words.size(predicted)} ({sign}{abs(change):.0f} %)"
 

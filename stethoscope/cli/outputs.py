@@ -60,7 +60,7 @@ def predict(
     precision: PrecisionOption = "as saved",
     xla: XlaOption = False,
     device: DeviceOption = "auto",
-    allocator: AllocatorOption = "system",
+    allocator: AllocatorOption = "pool",
     intra_threads: Annotated[int | None, typer.Option(min=1, help="Threads within one operation.")] = None,
     inter_threads: Annotated[int | None, typer.Option(min=1, help="Operations at a time.")] = None,
     memory_growth: Annotated[bool, typer.Option("--memory-growth", help="GPU: take memory as needed.")] = False,

@@ -70,14 +70,6 @@ def _of_tensorflow(settings: RunSettings, machine: Machine) -> Iterator[Refusal]
     yield from _growth_and_devices(settings)
     if settings.device == "cpu" or (settings.device == "auto" and not machine.gpus):
         yield from _on_the_cpu(settings)
-    if settings.allocator == "pool" and not on_gpu(settings, machine):
-        yield Refusal(
-            "allocator",
-            "note",
-            "TensorFlow's own pool on the CPU grows by doubling and keeps what it has: the peak depends on what was run "
-            "before, so what is foretold from small batches can be wrong by a lot. What is measured is right.",
-            settings,
-        )
     if settings.xla and settings.call == "call":
         yield Refusal(
             "xla",

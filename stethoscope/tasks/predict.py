@@ -13,18 +13,19 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.open_sizes import OpenSize
-from stethoscope.codec import plain
+from stethoscope.codec import decode, plain
 from stethoscope.data.dummy import FedInput, ModelInput, dtype_of
 from stethoscope.errors import OutOfMemory
 from stethoscope.framework_errors import BatchInterval, ShortageReport, explain, named_by
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
-from stethoscope.memory.configure import configured
+from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.plain import AtSize, Wanted, input_of, measured, ready
 from stethoscope.memory.run_settings import RunSettings, give_back
-from stethoscope.task import TaskContext
+from stethoscope.task import InNewProcess, TaskContext
 from stethoscope.tasks.estimate import Estimates, estimates
-from stethoscope.types import Architecture, Feed
+from stethoscope.types import Feed, Status
 
 PREVIEW_ROWS, PREVIEW_VALUES = 5, 12
 Value = bool | int | float | str
@@ -83,6 +84,8 @@ class Prediction:
     """Every dimension that the model leaves open besides the batch, and who says its size."""
     estimate: Estimates | None = None
     """What would have been said without running, where asked for."""
+    lean_predicted_peak_bytes: int | None = None
+    """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); None where that is what was measured."""
 
 
 class Predict:
@@ -95,12 +98,20 @@ class Predict:
     kind = "predict"
     answer = Prediction
 
-    def run(self, context: TaskContext) -> Prediction:
+    def run(self, context: TaskContext) -> Prediction | InNewProcess:
         """Predicts the peak from small batches, then runs all rows.
 
         Raises:
             OutOfMemory: memory ran out; what would fit is in the details.
         """
+        settings = settings_of(context)
+        if settings.allocator != "pool":
+            return self._in_one_process(context)
+        if context.before is None:
+            return _begun(context, replace(settings, allocator="system"))
+        return _gone_on(context, settings, decode(_Kept, context.before.state))
+
+    def _in_one_process(self, context: TaskContext) -> Prediction:
         samples = int(context.params.get("samples", 0))
         seed = int(context.params.get("seed", 0))
         with configured(context) as opened:
@@ -118,36 +129,9 @@ class Predict:
                 held_input_bytes=held,
                 fixed=given.batching.fixed,
             )
-            known = Prediction(
-                settings=UsedSettings(
-                    **vars(opened.settings)
-                    | {
-                        "batch_size": batch_size,
-                        "samples": rows,
-                        "seed": seed,
-                        "memory_limit_bytes": context.budget.memory_bytes,
-                        "dynamic_size": given.dynamic_size,
-                    }
-                ),
-                configured=tuple(opened.done),
-                precision_difference=opened.precision_difference,
-                input=given.about(given.feed),
-                open_sizes=given.sizes.dimensions,
-                loaded_bytes=loaded_bytes,
-                predicted_peak_bytes=fit.predict_run(batch_size, rows, batches_itself=call.batches_itself)
-                if fit
-                else None,
-                predicted_margin_bytes=fit.margin_bytes(batch_size) if fit else None,
-                loading_peak_bytes=fit.loading_peak_bytes if fit else context.memory.peak_bytes(),
-                probes=fit.probes if fit else {},
-            )
-            run = _Run(context, opened.architecture, call, given, batch_size, fit, batches)
-            context.save_partial({**plain(known), "oom": run.shortage(ShortageReport())})
             context.memory.enforce()
-            answer = replace(run.predict(known), traces=call.traces)
-            if context.params.get("estimate", False):
-                answer = replace(answer, estimate=estimates(opened, [batch_size], [given.sizes], rows))
-            return answer
+            run = _Run(context, opened, call, given, batch_size, fit, batches, loaded_bytes)
+            return run.whole(opened.precision_difference)
 
 
 class _Batches:
@@ -187,18 +171,56 @@ class _Batches:
 @dataclass(frozen=True)
 class _Run:
     context: TaskContext
-    architecture: Architecture
+    opened: Configured
     call: Caller
     given: ModelInput
     batch_size: int
     fit: PeakFit | None
     progress: _Batches
+    loaded_bytes: int
+
+    def whole(self, precision_difference: Mapping[str, float | None], lean_bytes: int | None = None) -> Prediction:
+        """The answer; what is known of it before the run is kept first."""
+        context, opened, given, fit = self.context, self.opened, self.given, self.fit
+        rows = given.batching.rows(given.feed)
+        known = Prediction(
+            settings=UsedSettings(
+                **vars(opened.settings)
+                | {
+                    "batch_size": self.batch_size,
+                    "samples": rows,
+                    "seed": int(context.params.get("seed", 0)),
+                    "memory_limit_bytes": context.budget.memory_bytes,
+                    "dynamic_size": given.dynamic_size,
+                }
+            ),
+            configured=tuple(opened.done),
+            precision_difference=precision_difference,
+            input=given.about(given.feed),
+            open_sizes=given.sizes.dimensions,
+            loaded_bytes=self.loaded_bytes,
+            predicted_peak_bytes=self._expected(fit) if fit else None,
+            predicted_margin_bytes=fit.margin_bytes(self.batch_size) if fit else None,
+            loading_peak_bytes=max(context.memory.peak_bytes(), fit.loading_peak_bytes if fit else 0),
+            probes=fit.probes if fit else {},
+            lean_predicted_peak_bytes=lean_bytes,
+        )
+        context.save_partial({**plain(known), "oom": self.shortage(ShortageReport())})
+        answer = replace(self.predict(known), traces=self.call.traces)
+        if context.params.get("estimate", False):
+            answer = replace(answer, estimate=estimates(opened, [self.batch_size], [given.sizes], rows))
+        return answer
+
+    def _expected(self, fit: PeakFit) -> int:
+        rows = self.given.batching.rows(self.given.feed)
+        return fit.predict_run(self.batch_size, rows, batches_itself=self.call.batches_itself)
 
     def predict(self, known: Prediction) -> Prediction:
         batching, feed = self.given.batching, self.given.feed
         rows = batching.rows(feed)
         batches = math.ceil(rows / self.batch_size)
-        give_back()
+        if self.opened.settings.allocator == "system":
+            give_back()
         self.context.memory.reset()
         self.progress.begin(batches)
         if self.call.batches_itself and batching.fixed is None and batching.names:
@@ -216,7 +238,7 @@ class _Run:
             batches=batches,
             time_per_sample_s=sum(times) / max(1, rows),
             time_per_batch_s=float(np.median(times)),
-            measured_peak_bytes=max(peak, self.fit.loading_peak_bytes if self.fit else 0),
+            measured_peak_bytes=max(peak, known.loading_peak_bytes),
             outputs={name: self._saved(place, array) for place, (name, array) in enumerate(merged.items())},
             preview={name: _preview(array) for name, array in merged.items()},
         )
@@ -287,7 +309,7 @@ class _Run:
 
     def _declared_shape(self, operator: str) -> tuple[int, ...] | None:
         """The output shape the file declares for an operator, for frameworks whose message has none."""
-        for layer in self.architecture.layers:
+        for layer in self.opened.architecture.layers:
             shape = layer.output_shape
             if operator and layer.path == operator and shape and None not in shape[1:]:
                 return tuple(self.batch_size if size is None else size for size in shape)
@@ -316,6 +338,66 @@ def _value(item: Any) -> Any:
     if isinstance(item, bytes):
         return item.decode("utf-8", "replace")[:200]
     return item.item() if hasattr(item, "item") else str(item)[:200]
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What one process of a prediction hands to the next."""
+
+    at: AtSize
+    probe: int | None
+    """A small batch that is still to be run on its own."""
+    lean_bytes: int | None
+    precision_difference: Mapping[str, float | None]
+
+
+def _begun(context: TaskContext, settings: RunSettings) -> InNewProcess:
+    """What a process with lean settings tells: which batches show a slope, and what the settings would save."""
+    with configured(context, settings) as opened:
+        seed, samples = int(context.params.get("seed", 0)), int(context.params.get("samples", 0))
+        given, call = opened.ready(context, samples, seed)
+        rows = given.batching.rows(given.feed)
+        batch_size = given.batching.fixed or min(settings.batch_size, rows)
+        held = sum(array.nbytes for array in given.feed.values())
+        take = functools.partial(given.batching.take, given.feed)
+        fit = calibrate(context, call, take, batch_size, held_input_bytes=held, fixed=given.batching.fixed)
+        at, lean = AtSize(None, given.sizes.attempt), None
+        if fit is not None:
+            at = replace(
+                at,
+                lean_probes=fit.probes,
+                input_row_bytes=fit.input_row_bytes,
+                output_row_bytes=fit.output_row_bytes,
+                steady_rows=fit.largest_probe,
+            )
+            lean = fit.predict_run(batch_size, rows, batches_itself=call.batches_itself)
+        probe = at.steady_rows if given.batching.fixed is None and 0 < at.steady_rows < batch_size else None
+        return InNewProcess(_Kept(at, probe, lean, opened.precision_difference))
+
+
+def _gone_on(context: TaskContext, settings: RunSettings, kept: _Kept) -> Prediction | InNewProcess:
+    """Runs a small batch in this process, which has run nothing yet, or all rows."""
+    before, seed = context.before, int(context.params.get("seed", 0))
+    assert before is not None
+    if kept.probe is None or before.status is not Status.OK:
+        return _all_rows(context, settings, kept, seed)
+    wanted = Wanted(0, kept.probe, "probe")
+    context.entrust(kept)
+    with configured(context, settings) as opened:
+        context.report("measure", message=f"peak memory at batch {wanted.rows}")
+        run = measured(context, opened, kept.at, wanted, seed)
+        return InNewProcess(replace(kept, at=replace(kept.at, runs=(run,)), probe=None))
+
+
+def _all_rows(context: TaskContext, settings: RunSettings, kept: _Kept, seed: int) -> Prediction:
+    with configured(context, settings) as opened:
+        loaded_bytes, batches = context.memory.added_bytes(), _Batches(context)
+        call = ready(opened, batches.finished)
+        samples = int(context.params.get("samples", 0)) or settings.batch_size
+        given = input_of(context, opened, kept.at, samples, seed)
+        batch_size = given.batching.fixed or min(settings.batch_size, given.batching.rows(given.feed))
+        run = _Run(context, opened, call, given, batch_size, kept.at.fit, batches, loaded_bytes)
+        return run.whole(kept.precision_difference, kept.lean_bytes)
 
 
 TASK = Predict()

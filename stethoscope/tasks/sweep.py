@@ -434,6 +434,7 @@ def _begun(
                 at = replace(
                     at,
                     lean={count: fit.predict(count) for count in rows},
+                    lean_probes=fit.probes,
                     lean_largest=None if fixed is not None else fit.largest(context.budget.memory_bytes),
                     input_row_bytes=fit.input_row_bytes,
                     output_row_bytes=fit.output_row_bytes,
