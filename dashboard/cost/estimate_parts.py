@@ -11,10 +11,9 @@ from dashboard import cards, escape, figures, panel, render, runs, session, word
 from dashboard.cost import estimate_figures
 from stethoscope.codec import partial_of
 from stethoscope.memory.estimate import Estimate
-from stethoscope.memory.points import Point
+from stethoscope.memory.points import Point, Swept
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.tasks.estimate import EstimatedPeaks
-from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Architecture, Job, Status
 
 _OUTSIDE = {"load": "while loading", "collect": "while copying the outputs"}

@@ -12,10 +12,9 @@ from dashboard.cost import sweep_figures
 from stethoscope.codec import partial_of
 from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.call_styles import TITLES
-from stethoscope.memory.points import Point
+from stethoscope.memory.points import Point, Swept
 from stethoscope.memory.run_settings import VARIABLES
 from stethoscope.studies.checked_sweep import as_checked
-from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Status
 
 _MOST_LARGEST = 4

@@ -24,13 +24,12 @@ from stethoscope.compare.latency_row import Row
 from stethoscope.framework_errors import BatchInterval
 from stethoscope.memory.estimate import Estimate
 from stethoscope.memory.lowering_report import Lowered
-from stethoscope.memory.points import Point
+from stethoscope.memory.points import Point, Swept
 from stethoscope.memory.run_settings import VARIABLES, RunSettings
 from stethoscope.sizes import human_bytes
 from stethoscope.tasks.endurance import EnduranceReport
 from stethoscope.tasks.estimate import EstimatedPeaks
 from stethoscope.tasks.latency import Latencies
-from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Budget, JobResult, Status
 
 _COLOURS = {"leak": "red", "retraced": "yellow", "recompiled": "yellow", "unsure": "yellow"}

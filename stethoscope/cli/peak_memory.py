@@ -168,7 +168,7 @@ def numbers(text: str, option: str) -> list[int]:
 
 def sweep_answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
     """One object from the jobs of all call styles: `points` of all, and the `largest_batch` of the first."""
-    from stethoscope.tasks.sweep import SweepUnderWay, Swept
+    from stethoscope.memory.points import SweepUnderWay, Swept
 
     calls = {
         call: known(result, Swept if result.status is Status.OK else SweepUnderWay) for call, result in results.items()

@@ -231,3 +231,12 @@ def runtime_of(format_: Format, settings: RunSettings) -> Runtime:
     if settings.xla or settings.call == "compiled":
         return COMPILED
     return {"call": EAGER, "predict": PREDICT}.get(settings.call, FUNCTION)
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The peak expected for each batch size."""
+
+    estimates: tuple[Estimate, ...] = ()
+    cannot: str = ""
+    """Why there are none, or not for every size, in a sentence."""

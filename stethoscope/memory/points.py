@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stethoscope.architecture.open_sizes import OpenSize
 from stethoscope.framework_errors import BatchInterval, explain
 from stethoscope.memory.call_styles import Caller
+from stethoscope.memory.estimate import Estimates
 from stethoscope.memory.run_settings import keeping_freed
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed, Status
@@ -94,6 +96,40 @@ class RunningBatch:
     last: bool = False
     """the last of them."""
     otherwise: Otherwise | None = None
+
+
+@dataclass(frozen=True)
+class Swept:
+    """One call style over batch sizes, and over sizes of the open dimensions where asked."""
+
+    call: str
+    points: tuple[Point, ...] = ()
+    checks: tuple[Point, ...] = ()
+    """Batches just below and just above the largest that is said to fit."""
+    knee: Knee = field(default_factory=Knee)
+    largest_batch: LargestBatch | None = None
+    """At the first size of the open dimensions; None where memory hardly grows, nothing fits, or the file fixes it."""
+    largest_batches: tuple[LargestBatchAt, ...] = ()
+    loading_peak_bytes: int | None = None
+    calibrated_at: tuple[int, ...] = ()
+    """Batches run before the first point, to tell the peaks of the others."""
+    fixed_batch: int | None = None
+    """Rows that the file insists on."""
+    input: str = "dummy"
+    """"dummy" or the data file's name."""
+    open_sizes: tuple[OpenSize, ...] = ()
+    """Every open dimension of that input, and who says its size; where sizes are swept, each point has its own."""
+    estimate: Estimates | None = None
+    """What would have been said without running, unless that was left out."""
+    lean_largest_batch: LargestBatch | None = None
+    """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); reckoned, not run."""
+
+
+@dataclass(frozen=True)
+class SweepUnderWay(Swept):
+    """What is known while a sweep runs."""
+
+    running: RunningBatch | None = None
 
 
 def named(batch_size: int, size: int | None) -> str:

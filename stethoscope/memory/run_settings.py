@@ -102,6 +102,17 @@ class RunSettings:
         return cls(**given)
 
 
+@dataclass(frozen=True)
+class UsedSettings(RunSettings):
+    """How the model was run, and on what."""
+
+    samples: int = 0
+    """Rows that were to be predicted."""
+    seed: int = 0
+    dynamic_size: int | None = None
+    """Of the open dimensions of random input."""
+
+
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 

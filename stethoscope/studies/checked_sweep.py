@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from stethoscope.codec import answer_of, partial_of, plain
 from stethoscope.framework_errors import shortage_of
-from stethoscope.memory.points import Otherwise
-from stethoscope.tasks.sweep import SweepUnderWay, Swept
+from stethoscope.memory.points import Otherwise, SweepUnderWay, Swept
 from stethoscope.types import JobResult, Status
 
 

@@ -12,7 +12,7 @@ from stethoscope.data.batching import Batching
 from stethoscope.data.dummy import shapes_in_data
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
 from stethoscope.memory.configure import Configured, configured
-from stethoscope.memory.estimate import Estimate, Facts, estimate, runtime_of
+from stethoscope.memory.estimate import Estimate, Estimates, Facts, estimate, runtime_of
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.memory.run_settings import RunSettings
@@ -24,15 +24,6 @@ from stethoscope.types import Refusal
 BATCH_SIZES = (1, 8, 32, 64)
 HEADROOM_BYTES = 512 << 20
 """Of the memory limit, to trace a model that has been run."""
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """The peak expected for each batch size."""
-
-    estimates: tuple[Estimate, ...] = ()
-    cannot: str = ""
-    """Why there are none, or not for every size, in a sentence."""
 
 
 @dataclass(frozen=True, kw_only=True)

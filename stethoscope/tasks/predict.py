@@ -17,29 +17,17 @@ from stethoscope.codec import decode, plain
 from stethoscope.data.dummy import FedInput, ModelInput, dtype_of
 from stethoscope.errors import OutOfMemory
 from stethoscope.framework_errors import BatchInterval, ShortageReport, explain, named_by
+from stethoscope.memory.batch_outputs import Batches, Value, declared_shape, join, preview
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured, configured, settings_of
+from stethoscope.memory.estimate import Estimates
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.plain import AtSize, Wanted, input_of, measured, ready
-from stethoscope.memory.run_settings import RunSettings, give_back
+from stethoscope.memory.plain import SLOWEST_S, AtSize, Wanted, input_of, measured, ready
+from stethoscope.memory.run_settings import RunSettings, UsedSettings, give_back
 from stethoscope.task import InNewProcess, TaskContext
-from stethoscope.tasks.estimate import Estimates, estimates
+from stethoscope.tasks.estimate import estimates
 from stethoscope.types import Feed, Status
-
-PREVIEW_ROWS, PREVIEW_VALUES = 5, 12
-Value = bool | int | float | str
-
-
-@dataclass(frozen=True)
-class UsedSettings(RunSettings):
-    """How the model was run, and on what."""
-
-    samples: int = 0
-    """Rows that were to be predicted."""
-    seed: int = 0
-    dynamic_size: int | None = None
-    """Of the open dimensions of random input."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +100,10 @@ class Predict:
         return _gone_on(context, settings, decode(_Kept, context.before.state))
 
     def _in_one_process(self, context: TaskContext) -> Prediction:
-        samples = int(context.params.get("samples", 0))
-        seed = int(context.params.get("seed", 0))
+        seed, samples = int(context.params.get("seed", 0)), int(context.params.get("samples", 0))
         with configured(context) as opened:
             loaded_bytes = context.memory.added_bytes()
-            batches = _Batches(context)
+            batches = Batches(context)
             given, call = opened.ready(context, samples, seed, batches.finished)
             rows = given.batching.rows(given.feed)
             batch_size = given.batching.fixed or min(opened.settings.batch_size, rows)
@@ -134,40 +121,6 @@ class Predict:
             return run.whole(opened.precision_difference)
 
 
-class _Batches:
-    """Says which batch is under way; `model.predict` tells when one is done, other styles are asked batch by batch."""
-
-    def __init__(self, context: TaskContext) -> None:
-        self._context, self.total, self.done = context, 0, 0
-
-    def begin(self, total: int) -> None:
-        self.total, self.done = total, 0
-        self.report()
-
-    def finished(self, done: int) -> None:
-        if self.total:  # not while warming up and calibrating
-            self.done = done
-            self.report()
-
-    def report(self) -> None:
-        if self.done < self.total:
-            self._context.report("predict", self.done / self.total, f"batch {self.done + 1} of {self.total}")
-        else:
-            self._context.report("collect", 1.0, "joining the outputs")
-
-    @property
-    def collecting(self) -> bool:
-        """Whether all batches are done."""
-        return 0 < self.total <= self.done
-
-    @property
-    def current(self) -> str:
-        """The batch under way, or what follows the last."""
-        if self.collecting:
-            return f"Joining the outputs of {self.total} batches"
-        return f"Batch {self.done + 1} of {self.total}"
-
-
 @dataclass(frozen=True)
 class _Run:
     context: TaskContext
@@ -176,13 +129,13 @@ class _Run:
     given: ModelInput
     batch_size: int
     fit: PeakFit | None
-    progress: _Batches
+    progress: Batches
     loaded_bytes: int
 
     def whole(self, precision_difference: Mapping[str, float | None], lean_bytes: int | None = None) -> Prediction:
         """The answer; what is known of it before the run is kept first."""
         context, opened, given, fit = self.context, self.opened, self.given, self.fit
-        rows = given.batching.rows(given.feed)
+        rows, itself = given.batching.rows(given.feed), self.call.batches_itself
         known = Prediction(
             settings=UsedSettings(
                 **vars(opened.settings)
@@ -199,7 +152,7 @@ class _Run:
             input=given.about(given.feed),
             open_sizes=given.sizes.dimensions,
             loaded_bytes=self.loaded_bytes,
-            predicted_peak_bytes=self._expected(fit) if fit else None,
+            predicted_peak_bytes=fit.predict_run(self.batch_size, rows, batches_itself=itself) if fit else None,
             predicted_margin_bytes=fit.margin_bytes(self.batch_size) if fit else None,
             loading_peak_bytes=max(context.memory.peak_bytes(), fit.loading_peak_bytes if fit else 0),
             probes=fit.probes if fit else {},
@@ -210,10 +163,6 @@ class _Run:
         if context.params.get("estimate", False):
             answer = replace(answer, estimate=estimates(opened, [self.batch_size], [given.sizes], rows))
         return answer
-
-    def _expected(self, fit: PeakFit) -> int:
-        rows = self.given.batching.rows(self.given.feed)
-        return fit.predict_run(self.batch_size, rows, batches_itself=self.call.batches_itself)
 
     def predict(self, known: Prediction) -> Prediction:
         batching, feed = self.given.batching, self.given.feed
@@ -230,8 +179,10 @@ class _Run:
             peak = self.context.memory.peak_bytes()
         else:
             parts, times = self._by_batch()
-            merged = self._guarded(lambda: {name: _join(arrays) for name, arrays in parts.items()}, rows)
+            merged = self._guarded(lambda: {name: join(arrays) for name, arrays in parts.items()}, rows)
             peak = self.context.memory.peak_bytes()
+        if self.opened.settings.allocator == "pool":  # the first call of this process traced the model
+            times[0] = self._again(times[0])
         self.context.report("save", 1.0, "writing the outputs")
         return replace(
             known,
@@ -240,8 +191,22 @@ class _Run:
             time_per_batch_s=float(np.median(times)),
             measured_peak_bytes=max(peak, known.loading_peak_bytes),
             outputs={name: self._saved(place, array) for place, (name, array) in enumerate(merged.items())},
-            preview={name: _preview(array) for name, array in merged.items()},
+            preview={name: preview(array) for name, array in merged.items()},
         )
+
+    def _again(self, first_s: float) -> float:
+        """How long the first batch takes once more; as long as it took where that was slow, or memory runs out now."""
+        if first_s > SLOWEST_S:
+            return first_s
+        batch = self.given.batching.take(self.given.feed, self.given.batching.fixed or self.batch_size)
+        start = time.perf_counter()
+        try:
+            self.call(batch)
+        except Exception as error:
+            if explain(error) is None:
+                raise
+            return first_s
+        return min(first_s, time.perf_counter() - start)
 
     def _by_batch(self) -> tuple[dict[str, list[npt.NDArray[Any]]], list[float]]:
         batching = self.given.batching
@@ -263,7 +228,8 @@ class _Run:
         """What to report when memory ran out: what asked for it, as the framework named it, and what would fit."""
         return replace(
             named,
-            tensor_shape=named.tensor_shape or self._declared_shape(named.operator),
+            tensor_shape=named.tensor_shape
+            or declared_shape(self.opened.architecture, named.operator, self.batch_size),
             batch_size=self.batch_size,
             largest_batch_estimate=self._largest(),
             largest_samples_estimate=self._most_samples(),
@@ -307,37 +273,8 @@ class _Run:
                 f"{self.progress.current} ({rows:,} rows): {cause.sentence} {advice}", {"oom": report}
             ) from error
 
-    def _declared_shape(self, operator: str) -> tuple[int, ...] | None:
-        """The output shape the file declares for an operator, for frameworks whose message has none."""
-        for layer in self.opened.architecture.layers:
-            shape = layer.output_shape
-            if operator and layer.path == operator and shape and None not in shape[1:]:
-                return tuple(self.batch_size if size is None else size for size in shape)
-        return None
-
     def _saved(self, place: int, array: npt.NDArray[Any]) -> Output:
         return Output(array.shape, dtype_of(array), self.context.save(f"output-{place}", array))
-
-
-def _join(arrays: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    if len(arrays) == 1:
-        return arrays[0]
-    if arrays[0].ndim == 0:
-        return np.stack(arrays)
-    if len({array.shape[1:] for array in arrays}) == 1:
-        return np.concatenate(arrays)
-    return arrays[-1]
-
-
-def _preview(array: npt.NDArray[Any]) -> tuple[tuple[Value, ...], ...]:
-    rows = array.reshape(array.shape[0], -1) if array.ndim > 1 else array.reshape(-1, 1)
-    return tuple(tuple(_value(item) for item in row[:PREVIEW_VALUES]) for row in rows[:PREVIEW_ROWS])
-
-
-def _value(item: Any) -> Any:
-    if isinstance(item, bytes):
-        return item.decode("utf-8", "replace")[:200]
-    return item.item() if hasattr(item, "item") else str(item)[:200]
 
 
 @dataclass(frozen=True)
@@ -391,7 +328,7 @@ def _gone_on(context: TaskContext, settings: RunSettings, kept: _Kept) -> Predic
 
 def _all_rows(context: TaskContext, settings: RunSettings, kept: _Kept, seed: int) -> Prediction:
     with configured(context, settings) as opened:
-        loaded_bytes, batches = context.memory.added_bytes(), _Batches(context)
+        loaded_bytes, batches = context.memory.added_bytes(), Batches(context)
         call = ready(opened, batches.finished)
         samples = int(context.params.get("samples", 0)) or settings.batch_size
         given = input_of(context, opened, kept.at, samples, seed)

@@ -17,9 +17,8 @@ from stethoscope.cli.peak_memory import endurance, numbers, sweep_answer
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.framework_errors import ShortageReport
-from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherwise, Point, RunningBatch
+from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherwise, Point, RunningBatch, Swept
 from stethoscope.studies.checked_sweep import as_checked
-from stethoscope.tasks.sweep import Swept
 from stethoscope.types import JobResult, Status
 from tests.small_models import hungry_onnx, tiny_onnx
 from tests.terminal import on_terminal, workers_of

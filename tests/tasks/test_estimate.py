@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stethoscope.codec import answer_of
+from stethoscope.memory.points import Swept
 from stethoscope.tasks.estimate import EstimatedPeaks
 from stethoscope.tasks.predict import Prediction
-from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Status
 from tests.tasks.test_samples import submit
 

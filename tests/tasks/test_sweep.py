@@ -9,8 +9,8 @@ import pytest
 
 from sample_models import BUILT
 from stethoscope.codec import answer_of
+from stethoscope.memory.points import Swept
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.tasks.sweep import Swept
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 MIB = 1 << 20
