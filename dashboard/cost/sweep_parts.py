@@ -53,10 +53,10 @@ def answer(state: JobState, name: str) -> None:
             "which tells from which batch on each row needs the same. The prediction for a batch is made from smaller ones. "
             "A batch that is certain not to fit the limit is not started. Random input."
         )
-        st.markdown("Lean settings, for the environment in which Python starts:")
-        st.code("\n".join(f"export {name}={value}" for name, value in VARIABLES.items()), language="bash")
         st.markdown("The same from the command line:")
         st.code(_command(name, state.params, limit), language="bash", wrap_lines=True)
+        st.markdown("Lean settings, for the environment in which Python starts:")
+        st.code("\n".join(f"export {name}={value}" for name, value in VARIABLES.items()), language="bash")
 
 
 def _command(name: str, params: Mapping[str, Any], limit: int | None) -> str:

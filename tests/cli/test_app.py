@@ -81,7 +81,7 @@ def test_running_out_of_memory_is_a_report_with_exit_code_2(tmp_path):
     oom = value["oom"]
     assert oom["largest_batch_estimate"]["low"] >= 1
     assert (oom["mechanism"], oom["phase"], oom["limit_bytes"]) == ("limit", value["phase"], 1 << 30)
-    assert oom["peak_bytes"] == value["peak_rss_bytes"] > 0
+    assert 0 < oom["peak_bytes"] <= value["peak_rss_bytes"]  # of the process that ran out, and of all of the job
     assert oom["change"][0]["setting"] == "batch_size"
     assert done.stderr.count("\n") == 1
 

@@ -255,7 +255,7 @@ def test_out_of_memory_is_a_report_with_a_way_out(app, tmp_path):
     app.button("run-Predict").click()
     shown = text(settle(app))
     assert badges(app)["Out of memory"] == "red"
-    for part in ("Phase", "did not fit", "would fit"):
+    for part in ("Phase", "widen", "would fit"):
         assert part in shown
     app.button("smaller").click()
     settle(app)
