@@ -13,7 +13,7 @@ import streamlit as st
 
 from dashboard import escape, words
 from dashboard.routes.replies import base_path
-from stethoscope.tasks.predict import Output
+from stethoscope.memory.prediction import Output
 from stethoscope.types import JobResult
 
 IN_MEMORY_BYTES = 64 << 20

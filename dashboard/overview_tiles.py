@@ -15,10 +15,10 @@ from stethoscope.codec import answer_of, partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.compare.parity.comparison import Comparison
 from stethoscope.jobs.store import Entry, store
+from stethoscope.memory.prediction import Prediction
 from stethoscope.studies.diagnosis.report import Report
 from stethoscope.studies.diagnosis.run import DIAGNOSIS
 from stethoscope.studies.study import studies
-from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture, Status
 
 _STEPS_IN_A_ROW = 4

@@ -11,9 +11,9 @@ from dashboard.data import data_use
 from stethoscope.codec import partial_of
 from stethoscope.data.dummy import FedInput
 from stethoscope.jobs.protocol import JobState
+from stethoscope.memory.prediction import Prediction
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import format_of
-from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Architecture
 
 MIB = 1 << 20

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard import escape, linked, render, words
 from stethoscope.devices import Machine
 from stethoscope.errors import BadSetting
-from stethoscope.memory.call_styles import TITLES
+from stethoscope.memory.call_styles import TITLES, usual_call
 from stethoscope.memory.refusals import Refusal, nearest_valid, refusals
 from stethoscope.memory.run_settings import DEVICES, PRECISIONS, RunSettings
 from stethoscope.models.formats import format_of
@@ -33,11 +33,11 @@ def draw(batch_size: int, architecture: Architecture) -> RunSettings | None:
     if kind.runtime != "tensorflow":
         st.caption("This file has a runtime of its own, on the CPU: batch and memory limit are what can be chosen.")
         return RunSettings(batch_size=batch_size, allocator="pool")
-    call, precision, xla = "function", "as saved", False
+    call, precision, xla = usual_call(kind), "as saved", False
     first = st.grid(4, min_column_width=150, vertical_alignment="bottom")
     if kind.live:
         with first.cell():
-            call = linked.select("Called as", TITLES, "function", "call")
+            call = linked.select("Called as", TITLES, call, "call")
         with first.cell():
             precision = linked.select("Precision", {name: name for name in PRECISIONS}, "as saved", "precision")
     with first.cell():

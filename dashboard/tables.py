@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboard import escape, words
 from stethoscope.compare.consistency.report import ConsistencyTest
-from stethoscope.tasks.predict import Output
+from stethoscope.memory.prediction import Output
 from stethoscope.types import TensorSpec
 
 Columns = dict[str, list[Any]]

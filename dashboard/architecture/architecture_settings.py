@@ -14,7 +14,7 @@ from dashboard.architecture.graph_view import Legend
 from dashboard.architecture.layer_measures import NEEDED, TITLES, Measure
 from dashboard.architecture.layer_table import MAX_ROWS
 from stethoscope.architecture.layer_costs import TotalCost, total
-from stethoscope.architecture.open_sizes import Sizes, is_image, open_axes, usual
+from stethoscope.architecture.open_sizes import USUAL, Sizes, is_image, open_axes, sizes_of_file
 from stethoscope.jobs.store import Entry
 from stethoscope.types import Architecture
 
@@ -94,7 +94,7 @@ def _open_kinds(architecture: Architecture) -> tuple[bool, bool]:
 def _sizes(architecture: Architecture, cells: Sequence[DeltaGenerator], *, sequence: bool, image: bool) -> Sizes:
     left = iter(cells)
     length = side = None
-    assumed = usual(architecture.layers)
+    assumed = sizes_of_file(architecture.layers).or_else(USUAL)
     if sequence:
         usual_length = assumed.sequence_length or 1
         length = int(

@@ -12,7 +12,7 @@ from stethoscope.codec import partial_of
 from stethoscope.framework_errors import BatchInterval, ShortageReport, shortage_of
 from stethoscope.jobs import engine, shortage
 from stethoscope.jobs.protocol import JobState
-from stethoscope.tasks.predict import Output, Prediction
+from stethoscope.memory.prediction import Output, Prediction
 from stethoscope.types import JobResult, Status
 
 

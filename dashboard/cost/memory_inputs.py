@@ -12,7 +12,7 @@ from dashboard import linked, panel, run_limits, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
 from dashboard.run_limits import memory_limit
 from stethoscope.architecture.open_sizes import open_axes
-from stethoscope.memory.call_styles import TITLES
+from stethoscope.memory.call_styles import TITLES, usual_call
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture, Job
@@ -25,10 +25,11 @@ def batch_size() -> int:
 
 def call_style(architecture: Architecture, row: Any) -> str:
     """The field for how the model is called, in the next cell of `row`; files that are not Keras models have one way."""
-    if not format_of(architecture).live:
-        return "function"
+    kind = format_of(architecture)
+    if not kind.live:
+        return usual_call(kind)
     with row.cell():
-        return linked.select("Called as", TITLES, "function", "call")
+        return linked.select("Called as", TITLES, usual_call(kind), "call")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from stethoscope.architecture import dynamic_sizes
 from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.model_shape import in_order
-from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, usual
+from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, sizes_of_file
 from stethoscope.errors import BadSetting
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.keras_model.keras_shapes import output_shapes
@@ -84,7 +84,7 @@ class _Ends:
     """The model's inputs with every size a number."""
 
     def __init__(self, architecture: Architecture, batch: int, sizes: Sizes) -> None:
-        found = open_sizes(architecture.inputs, usual(architecture.layers), sizes)
+        found = open_sizes(architecture.inputs, given=sizes, of_file=sizes_of_file(architecture.layers))
         known = [spec for spec in architecture.inputs if spec.shape]
         self.shapes = {spec.name: found.shape(spec, batch) for spec in known}
         self.assumptions = list(dict.fromkeys(_assumptions(found)))

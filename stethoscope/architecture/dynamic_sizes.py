@@ -9,7 +9,7 @@ from typing import Any
 from stethoscope.architecture import windows
 from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.layer_kinds import Kind, kind_of
-from stethoscope.architecture.open_sizes import OpenSizes, Sizes, is_image, open_sizes, positions, usual
+from stethoscope.architecture.open_sizes import USUAL, OpenSizes, Sizes, is_image, open_sizes, positions, sizes_of_file
 from stethoscope.types import Architecture, Layer, Shape
 
 
@@ -24,10 +24,11 @@ class Resolver:
     def __init__(self, architecture: Architecture, sizes: Sizes) -> None:
         self.assumptions: list[str] = []
         self._is_image = any(is_image(spec) for spec in architecture.inputs)
-        told = sizes.or_else(usual(architecture.layers))
+        file = sizes_of_file(architecture.layers)
+        told = sizes.or_else(file).or_else(USUAL)
         assert told.sequence_length is not None and told.image_size is not None
         self._sequence, self._image = told.sequence_length, told.image_size
-        self._note(architecture, sizes, open_sizes(architecture.inputs, usual(architecture.layers), sizes))
+        self._note(architecture, sizes, open_sizes(architecture.inputs, given=sizes, of_file=file))
         self._known: dict[str, tuple[int, ...]] = {}
 
     def _note(self, architecture: Architecture, sizes: Sizes, found: OpenSizes) -> None:
@@ -44,14 +45,16 @@ class Resolver:
                     f"Sequence length {self._sequence} is more than the {room} positions the model has an embedding for."
                 )
         elif sequence is not None:
+            whence = "of the model's positions" if sequence.source == "file" else "assumed"
             self.assumptions.append(
-                f"Sequence length {self._sequence} assumed: input {sequence.input!r} leaves it open."
+                f"Sequence length {self._sequence} {whence}: input {sequence.input!r} leaves it open."
             )
         height, width = self._image
         if sizes.image_size is not None and image is None:
             self.assumptions.append(f"Image size {height} × {width} is not used: no input leaves one open.")
         elif sizes.image_size is None and image is not None:
-            self.assumptions.append(f"Image size {height} × {width} assumed: input {image.input!r} leaves it open.")
+            whence = "of the model's resizing" if image.source == "file" else "assumed"
+            self.assumptions.append(f"Image size {height} × {width} {whence}: input {image.input!r} leaves it open.")
 
     def resolve(self, layer: Layer) -> tuple[int, ...] | None:
         """Returns the layer's output shape without its first (batch) dimension, None when its rank is not known."""

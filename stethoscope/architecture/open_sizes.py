@@ -1,7 +1,8 @@
 """How large is what a model's inputs leave open (a sequence length, an image size), and who says so.
 
 The batch is no matter of this: it is asked for. Whoever needs a number for an open dimension asks here: the numbers that
-the user gave, else those of the data, else an assumption, which is said to be one.
+the user gave, else those of the data, else what the file says (a table of positions, a layer that resizes), else an
+assumption, which is said to be one.
 """
 
 from __future__ import annotations
@@ -10,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from stethoscope.architecture.layer_kinds import Kind, kind_of
 from stethoscope.errors import BadSetting
 from stethoscope.types import Layer, Shape, TensorSpec
 
-Source = Literal["given", "data", "assumed"]
+Source = Literal["given", "data", "file", "assumed"]
 Shapes = Mapping[str, Sequence[int]]
 """The shape of the data for each input, rows first."""
 _LARGEST = 1 << 28
@@ -60,7 +60,7 @@ class OpenSize:
     """Of the input's shape, the batch counted as 0."""
     size: int
     source: Source
-    """Given by the user, read from the data, or assumed."""
+    """Given by the user, read from the data or the model's file, or assumed."""
 
 
 @dataclass(frozen=True)
@@ -121,23 +121,33 @@ def is_image(spec: TensorSpec) -> bool:
     return spec.shape is not None and len(spec.shape) >= 4
 
 
-def usual(layers: Sequence[Layer]) -> Sizes:
-    """What is assumed where only arithmetic is done: a usual size, and no more positions than the model has."""
-    return Sizes(min(_SEQUENCE_LENGTH, positions(layers) or _SEQUENCE_LENGTH), (_IMAGE_SIZE, _IMAGE_SIZE))
+USUAL = Sizes(_SEQUENCE_LENGTH, (_IMAGE_SIZE, _IMAGE_SIZE))
+"""What is assumed where only arithmetic is done and the file says nothing."""
+
+
+def sizes_of_file(layers: Sequence[Layer]) -> Sizes:
+    """What the file says of sizes that its inputs leave open: as many positions as it has, pictures as it resizes them."""
+    resized = next((found for layer in layers if (found := _resized(layer)) is not None), None)
+    return Sizes(positions(layers), resized)
 
 
 def open_sizes(
-    inputs: Sequence[TensorSpec], assumed: Sizes, given: Sizes | None = None, data: Shapes | None = None
+    inputs: Sequence[TensorSpec],
+    assumed: Sizes = USUAL,
+    given: Sizes | None = None,
+    data: Shapes | None = None,
+    of_file: Sizes | None = None,
 ) -> OpenSizes:
-    """The size of every open dimension but the batch: as given, else of the data, else as assumed.
+    """The size of every open dimension but the batch: as given, else of the data, else of the file, else as assumed.
 
     Args:
         inputs: the model's inputs.
-        assumed: where neither says anything; `usual(layers)` for arithmetic, one of `TRIED` for a run.
+        assumed: where nobody says anything; one of `TRIED` for a run.
         given: by the user.
         data: shapes by input name; one of another rank than the input says nothing.
+        of_file: see `sizes_of_file`.
     """
-    told, default, shapes = given or Sizes(), Sizes().or_else(assumed), data or {}
+    told, file, shapes = given or Sizes(), of_file or Sizes(), data or {}
     found: list[OpenSize] = []
     for spec, axis in open_axes(inputs):
         own, seen = _of(told, spec, axis), shapes.get(spec.name, ())
@@ -145,15 +155,24 @@ def open_sizes(
             found.append(OpenSize(spec.name, axis, own, "given"))
         elif spec.shape is not None and len(seen) == len(spec.shape):
             found.append(OpenSize(spec.name, axis, int(seen[axis]), "data"))
+        elif (size := _of(file, spec, axis)) is not None:
+            found.append(OpenSize(spec.name, axis, size, "file"))
         else:
-            found.append(OpenSize(spec.name, axis, _of(default, spec, axis) or 1, "assumed"))
+            found.append(OpenSize(spec.name, axis, _of(assumed, spec, axis) or 1, "assumed"))
     return OpenSizes(tuple(inputs), tuple(found))
 
 
 def sizes_to_try(
-    inputs: Sequence[TensorSpec], given: Sizes | None = None, data: Shapes | None = None
+    inputs: Sequence[TensorSpec], given: Sizes | None = None, data: Shapes | None = None, of_file: Sizes | None = None
 ) -> Iterator[OpenSizes]:
-    """`open_sizes` for a run, the first that the model accepts to be taken: one where nothing has to be assumed."""
+    """`open_sizes` for a run, the first that the model accepts to be taken: one where the user or the data says all.
+
+    What the file says is tried first; a model may have tables that are not about its inputs.
+    """
+    if of_file is not None:
+        made = open_sizes(inputs, Sizes.every(TRIED[0]), given, data, of_file)
+        if any(item.source == "file" for item in made.dimensions):
+            yield OpenSizes(made.inputs, made.dimensions, len(TRIED))
     for attempt, size in enumerate(TRIED):
         made = open_sizes(inputs, Sizes.every(size), given, data)
         yield OpenSizes(made.inputs, made.dimensions, attempt)
@@ -171,14 +190,33 @@ def _of(sizes: Sizes, spec: TensorSpec, axis: int) -> int | None:
     return sizes.image_size[1 if axis == len(spec.shape) - (1 if channels_first else 2) else 0]
 
 
+_POSITIONS = (
+    "input_dim",
+    "sequence_length",
+    "max_length",
+    "max_len",
+    "maxlen",
+    "max_position_embeddings",
+    "max_positions",
+)
+"""Settings that say how many positions a layer knows, in Keras, KerasHub and hand-written layers."""
+
+
 def positions(layers: Sequence[Layer]) -> int | None:
-    """The longest sequence that position embeddings allow; None without any."""
+    """The longest sequence that position embeddings and encodings allow; None without any."""
     found = [
         int(layer.config[key])
         for layer in layers
-        for key in ("input_dim", "sequence_length")
         if "position" in f"{layer.path} {layer.type}".lower()
-        and kind_of(layer.type, layer.parameters) is Kind.EMBEDDING
-        and isinstance(layer.config.get(key), int)
+        for key in _POSITIONS
+        if isinstance(layer.config.get(key), int) and not isinstance(layer.config[key], bool) and layer.config[key] > 1
     ]
     return min(found, default=None)
+
+
+def _resized(layer: Layer) -> tuple[int, int] | None:
+    """(height, width) that a layer brings pictures to; None where it does no such thing."""
+    height, width = layer.config.get("height"), layer.config.get("width")
+    if layer.type not in ("Resizing", "CenterCrop") or not isinstance(height, int) or not isinstance(width, int):
+        return None
+    return height, width

@@ -129,7 +129,13 @@ TrustOption = Annotated[
     bool, typer.Option("--trust", help="Run the code this file holds (Lambda, custom class), contained.")
 ]
 MemoryOption = Annotated[str, typer.Option(help="Memory the job may add, for example 512MB or 2GB.")]
-CallOption = Annotated[str, typer.Option(help="predict, predict_on_batch, call (model(x)), function or compiled.")]
+CallOption = Annotated[
+    str,
+    typer.Option(
+        help="predict, predict_on_batch, call (model(x)), function or compiled; auto is predict for a Keras model and "
+        "function for other files."
+    ),
+]
 PrecisionOption = Annotated[
     str, typer.Option(help="as-saved, float32, mixed_float16, mixed_bfloat16, float16 or bfloat16.")
 ]

@@ -229,7 +229,7 @@ def _ms(seconds: float | None) -> str:
 
 _SHOWN = 0.01
 """Of the peak, for a part to be named."""
-_WHENCE = {"given": "as given", "data": "of the data", "assumed": "assumed"}
+_WHENCE = {"given": "as given", "data": "of the data", "file": "of the file", "assumed": "assumed"}
 _OUTSIDE = {"load": "loading", "collect": "copying the outputs"}
 
 
@@ -284,7 +284,7 @@ def _point(estimate: Estimate) -> Point:
 
 
 def size_from(estimate: Estimate) -> str:
-    """Who says the largest size of an open dimension: "given", "data" or "assumed"; "" where nothing is open."""
+    """Who says the largest size of an open dimension: "given", "data", "file" or "assumed"; "" where nothing is open."""
     return max(estimate.open_sizes, key=lambda item: item.size).source if estimate.open_sizes else ""
 
 

@@ -33,7 +33,7 @@ from stethoscope.cli.answers import (
     print_json,
     summary,
 )
-from stethoscope.cli.settings import refusal, run_settings
+from stethoscope.cli.settings import call_styles, refusal, run_settings
 from stethoscope.codec import SCHEMA_VERSION, partial_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
@@ -50,13 +50,19 @@ def predict(
     target: TargetOption = "",
     batch_size: Annotated[int, typer.Option(min=1, help="Rows in one call.")] = 32,
     samples: Annotated[int, typer.Option(min=0, help="Rows of random input; 0 for one batch.")] = 0,
+    size: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Size of open dimensions of random input (sequence length, image size); 0 for the file's own."
+        ),
+    ] = 0,
     memory_limit: MemoryOption = "",
     timeout: TimeoutOption = 300.0,
     seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the outputs (.npy); a temporary one if not given.")
     ] = None,
-    call: CallOption = "function",
+    call: CallOption = "auto",
     precision: PrecisionOption = "as saved",
     xla: XlaOption = False,
     device: DeviceOption = "auto",
@@ -75,7 +81,7 @@ def predict(
     with failing_well():
         settings = run_settings(
             batch_size=batch_size,
-            call=call,
+            call=call_styles(model, call)[0],
             precision=precision,
             xla=xla,
             device=device,
@@ -92,7 +98,8 @@ def predict(
             if as_json:
                 print_json(_refused_answer(refused, settings))
             raise BadSetting(refused["reason"])
-        params = {"settings": settings.to_json(), "samples": samples, "seed": seed, "trusted": trust}
+        params: dict[str, Any] = {"settings": settings.to_json(), "samples": samples, "seed": seed, "trusted": trust}
+        params |= {"size": size} if size else {}
         params |= cli_run.data_params(prepare, target)
         budget = cli_run.budget(memory_limit, timeout)
         result, folder = cli_run.model_job("predict", model, data, params, budget, out)
@@ -121,7 +128,7 @@ def _refused_answer(refused: Mapping[str, Any], settings: RunSettings) -> dict[s
 
 
 def _prediction_answer(result: JobResult, folder: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
-    from stethoscope.tasks.predict import Prediction
+    from stethoscope.memory.prediction import Prediction
 
     value: dict[str, Any] = {
         **summary(result),

@@ -31,7 +31,7 @@ from stethoscope.cli.answers import (
     summary,
     worst,
 )
-from stethoscope.cli.settings import advised, known_kinds, refusal, run_settings
+from stethoscope.cli.settings import advised, call_styles, known_kinds, refusal, run_settings
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.alternatives import KINDS
@@ -48,7 +48,7 @@ def sweep(
     sizes: Annotated[
         str, typer.Option(help="Sizes of open dimensions (sequence length, image size), for example 64,128.")
     ] = "",
-    call: CallOption = "function",
+    call: CallOption = "auto",
     precision: PrecisionOption = "as saved",
     xla: XlaOption = False,
     device: DeviceOption = "auto",
@@ -87,7 +87,7 @@ def sweep(
         budget = cli_run.budget(memory_limit, timeout)
         chosen: list[RunSettings] = []
         results: dict[str, JobResult] = {}
-        for style in dict.fromkeys(part.strip() for part in call.split(",") if part.strip()):
+        for style in call_styles(model, call):
             settings = run_settings(
                 batch_size=max(rows),
                 call=style,
@@ -101,8 +101,6 @@ def sweep(
             if refused is not None:
                 raise BadSetting(refused["reason"])
             chosen.append(settings)
-        if not chosen:
-            raise BadSetting("--call: expected at least one call style, for example function.")
         if estimate_only:
             from stethoscope.cli import cost
 
@@ -218,10 +216,8 @@ def endurance(
 ) -> None:
     """Call a model again and again: does memory leak, is it traced anew, how slow is the first call. Exits with 1 for a leak."""
     with failing_well():
-        styles = list(dict.fromkeys(part.strip() for part in call.split(",") if part.strip()))
+        styles = call_styles(model, call)
         chosen = [_settings(model, batch_size, style, precision, xla, device, memory_limit) for style in styles]
-        if not chosen:
-            raise BadSetting("--call: expected at least one call style, for example function.")
         if advise:
             found = advised(
                 model,

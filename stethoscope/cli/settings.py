@@ -70,20 +70,42 @@ def run_settings(
     )
 
 
+def call_styles(model: Path, text: str) -> list[str]:
+    """The call styles in a list with commas; "auto" is how people call a model of this format.
+
+    Raises:
+        BadSetting: there is none.
+        StethoscopeError: the file is of no known format.
+    """
+    found = [part.strip().lower().replace("-", "_") for part in text.split(",") if part.strip()]
+    if not found:
+        raise BadSetting("--call: expected at least one call style, for example predict.")
+    if "auto" in found:
+        from stethoscope.memory.call_styles import usual_call
+        from stethoscope.models.formats import detect
+        from stethoscope.types import ModelFile
+
+        usual = usual_call(detect(ModelFile.at(model)))
+        found = [usual if style == "auto" else style for style in found]
+    return list(dict.fromkeys(found))
+
+
 def refusal(model: Path, settings: RunSettings) -> dict[str, Any] | None:
     """Why settings cannot be used here, and the nearest that can; None when they can.
 
     Returns:
         {"reason", "refusals": [{"setting", "kind", "message", "nearest"}], "nearest"}, settings as in `RunSettings.to_json`.
     """
-    asked = ("batch_size", "memory_limit_bytes", "allocator")
+    tensorflow = model.suffix.lower() not in _OTHER_RUNTIMES
+    asked = ["batch_size", "memory_limit_bytes", "allocator"]
+    if tensorflow and settings.call == "predict":
+        asked.append("call")
     if settings == RunSettings(**{name: getattr(settings, name) for name in asked}):
         return None  # nothing was asked that could be refused: no need to look at the machine
     from stethoscope.devices import this_machine
     from stethoscope.memory.refusals import hindrances, nearest_valid
 
     machine = this_machine()
-    tensorflow = model.suffix.lower() not in _OTHER_RUNTIMES
     found = hindrances(settings, machine, tensorflow=tensorflow)
     if not found:
         return None

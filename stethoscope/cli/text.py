@@ -66,7 +66,7 @@ def description(described: Description) -> None:
 
 def prediction(result: JobResult, folder: Path) -> None:
     """Prints the answer of `predict`, whose outputs lie in `folder`."""
-    from stethoscope.tasks.predict import Prediction
+    from stethoscope.memory.prediction import Prediction
 
     console, known = Console(highlight=False), partial_of(result, Prediction)
     if result.status is not Status.OK or known is None:

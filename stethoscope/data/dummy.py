@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, sizes_to_try
+from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, sizes_of_file, sizes_to_try
 from stethoscope.data.batching import Batching, bind
 from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, BadSetting, OutOfMemory, StethoscopeError
@@ -92,7 +92,7 @@ def dummy_feed(
 
     `sizes` are those of the other dynamic dimensions; without, what a run assumes first.
     """
-    sizes = sizes or next(sizes_to_try(inputs))
+    sizes = sizes or next(sizes_to_try(inputs, of_file=sizes_of_file(architecture.layers)))
     return {
         spec.name: draw.array(sizes.shape(spec, batch_size), np.random.default_rng([seed, place]))
         for place, (spec, draw) in enumerate(zip(inputs, draws(architecture, inputs), strict=True))
@@ -203,10 +203,7 @@ class ModelInput:
         if not sizes:
             return [(self.sizes, self.feed)]
         if self.dynamic_size is None:
-            why = "the data has its own" if self.source != "dummy" else "all dimensions but the batch are fixed"
-            raise BadSetting(
-                f"Sizes {list(sizes)}: expected a model with open dimensions and random input, but {why}. Leave it out."
-            )
+            raise _no_choice(sizes, of_data=self.source != "dummy")
         free = self.batching.free(inputs)
         told = [next(sizes_to_try(inputs, Sizes.every(size))) for size in sizes]
         return [(made, dummy_feed(architecture, free, rows, seed, made)) for made in told]
@@ -214,6 +211,13 @@ class ModelInput:
     def about(self, feed: Feed) -> dict[str, FedInput]:
         """What `feed`, all or some rows of the input, feeds to each of the model's inputs."""
         return {name: FedInput(array.shape, dtype_of(array), self.source) for name, array in feed.items()}
+
+
+def _no_choice(sizes: Sequence[int], *, of_data: bool) -> BadSetting:
+    why = "the data has its own" if of_data else "all dimensions but the batch are fixed"
+    return BadSetting(
+        f"Sizes {list(sizes)}: expected a model with open dimensions and random input, but {why}. Leave it out."
+    )
 
 
 def dtype_of(array: npt.NDArray[Any]) -> str:
@@ -239,19 +243,29 @@ def shapes_in_data(context: TaskContext, inputs: Sequence[TensorSpec]) -> dict[s
 
 
 def model_input(
-    context: TaskContext, architecture: Architecture, runner: Predicts, samples: int, seed: int, batch_size: int
+    context: TaskContext,
+    architecture: Architecture,
+    runner: Predicts,
+    samples: int,
+    seed: int,
+    batch_size: int,
+    given: Sizes | None = None,
 ) -> ModelInput:
     """Makes or reads the input, and runs the model once on its first rows, so that what follows starts warm.
 
-    Random input has `samples` rows; with 0, one batch.
+    Random input has `samples` rows; with 0, one batch. `given` are sizes of open dimensions that the user asks for.
 
     Raises:
         BadInput: the data does not fit, or the model accepts no random input that its specs allow.
+        BadSetting: a size is given where nothing is open, or where the data has its own.
         OutOfMemory: one row alone is too much.
     """
     batching = Batching.of(runner.inputs)
     first = batching.fixed or 1
-    if "data" in context.files:
+    asked, of_data = (given or Sizes()).sequence_length, "data" in context.files
+    if asked is not None and (of_data or not is_open(runner.inputs)):
+        raise _no_choice([asked], of_data=of_data)
+    if of_data:
         file = context.files["data"]
         feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
@@ -260,7 +274,7 @@ def model_input(
         return ModelInput(feed, file.name, batching, next(sizes_to_try(runner.inputs, data=shapes)))
     failure: Exception | None = None
     free = batching.free(runner.inputs)
-    for sizes in sizes_to_try(runner.inputs):
+    for sizes in sizes_to_try(runner.inputs, given, of_file=sizes_of_file(architecture.layers)):
         size = chosen_for(sizes)
         context.report("trace", message="first call" if size is None else f"trying dynamic dimensions of {size}")
         feed = dummy_feed(architecture, free, max(samples or batching.fixed or batch_size, first), seed, sizes)

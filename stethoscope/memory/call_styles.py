@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 from stethoscope.errors import CannotRun
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.capabilities import LiveModel
+from stethoscope.models.model_format import Format
 from stethoscope.types import Feed, Refusal, Runner, TensorSpec
 
 Tracing = Literal["relaxed", "every shape", "signature"]
@@ -26,6 +27,11 @@ TITLES: Mapping[str, str] = {
     "compiled": "tf.function(model, jit_compile=True)(x)",
 }
 """How each call style is written."""
+
+
+def usual_call(kind: Format) -> str:
+    """How people call a model of this format: what is taken where nobody says."""
+    return "predict" if kind.live else "function"
 
 
 class Caller(Protocol):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stethoscope import devices
+from stethoscope.architecture.open_sizes import Sizes
 from stethoscope.data.dummy import ModelInput, model_input
 from stethoscope.errors import BadSetting
 from stethoscope.framework_errors import gist
@@ -146,11 +147,11 @@ class Configured:
             BadInput: as `model_input`.
             CannotRun: the model cannot be called in that style, or not be rebuilt in that precision.
         """
-        batch = self.settings.batch_size
+        batch, size = self.settings.batch_size, Sizes.every(context.params.get("size"))
         if self.settings.precision == AS_SAVED:
             call = caller(self.runner, self.settings, on_batch=on_batch)
-            return model_input(context, self.architecture, call, samples, seed, batch), call
-        given = model_input(context, self.architecture, self.runner, samples, seed, batch)
+            return model_input(context, self.architecture, call, samples, seed, batch, size), call
+        given = model_input(context, self.architecture, self.runner, samples, seed, batch, size)
         first = given.batching.take(given.feed, given.batching.fixed or 1)
         self._change_precision(first)
         call = caller(self.runner, self.settings, on_batch=on_batch)

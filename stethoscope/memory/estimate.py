@@ -13,16 +13,23 @@ reads the whole file of weights into memory, then makes three copies of each wei
 from __future__ import annotations
 
 import math
+import platform
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from stethoscope.architecture.open_sizes import OpenSize, OpenSizes
 from stethoscope.memory.liveness import Profile
+from stethoscope.memory.pool_estimate import kept
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.model_format import Format
 
-Part = Literal["weights", "live", "workspace", "outputs", "input", "runtime"]
+Part = Literal["weights", "live", "workspace", "outputs", "input", "pool", "runtime"]
+ARRAY_COPIES = 2
+"""How often the input lies outside the pool: as the caller's array, and as the tensor that TensorFlow makes of it."""
+HAS_POOL = sys.platform == "linux" and platform.machine() in ("x86_64", "AMD64")
+"""Whether TensorFlow has its pool on this machine's CPU: it comes with oneDNN, in the builds for x86 on Linux."""
 AHEAD = 2
 """Batches that `model.predict` has ready before they are asked for. Source: keras array_data_adapter.py (`prefetch`)."""
 SHOWN_TENSORS = 12
@@ -71,6 +78,8 @@ class Runtime:
     """While loading, further copies of all weights, and of the largest one."""
     input_copies: float = 3.0
     """How often a batch of input lies in memory: as the caller's array, cut out of it, and as a tensor."""
+    pooled: bool = False
+    """Whether TensorFlow's pool holds the tensors, which gives nothing back."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,10 @@ class Facts:
     """The layer of each."""
     tensors: Mapping[str, Alive]
     notes: tuple[str, ...] = ()
+    weight_sizes: tuple[int, ...] = ()
+    """Bytes of each weight, in the order in which they are made; empty where TensorFlow does not make them."""
+    input_sizes: tuple[int, ...] = ()
+    """Bytes of each input, of one batch."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +140,8 @@ class Estimate:
     notes: tuple[str, ...] = ()
     open_sizes: tuple[OpenSize, ...] = ()
     """Every open dimension, with who says its size."""
+    pool_bytes: int = 0
+    """What TensorFlow's pool keeps beyond the tensors alive at the peak; 0 with lean settings."""
 
     def parts(self) -> dict[Part, int]:
         """Bytes by what they are for."""
@@ -136,6 +151,7 @@ class Estimate:
             "workspace": self.workspace_bytes,
             "outputs": self.outputs_bytes,
             "input": self.input_bytes,
+            "pool": self.pool_bytes,
             "runtime": self.runtime_bytes,
         }
 
@@ -154,6 +170,30 @@ def estimate(
         sizes: of the open dimensions.
     """
     batches = max(1, math.ceil(samples / max(1, batch_size)))
+    phase, parts, pool = (_pooled if runtime.pooled else _lean)(facts, runtime, batches, call)
+    profile = facts.profile
+    return Estimate(
+        batch_size,
+        call,
+        sizes.size if sizes else None,
+        *parts,
+        peak_bytes=sum(parts) + pool,
+        phase=phase,
+        at=facts.names[profile.at] if profile.live_bytes else "",
+        layer=facts.layers[profile.at] if profile.live_bytes else "",
+        alive=tuple(facts.tensors[name] for name in profile.alive if name in facts.tensors)[:SHOWN_TENSORS],
+        timeline=timeline(facts),
+        notes=facts.notes,
+        open_sizes=sizes.dimensions if sizes else (),
+        pool_bytes=pool,
+    )
+
+
+Parts = tuple[int, int, int, int, int, int]
+"""Bytes: weights, live tensors, workspace, outputs, input, runtime."""
+
+
+def _lean(facts: Facts, runtime: Runtime, batches: int, call: str) -> tuple[str, Parts, int]:
     weights = int(facts.weights_bytes * runtime.weight_copies)
     standing = runtime.fixed_bytes + facts.weights * runtime.weight_bytes
     needed = standing + facts.kernels * runtime.kernel_bytes + facts.loops * runtime.loop_bytes
@@ -168,23 +208,35 @@ def estimate(
     run = (weights, live, inside, others, fed, needed)
     joined = (weights, 0, 0, 2 * batches * facts.output_bytes, fed, needed)  # a tensor's `numpy()` is a copy, too
     loading = (weights, 0, 0, 0, 0, standing + copies)
-    options = [("run", run), ("load", loading), ("collect", joined)]
+    options: list[tuple[str, Parts]] = [("run", run), ("load", loading), ("collect", joined)]
     phase, parts = max(options, key=lambda item: sum(item[1]))
-    profile = facts.profile
-    return Estimate(
-        batch_size,
-        call,
-        sizes.size if sizes else None,
-        *parts,
-        peak_bytes=sum(parts),
-        phase=phase,
-        at=facts.names[profile.at] if profile.live_bytes else "",
-        layer=facts.layers[profile.at] if profile.live_bytes else "",
-        alive=tuple(facts.tensors[name] for name in profile.alive if name in facts.tensors)[:SHOWN_TENSORS],
-        timeline=timeline(facts),
-        notes=facts.notes,
-        open_sizes=sizes.dimensions if sizes else (),
+    return phase, parts, 0
+
+
+def _pooled(facts: Facts, runtime: Runtime, batches: int, call: str) -> tuple[str, Parts, int]:
+    """The same where TensorFlow's pool holds weights and tensors: what it has had at any time counts to the end."""
+    standing = runtime.fixed_bytes + facts.weights * runtime.weight_bytes
+    needed = standing + facts.kernels * runtime.kernel_bytes + facts.loops * runtime.loop_bytes
+    whole = [batches * size for size in facts.input_sizes] if call == "predict" else []
+    ahead = 1 + (min(batches - 1, AHEAD) if call == "predict" else 0)
+    held = kept(
+        facts.weight_sizes, (*whole, *(size for size in facts.input_sizes for _ in range(ahead))), facts.profile
     )
+    loading = held.loading_bytes + standing
+    arrays = ARRAY_COPIES * batches * facts.input_bytes
+    # An output's array is the tensor itself; `model.predict` always joins what it has, others do where there are several.
+    joined = batches if call == "predict" or batches > 1 else 0
+    outputs = (batches - 1 + joined) * facts.output_bytes
+    running = held.pool_bytes + held.small_bytes + needed + arrays + outputs
+    weights = facts.weights_bytes
+    if loading >= running:
+        return "load", (weights, 0, 0, 0, 0, loading - weights), 0
+    inside = facts.profile.inside_bytes[facts.profile.at] if facts.profile.live_bytes else 0
+    live = facts.profile.peak_bytes - inside
+    tensors = sum(whole) + ahead * facts.input_bytes
+    pool = max(0, held.pool_bytes + held.small_bytes - weights - live - inside - tensors)
+    parts = (weights, live, inside, outputs, arrays + tensors)
+    return "run", (*parts, running - sum(parts) - pool), pool
 
 
 def timeline(facts: Facts) -> tuple[Moment, ...]:
@@ -228,9 +280,10 @@ def runtime_of(format_: Format, settings: RunSettings) -> Runtime:
         return ONNX
     if format_.runtime == "litert":
         return TFLITE
+    needs = {"call": EAGER, "predict": PREDICT}.get(settings.call, FUNCTION)
     if settings.xla or settings.call == "compiled":
-        return COMPILED
-    return {"call": EAGER, "predict": PREDICT}.get(settings.call, FUNCTION)
+        needs = COMPILED
+    return replace(needs, pooled=settings.allocator == "pool" and HAS_POOL)
 
 
 @dataclass(frozen=True)

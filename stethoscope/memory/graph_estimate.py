@@ -68,8 +68,7 @@ class GraphFacts:
         variables = () if function is None else function.graph.variables
         if isinstance(runner, LiveModel):
             variables = runner.model.weights
-        sizes = [_bytes(variable) for variable in variables]
-        self._weights = len(sizes)
+        self._weights = sizes = tuple(_bytes(variable) for variable in variables)
         self.weights_bytes, self.largest_weight_bytes = sum(sizes), max(sizes, default=0)
 
     def _traced(self, shapes: Sequence[Sequence[int]] | None) -> tuple[Any, Sequence[Any]]:
@@ -113,7 +112,9 @@ class GraphFacts:
             largest_weight_bytes=self.largest_weight_bytes,
             input_bytes=sum(value.size_bytes for value in graph.inputs),
             output_bytes=sum(value.size_bytes for value in graph.outputs),
-            weights=self._weights,
+            weights=len(self._weights),
+            weight_sizes=self._weights,
+            input_sizes=tuple(value.size_bytes for value in graph.inputs),
             loops=sum(operation.type == "LoopCond" for operation in graph.operations),
             kernels=sum(
                 COMPILED_CALL if operation.type in CALLS else operation.type not in FREE

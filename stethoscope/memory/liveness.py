@@ -40,6 +40,8 @@ class Profile:
     ranges: Mapping[str, tuple[int, int]]
     """For each tensor that was really made, the first and the last step at which it is alive."""
     sizes: Mapping[str, int]
+    instead_of: Mapping[str, str] = field(default_factory=dict)
+    """Tensors that are written over another one: {tensor: the one it takes the place of}."""
 
     @property
     def peak_bytes(self) -> int:
@@ -82,6 +84,7 @@ def profile(
         last[roots.get(name, name)] = len(steps)
     alive = {roots.get(name, name): sizes.get(name, 0) for name in throughout}
     ranges = dict.fromkeys(alive, (0, len(steps)))
+    instead_of: dict[str, str] = {}
     dying: dict[int, list[str]] = {}
     for name, place in last.items():
         dying.setdefault(place, []).append(name)
@@ -98,6 +101,7 @@ def profile(
             if over is not None:
                 held -= alive.pop(over)
                 ranges[over] = (ranges[over][0], position - 1)
+                instead_of[name] = over
             alive[name] = size
             ranges[name] = (position, last[name])
             held += size
@@ -109,7 +113,7 @@ def profile(
         inside -= inside_until.pop(position, 0)
         held -= sum(alive.pop(name, 0) for name in dying.get(position, ()))
     at = max(range(len(live)), key=live.__getitem__, default=0)
-    return Profile(tuple(live), tuple(within), at, ranges, sizes)
+    return Profile(tuple(live), tuple(within), at, ranges, sizes, instead_of)
 
 
 def _roots(steps: Sequence[Step]) -> dict[str, str]:

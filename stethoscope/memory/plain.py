@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from stethoscope.architecture.open_sizes import Sizes, sizes_to_try
+from stethoscope.architecture.open_sizes import Sizes, sizes_of_file, sizes_to_try
 from stethoscope.data.batching import Batching, bind
 from stethoscope.data.dummy import ModelInput, dummy_feed
 from stethoscope.data.rows import data_of
@@ -235,7 +235,8 @@ def input_of(context: TaskContext, opened: Configured, at: AtSize, rows: int, se
         feed = bind(data_of(context), inputs)
         shapes = {name: array.shape for name, array in feed.items()}
         return ModelInput(feed, context.files["data"].name, batching, next(sizes_to_try(inputs, data=shapes)))
-    told = next(made for made in sizes_to_try(inputs, Sizes.every(at.size)) if made.attempt == at.attempt)
+    tried = sizes_to_try(inputs, Sizes.every(at.size), of_file=sizes_of_file(opened.architecture.layers))
+    told = next(made for made in tried if made.attempt == at.attempt)
     return ModelInput(dummy_feed(opened.architecture, batching.free(inputs), rows, seed, told), "dummy", batching, told)
 
 

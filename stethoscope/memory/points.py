@@ -45,7 +45,7 @@ class Point:
     lean_peak_bytes: int | None = None
     """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); None where not asked."""
     size_from: str = ""
-    """Who says that size: "given", "data" or "assumed"; "" where there is none or nobody told."""
+    """Who says that size: "given", "data", "file" or "assumed"; "" where there is none or nobody told."""
 
     def measured(self, peak_bytes: int, **changes: Any) -> Point:
         """With its peak, and how far the prediction was off."""

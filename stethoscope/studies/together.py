@@ -13,13 +13,13 @@ from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.lowering_report import ModelRun, TogetherReport, at_once, judged
+from stethoscope.memory.prediction import Prediction
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.memory.sharing import HEADROOM_BYTES, HEADROOM_FRACTION, Split, split
 from stethoscope.memory.sharing_programs import SharingCode, sharing_codes
 from stethoscope.models.formats import format_of
 from stethoscope.studies.study import Kind, Parts
 from stethoscope.tasks.describe import Description
-from stethoscope.tasks.predict import Prediction
 from stethoscope.tasks.share import SharedRun
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 

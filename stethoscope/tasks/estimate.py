@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, sizes_to_try
+from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, sizes_of_file, sizes_to_try
 from stethoscope.data.batching import Batching
 from stethoscope.data.dummy import shapes_in_data
 from stethoscope.errors import BadSetting, CannotRun, StethoscopeError
@@ -55,7 +55,10 @@ class EstimatePeak:
                 opened.runner = with_precision(opened.runner, opened.settings.precision)
             samples = int(context.params.get("samples", 0))
             data = shapes_in_data(context, opened.runner.inputs)
-            told = [sizes_to_try(opened.runner.inputs, Sizes.every(size), data) for size in sizes]
+            told = [
+                sizes_to_try(opened.runner.inputs, Sizes.every(size), data, sizes_of_file(opened.architecture.layers))
+                for size in sizes
+            ]
             made = joined(estimates(opened, sorted(set(batch_sizes)), given, samples) for given in told)
             return EstimatedPeaks(call=opened.settings.call, settings=opened.settings, **vars(made))
 

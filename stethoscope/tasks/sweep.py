@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from stethoscope.architecture.open_sizes import OpenSizes, Sizes, sizes_to_try
+from stethoscope.architecture.open_sizes import OpenSizes, Sizes, sizes_of_file, sizes_to_try
 from stethoscope.codec import decode
 from stethoscope.data.dummy import shapes_in_data
 from stethoscope.errors import BadSetting
@@ -113,10 +113,11 @@ def _estimated(context: TaskContext, settings: RunSettings, kept: KeptSweep, val
     context.entrust(replace(kept, estimating=True))
     with configured(context, settings) as opened:
         inputs = opened.runner.inputs
+        data, file = shapes_in_data(context, inputs), sizes_of_file(opened.architecture.layers)
         told = [
             next(
                 made
-                for made in sizes_to_try(inputs, Sizes.every(at.size), shapes_in_data(context, inputs))
+                for made in sizes_to_try(inputs, Sizes.every(at.size), data, file)
                 if made.attempt == at.attempt or not made.are_assumed
             )
             for at in kept.sweep.sizes

@@ -15,7 +15,7 @@ from stethoscope.codec import answer_of
 from stethoscope.errors import NotFound
 from stethoscope.framework_errors import shortage_of
 from stethoscope.jobs.job_engine import Engine
-from stethoscope.tasks.predict import Prediction
+from stethoscope.memory.prediction import Prediction
 from stethoscope.types import Status
 from tests.jobs.conftest import job
 from tests.processes import ended_within

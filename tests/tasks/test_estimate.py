@@ -7,7 +7,6 @@ import pytest
 from stethoscope.codec import answer_of
 from stethoscope.memory.points import Swept
 from stethoscope.tasks.estimate import EstimatedPeaks
-from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Status
 from tests.tasks.test_samples import submit
 
@@ -50,10 +49,3 @@ def test_sizes_and_precision_count(engine):
     assert (short.size, long.size) == (16, 64)
     assert short.live_bytes < long.live_bytes
     assert answer_of(half, EstimatedPeaks).estimates[0].live_bytes < long.live_bytes
-
-
-def test_a_prediction_carries_one_when_asked(engine):
-    result = submit(engine, "predict", "digits_cnn", batch_size=4, samples=8, estimate=True)
-    (one,) = answer_of(result, Prediction).estimate.estimates
-    assert one.batch_size == 4
-    assert one.outputs_bytes > 0

@@ -7,8 +7,8 @@ import pytest
 
 from stethoscope.codec import answer_of
 from stethoscope.framework_errors import shortage_of
+from stethoscope.memory.prediction import Prediction
 from stethoscope.memory.run_settings import CALLS, RunSettings
-from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 from tests import deterministic
 from tests.tasks.test_samples import submit

@@ -11,8 +11,8 @@ from sample_models import BUILT
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport
 from stethoscope.framework_errors import shortage_of
+from stethoscope.memory.prediction import Prediction
 from stethoscope.models.formats import all_formats
-from stethoscope.tasks.predict import Prediction
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 SAMPLES = {
