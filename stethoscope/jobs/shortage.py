@@ -96,6 +96,8 @@ class Shortage:
     def _with_tensor(self, hint: ShortageReport, batch: int | None) -> ShortageReport:
         """The tensor the framework named, else the largest one expected in this phase."""
         shape, operator = _shape(hint.tensor_shape), hint.operator[:_MOST_CHARACTERS]
+        if shape and hint.tensor_from == "expected":  # the worker has read the graph
+            return replace(hint, tensor_shape=shape, operator=operator, tensor_bytes=_positive(hint.tensor_bytes))
         if shape or operator:
             return replace(hint, tensor_shape=shape, operator=operator, tensor_from="error", tensor_bytes=None)
         weight, output = _mapping(self.foretold.get("weight")), _mapping(self.foretold.get("output"))

@@ -21,6 +21,7 @@ from stethoscope.memory.batch_outputs import Batches, Value, declared_shape, joi
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.foretold import Foretold
 from stethoscope.memory.plain import SLOWEST_S
 from stethoscope.memory.run_settings import UsedSettings, give_back
 from stethoscope.task import TaskContext
@@ -83,11 +84,14 @@ class PredictionRun:
     fit: PeakFit | None
     progress: Batches
     loaded_bytes: int
+    foretold: Foretold | None = None
+    """What the graph says, where that is what the peak is predicted from."""
 
     def whole(self, precision_difference: Mapping[str, float | None], lean_bytes: int | None = None) -> Prediction:
         """The answer; what is known of it before the run is kept first."""
         context, opened, given, fit = self.context, self.opened, self.given, self.fit
-        rows, itself = given.batching.rows(given.feed), self.call.batches_itself
+        rows = given.batching.rows(given.feed)
+        predicted, margin = self._expected(rows)
         known = Prediction(
             settings=UsedSettings(
                 **vars(opened.settings)
@@ -104,14 +108,25 @@ class PredictionRun:
             input=given.about(given.feed),
             open_sizes=given.sizes.dimensions,
             loaded_bytes=self.loaded_bytes,
-            predicted_peak_bytes=fit.predict_run(self.batch_size, rows, batches_itself=itself) if fit else None,
-            predicted_margin_bytes=fit.margin_bytes(self.batch_size) if fit else None,
+            predicted_peak_bytes=predicted,
+            predicted_margin_bytes=margin,
             loading_peak_bytes=max(context.memory.peak_bytes(), fit.loading_peak_bytes if fit else 0),
-            probes=fit.probes if fit else {},
+            probes=fit.probes if fit and self.foretold is None else {},
             lean_predicted_peak_bytes=lean_bytes,
         )
         context.save_partial({**plain(known), "oom": self._shortage(ShortageReport())})
         return replace(self._predicted(known), traces=self.call.traces)
+
+    def _expected(self, rows: int) -> tuple[int | None, int | None]:
+        """(peak, by how much it may be off) in bytes."""
+        if self.foretold is not None:
+            return self.foretold.run.peak_bytes, self.foretold.margin_bytes
+        if self.fit is None:
+            return None, None
+        itself = self.call.batches_itself
+        return self.fit.predict_run(self.batch_size, rows, batches_itself=itself), self.fit.margin_bytes(
+            self.batch_size
+        )
 
     def _predicted(self, known: Prediction) -> Prediction:
         batching, feed = self.given.batching, self.given.feed
@@ -175,6 +190,15 @@ class PredictionRun:
 
     def _shortage(self, named: ShortageReport) -> ShortageReport:
         """What to report when memory ran out: what asked for it, as the framework named it, and what would fit."""
+        largest = self.foretold and self.foretold.largest
+        if largest:
+            named = replace(
+                named,
+                tensor_shape=largest.shape,
+                tensor_bytes=largest.size_bytes,
+                operator=largest.layer or largest.name,
+                tensor_from="expected",
+            )
         return replace(
             named,
             tensor_shape=named.tensor_shape

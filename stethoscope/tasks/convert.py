@@ -26,7 +26,7 @@ from stethoscope.models.formats import detect, format_of
 from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, quantised
 from stethoscope.models.model_format import Ends
 from stethoscope.task import TaskContext
-from stethoscope.tasks.estimate import HEADROOM_BYTES, estimates
+from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimator
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 ROWS = 8
@@ -240,7 +240,7 @@ class _Converting:
         context.report("estimate", 0.9, "what would have been said of its memory")
         opened = Configured(RunSettings(), architecture, runner, ())
         rows, shapes = Batching.of(runner.inputs).rows(feed), {name: array.shape for name, array in feed.items()}
-        found = estimates(opened, [rows], sizes_to_try(runner.inputs, data=shapes)).estimates
+        found = Estimator(opened).of([rows], sizes_to_try(runner.inputs, data=shapes)).estimates
         return found[0].peak_bytes if found else None
 
     def _ends_of(self, file: ModelFile, described: Architecture, made: Made, outputs: Mapping[str, str]) -> Ends:

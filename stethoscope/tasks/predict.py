@@ -13,10 +13,14 @@ from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.foretold import Foretold, batches_to_trace
 from stethoscope.memory.plain import AtSize, Wanted, input_of, measured, ready
 from stethoscope.memory.prediction import Prediction, PredictionRun
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.runtime_needs import runtime_of
+from stethoscope.models.formats import format_of
 from stethoscope.task import InNewProcess, TaskContext
+from stethoscope.tasks.estimate import Estimator
 from stethoscope.types import Status
 
 
@@ -29,6 +33,8 @@ class _Kept:
     """A small batch that is still to be run on its own."""
     lean_bytes: int | None
     precision_difference: Mapping[str, float | None]
+    foretold: Foretold | None = None
+    """What the graph says; None where that is not known, and small batches are measured instead."""
 
 
 class Predict:
@@ -69,9 +75,13 @@ def _in_one_process(context: TaskContext, settings: RunSettings) -> Prediction:
 
 
 def _begun(context: TaskContext, settings: RunSettings) -> InNewProcess:
-    """What a process with lean settings tells: which batches show a slope, and what the settings would save."""
+    """What a process of its own tells: what the graph says of the peak, else which batches show a slope."""
     with configured(context, settings) as opened:
         given, call = _ready(context, opened)
+        foretold = _foretold(context, opened, given)
+        if foretold is not None:
+            at = AtSize(context.params.get("size"), given.sizes.attempt)
+            return InNewProcess(_Kept(at, None, foretold.run.lean_peak_bytes, opened.precision_difference, foretold))
         batch_size, fit = _calibrated(context, settings, given, call)
         at, lean = AtSize(context.params.get("size"), given.sizes.attempt), None
         if fit is not None:
@@ -103,7 +113,8 @@ def _all_rows(context: TaskContext, settings: RunSettings, kept: _Kept) -> Predi
         samples = int(context.params.get("samples", 0)) or settings.batch_size
         given = input_of(context, opened, kept.at, samples, _seed(context))
         batch_size = _batch_size(settings, given)
-        run = PredictionRun(context, opened, call, given, batch_size, kept.at.fit, batches, loaded_bytes)
+        fit = kept.at.fit if kept.foretold is None else kept.foretold.fit
+        run = PredictionRun(context, opened, call, given, batch_size, fit, batches, loaded_bytes, kept.foretold)
         return run.whole(kept.precision_difference, kept.lean_bytes)
 
 
@@ -121,6 +132,22 @@ def _calibrated(
     take = functools.partial(given.batching.take, given.feed)
     fixed = given.batching.fixed
     return batch_size, calibrate(context, call, take, batch_size, held_input_bytes=held, fixed=fixed)
+
+
+def _foretold(context: TaskContext, opened: Configured, given: ModelInput) -> Foretold | None:
+    """What the graph says of TensorFlow's own pool; None where there is no such pool, or no graph to read."""
+    settings = replace(opened.settings, allocator="pool")
+    if not runtime_of(format_of(opened.architecture), settings).pooled:
+        return None
+    context.report("trace", message="reading the graph")
+    rows, batch_size = given.batching.rows(given.feed), _batch_size(settings, given)
+    estimator = Estimator(replace(opened, settings=settings))
+    sizes = [batch_size] if given.batching.fixed else batches_to_trace(batch_size)
+    calls = estimator.of(sizes, [given.sizes]).estimates
+    if not calls:
+        return None
+    whole = calls[-1:] if rows <= batch_size else estimator.of([batch_size], [given.sizes], rows).estimates
+    return Foretold.of(calls, whole[0], sum(array.nbytes for array in given.feed.values()) / rows) if whole else None
 
 
 def _batch_size(settings: RunSettings, given: ModelInput) -> int:

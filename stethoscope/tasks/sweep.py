@@ -17,7 +17,7 @@ from stethoscope.memory.plain_sweep import DRAWN_ROWS, KeptSweep, begun, gone_on
 from stethoscope.memory.points import Swept
 from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.task import InNewProcess, TaskContext
-from stethoscope.tasks.estimate import HEADROOM_BYTES, estimates, joined
+from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimator, joined
 
 BATCH_SIZES = (1, 8, 32, 64)
 
@@ -95,7 +95,8 @@ def _with_estimates(
         return replace(swept, estimate=Estimates(cannot="Too little of the memory limit is left to trace it."))
     context.save_partial(swept)
     context.report("estimate", 1.0, "what would have been said without running it")
-    made = joined(estimates(opened, batch_sizes, [told]) for told in sizes)
+    estimator = Estimator(opened)
+    made = joined(estimator.of(batch_sizes, [told]) for told in sizes)
     found = {(one.batch_size, one.size): one.peak_bytes for one in made.estimates}
     points = (replace(one, estimated_peak_bytes=found.get((one.batch_size, one.size))) for one in swept.points)
     return replace(swept, points=tuple(points), estimate=made)
