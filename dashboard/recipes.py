@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from dashboard import recipe_inputs
@@ -11,7 +12,9 @@ from dashboard.data import data_use
 from stethoscope.codec import partial_of
 from stethoscope.data.dummy import FedInput
 from stethoscope.jobs.protocol import JobState
+from stethoscope.memory.call_styles import usual_call
 from stethoscope.memory.prediction import Prediction
+from stethoscope.memory.recipes import python_code
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
@@ -30,20 +33,19 @@ def predict_code(
 
     Args:
         name: The model's file name; always printed as a Python literal.
-        settings: "samples", "batch_size", "seed"; "preparation" and "data_options" of the data.
+        settings: "samples", "batch_size", "seed", "settings" (how it was called); "preparation" and "data_options" of the data.
         data_name: The file with the data, or None for random input.
         given: What the run fed, when it got that far.
     """
-    program = format_of(architecture).program(name, architecture)
-    lines = [
-        "import numpy as np",
-        *program.imports,
-        "",
-        *recipe_inputs.lines(architecture, settings, data_name, given or {}),
-        "",
-        *program.load,
-        "",
-    ]
+    kind = format_of(architecture)
+    program = kind.program(name, architecture)
+    inputs = recipe_inputs.lines(architecture, settings, data_name, given or {})
+    if kind.live:
+        chosen = RunSettings.from_json(settings.get("settings"))
+        chosen = replace(chosen, batch_size=int(settings["batch_size"]), memory_limit_bytes=None)
+        old = "import tf_keras" in program.imports
+        return python_code(name, chosen, architecture.inputs, format_=kind, keras_2=old, inputs=inputs)
+    lines = ["import numpy as np", *program.imports, "", *inputs, "", *program.load, ""]
     lines += [
         f"batch_size = {int(settings['batch_size'])}",
         "samples = len(next(iter(inputs.values())))",
@@ -66,17 +68,18 @@ def of_run(name: str, architecture: Architecture, state: JobState, limit_bytes: 
         "data": data,
         **data_use.command_options(state.params),
         "samples": None if data else used["samples"],
+        "size": state.params.get("size"),
         "batch-size": used["batch_size"],
         "seed": used["seed"],
         "memory-limit": f"{int(used.get('memory_limit_bytes') or limit_bytes) // MIB}MiB",
-        **_setting_options(state.params.get("settings") or {}),
+        **_setting_options(state.params.get("settings") or {}, usual_call(format_of(architecture))),
     }
     return predict_code(name, architecture, used, data, given), command_line("predict", name, options)
 
 
-def _setting_options(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of the command line for settings that are not the plain ones."""
-    plain = RunSettings().to_json()
+def _setting_options(chosen: Mapping[str, Any], usual: str) -> dict[str, Any]:
+    """Options of the command line for settings that are not the plain ones; `usual` is the call style of its own."""
+    plain = RunSettings(call=usual).to_json()
     names = ("call", "precision", "device", "intra_threads", "inter_threads")
     found = {name.replace("_", "-"): chosen[name] for name in names if chosen.get(name, plain[name]) != plain[name]}
     lean = {"allocator": "system"} if chosen.get("allocator") == "system" else {}

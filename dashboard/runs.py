@@ -10,7 +10,9 @@ from typing import Any
 from dashboard import analysis
 from dashboard.data.data_use import DataUse
 from stethoscope.jobs.store import Entry
+from stethoscope.memory.call_styles import usual_call
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.settings import settings
 from stethoscope.types import Architecture, Job, ModelFile
 
@@ -25,8 +27,9 @@ def consistency(
 def predict(
     entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int, data: DataUse | None
 ) -> Job:
-    """The job behind the Prediction page: memory as in a process of the user's own. `params`: batch_size, samples, seed."""
-    own = RunSettings(batch_size=int(params["batch_size"]), allocator="pool").to_json()
+    """The job behind the Prediction page: memory as in a process of the user's own. `params`: batch_size, samples, seed, size."""
+    call = usual_call(format_of(architecture))
+    own = RunSettings(batch_size=int(params["batch_size"]), call=call, allocator="pool").to_json()
     params = {"settings": own, **params}
     return analysis.model_job("predict", entry, architecture.format_id, params, memory_bytes=memory_bytes, data=data)
 

@@ -7,18 +7,24 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, panel, recipes, render, run_limits, runs, session
+from dashboard import cards, described, open_size, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import prediction_parts
 from dashboard.data import data_choice
+from stethoscope.architecture.open_sizes import open_axes
 from stethoscope.types import Architecture, Job
 
 PAGE = {"title": "Prediction", "section": "Behaviour", "url_path": "prediction", "icon": ""}
 
 
-def settings(fixed: int | None, *, own_data: bool) -> tuple[dict[str, Any], int, DeltaGenerator]:
+def settings(
+    architecture: Architecture, fixed: int | None, *, own_data: bool
+) -> tuple[dict[str, Any], int, DeltaGenerator]:
     """The run's parameters, its memory limit in bytes, and where the button goes."""
-    row = st.grid(5, min_column_width=150, vertical_alignment="bottom")
-    samples, batch, limit, more, go = (row.cell() for _ in range(5))
+    is_open = bool(open_axes(architecture.inputs))
+    row = st.grid(5 + is_open, min_column_width=150, vertical_alignment="bottom")
+    samples, batch = row.cell(), row.cell()
+    size = open_size.field(row.cell(), architecture, disabled=own_data) if is_open else None
+    limit, more, go = (row.cell() for _ in range(3))
     params: dict[str, Any] = {
         "samples": samples.number_input(
             "Samples",
@@ -36,6 +42,7 @@ def settings(fixed: int | None, *, own_data: bool) -> tuple[dict[str, Any], int,
         if fixed is None
         else batch.number_input("Batch size", value=fixed, key="batch-fixed", disabled=True),
     }
+    params |= {} if size is None else {"size": size}
     with limit:
         limit_bytes = run_limits.memory_limit()
     with more.popover("More", width="stretch"):
@@ -57,7 +64,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
             view, architecture, none="Random input", key="input", label="Input", in_address=True
         )
         fixed = run_limits.fixed_batch(architecture)
-        params, limit, go = settings(fixed, own_data=data is not None)
+        params, limit, go = settings(architecture, fixed, own_data=data is not None)
         run_limits.say_fixed_batch(fixed)
 
         def job() -> Job:

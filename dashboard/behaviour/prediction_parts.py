@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 import streamlit as st
 
-from dashboard import cards, escape, figures, outputs, render, tables, words
+from dashboard import cards, escape, figures, open_size, outputs, render, tables, words
 from stethoscope.codec import partial_of
 from stethoscope.framework_errors import BatchInterval, ShortageReport, shortage_of
 from stethoscope.jobs import engine, shortage
@@ -53,7 +53,8 @@ def _outputs(state: JobState, result: JobResult, made: Prediction) -> None:
     render.verdict(
         "good",
         "Done",
-        f"{words.plural(samples, 'sample')} predicted in {words.plural(made.batches or 1, 'batch', 'batches')}.",
+        f"{words.plural(samples, 'sample')}{_of_size(made)} predicted in "
+        f"{words.plural(made.batches or 1, 'batch', 'batches')}.",
     )
     random = all(fed.source == "dummy" for fed in made.input.values())
     if random and samples < int(state.params.get("samples") or 0):
@@ -80,6 +81,11 @@ def _outputs(state: JobState, result: JobResult, made: Prediction) -> None:
             _picture(result, name, made.outputs[name])
     if name is not None:
         _rows(result, name, made)
+
+
+def _of_size(made: Prediction) -> str:
+    size = open_size.said(made.open_sizes)
+    return f" of {size}" if size else ""
 
 
 def _shape(arrays: Mapping[str, Output]) -> str:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 
 from dashboard import escape, figures, words
 from stethoscope.memory.estimate import Estimate, Moment, Part
+from stethoscope.memory.growth import Growth
 from stethoscope.memory.points import Point
 
 PARTS: Mapping[Part, tuple[str, str]] = {
@@ -16,6 +17,7 @@ PARTS: Mapping[Part, tuple[str, str]] = {
     "workspace": ("workspace", figures.PURPLE),
     "outputs": ("outputs kept", figures.GREEN),
     "input": ("input", figures.SKY),
+    "pool": ("kept by TensorFlow's pool", figures.YELLOW),
     "runtime": ("the framework", figures.GREY),
 }
 """What each part is called, and its colour."""
@@ -59,6 +61,23 @@ def parts(estimates: Sequence[Estimate], points: Sequence[Point] = ()) -> go.Fig
     return figure.update_layout(
         showlegend=True, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}, margin_t=34
     )
+
+
+def over_sizes(growth: Growth) -> go.Figure:
+    """The estimated peak over sizes of the open dimensions."""
+    figure = figures.base(240)
+    unit, divisor = _unit([point.peak_bytes for point in growth.points])
+    figure.add_scatter(
+        x=[point.size for point in growth.points],
+        y=[point.peak_bytes / divisor for point in growth.points],
+        mode="lines+markers",
+        line={"color": figures.BLUE},
+        customdata=[words.size(point.peak_bytes) for point in growth.points],
+        hovertemplate="%{x}: %{customdata}<extra></extra>",
+    )
+    figure.update_xaxes(title_text="Length or image size", tickvals=[point.size for point in growth.points])
+    figure.update_yaxes(title_text=f"Peak memory ({unit})", rangemode="tozero")
+    return figure
 
 
 def timeline(estimate: Estimate) -> go.Figure:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, escape, figures, panel, render, runs, session, words
+from dashboard import cards, escape, figures, open_size, panel, render, runs, session, words
 from dashboard.cost import estimate_figures
 from stethoscope.codec import partial_of
 from stethoscope.memory.estimate import Estimate
+from stethoscope.memory.growth import Growth, Law
 from stethoscope.memory.points import Point, Swept
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.tasks.estimate import EstimatedPeaks
 from stethoscope.types import Architecture, Job, Status
 
+_LAWS: Mapping[Law, str] = {
+    "square": "grows with the square of the length: half the length needs about a quarter of what grows.",
+    "proportional": "grows in proportion to the length.",
+    "hardly": "hardly grows with the length.",
+}
 _OUTSIDE = {"load": "while loading", "collect": "while copying the outputs"}
 
 
@@ -34,7 +40,7 @@ def section(
     entry = view.entry
 
     def job() -> Job:
-        settings = RunSettings(batch_size=max(batch_sizes), call=call)
+        settings = RunSettings(batch_size=max(batch_sizes), call=call, allocator="pool")
         params = {"settings": settings.to_json(), "batch_sizes": list(batch_sizes), "sizes": list(sizes)}
         return runs.estimate(entry, architecture, params)
 
@@ -43,8 +49,8 @@ def section(
     state = panel.state(
         "estimate",
         view,
-        "Traces the graph for each batch and adds up what is alive at the same time: the peak, the layer where it is, and "
-        "what is held there. The model is loaded, and not run.",
+        "Traces the graph for each batch and plays its tensors through TensorFlow's memory pool, as in a process of your own: "
+        "the peak, the layer where it is, and what is held there. The model is loaded, and not run.",
     )
     if state is None:
         return
@@ -58,6 +64,19 @@ def section(
         last = panel.Panel("sweep").finished(view)
         swept = partial_of(last.result, Swept) if last is not None and last.result is not None else None
         answer(made.estimates, architecture, swept.points if swept else ())
+        if made.growth is not None:
+            _growth(made.growth)
+
+
+def _growth(growth: Growth) -> None:
+    """How the peak grows with the length or image size."""
+    st.markdown(f"**Over lengths**, batch {words.count(growth.batch_size)}: memory {_LAWS[growth.law]}")
+    st.plotly_chart(
+        estimate_figures.over_sizes(growth),
+        config=figures.CONFIG,
+        key="estimate-growth",
+        alt="Estimated peak memory over the length or image size",
+    )
 
 
 def answer(estimates: Sequence[Estimate], architecture: Architecture, points: Sequence[Point]) -> None:
@@ -100,8 +119,8 @@ def answer(estimates: Sequence[Estimate], architecture: Architecture, points: Se
     for note in chosen.notes:
         st.caption(escape.sentences(note))
     st.caption(
-        "Nothing was run: the graph was traced for each batch size, and what is alive together was added up over the order of its "
-        "operations. What the framework itself needs is a measured constant."
+        "Nothing was run: the graph was traced for each batch size, and its tensors were played through TensorFlow's memory pool in "
+        "the order of its operations. What the framework itself needs is a measured constant."
     )
 
 
@@ -112,12 +131,19 @@ def _facts(estimate: Estimate) -> None:
     cards.facts(
         [
             ("Estimated peak", words.size(estimate.peak_bytes), _named(estimate)),
+            *_lean(estimate),
             ("Where", escape.clip(where, 40), "when the peak is" if outside else "the layer that runs at the peak"),
             ("Most of it", estimate_figures.PARTS[largest][0], words.share(size_bytes, estimate.peak_bytes)),
         ]
     )
 
 
+def _lean(estimate: Estimate) -> list[tuple[str, str, str]]:
+    if estimate.lean_peak_bytes is None:
+        return []
+    return [("With lean settings", words.size(estimate.lean_peak_bytes), "three lines before the process starts")]
+
+
 def _named(estimate: Estimate) -> str:
-    size = "" if estimate.size is None else f", size {words.count(estimate.size)}"
-    return f"batch {words.count(estimate.batch_size)}{size}"
+    size = open_size.said(estimate.open_sizes)
+    return f"batch {words.count(estimate.batch_size)}" + (f", {size}" if size else "")

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import linked, panel, run_limits, runs, session
+from dashboard import linked, open_size, panel, run_limits, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
 from dashboard.run_limits import memory_limit
 from stethoscope.architecture.open_sizes import open_axes
@@ -62,8 +62,9 @@ def _over_sizes(architecture: Architecture, *, runs_it: bool) -> _Asked | None:
                     "Lengths or image sizes",
                     key="open-sizes",
                     bind="query-params",
-                    placeholder="one, or 32, 64, 128",
-                    help="This model leaves dimensions besides the batch open: each size given is taken.",
+                    placeholder=f"{open_size.usual(architecture)[0]}, or several",
+                    help="This model leaves dimensions besides the batch open: each size given is taken. Nothing given: "
+                    + open_size.unsaid(architecture),
                 )
         call = call_style(architecture, row)
         if runs_it:

@@ -23,6 +23,7 @@ from stethoscope.codec import partial_of, plain
 from stethoscope.compare.latency_row import Row
 from stethoscope.framework_errors import BatchInterval
 from stethoscope.memory.estimate import Estimate
+from stethoscope.memory.growth import Law
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.points import Point, Swept
 from stethoscope.memory.run_settings import VARIABLES, RunSettings
@@ -230,6 +231,11 @@ def _ms(seconds: float | None) -> str:
 _SHOWN = 0.01
 """Of the peak, for a part to be named."""
 _WHENCE = {"given": "as given", "data": "of the data", "file": "of the file", "assumed": "assumed"}
+_LAWS: Mapping[Law, str] = {
+    "square": "grows with the square of the length",
+    "proportional": "grows in proportion to the length",
+    "hardly": "hardly grows with the length",
+}
 _OUTSIDE = {"load": "loading", "collect": "copying the outputs"}
 
 
@@ -280,6 +286,7 @@ def _point(estimate: Estimate) -> Point:
         size=estimate.size,
         size_from=size_from(estimate),
         estimated_peak_bytes=estimate.peak_bytes,
+        lean_peak_bytes=estimate.lean_peak_bytes,
     )
 
 
@@ -291,7 +298,7 @@ def size_from(estimate: Estimate) -> str:
 def show(results: Mapping[str, JobResult]) -> None:
     """Prints a row for each estimate: the peak, what it is made of, and the layer at it."""
     console = Console(highlight=False)
-    table = Table("call", "batch", "size", "estimated", "made of", "at")
+    table = Table("call", "batch", "size", "estimated", "lean", "made of", "at")
     peaks = {call: partial_of(result, EstimatedPeaks) for call, result in results.items()}
     for made in peaks.values():
         for estimate in made.estimates if made else ():
@@ -300,12 +307,15 @@ def show(results: Mapping[str, JobResult]) -> None:
                 f"{estimate.batch_size:,}",
                 "" if estimate.size is None else f"{estimate.size:,} ({_WHENCE[size_from(estimate)]})",
                 human_bytes(estimate.peak_bytes),
+                human_bytes(estimate.lean_peak_bytes) if estimate.lean_peak_bytes is not None else "",
                 _made_of(estimate),
                 escape(_OUTSIDE.get(estimate.phase) or estimate.layer or estimate.at),
             )
     if table.row_count:
         console.print(table)
     for call, made in peaks.items():
+        if made and made.growth:
+            console.print(f"{escape(call)}: batch {made.growth.batch_size:,} {_LAWS[made.growth.law]}", soft_wrap=True)
         for note in dict.fromkeys(note for estimate in (made.estimates if made else ()) for note in estimate.notes):
             console.print(f"{escape(call)}: {escape(note)}", soft_wrap=True)
         problem = results[call].reason or (made.cannot if made else "")

@@ -49,6 +49,7 @@ def python_code(
     format_: Format,
     keras_2: bool = False,
     samples: int | None = None,
+    inputs: Sequence[str] = (),
     not_run: Sequence[str] = (),
 ) -> str:
     """A program that loads a file and predicts under `settings`.
@@ -60,6 +61,7 @@ def python_code(
         format_: of the file: one that TensorFlow runs and that can be trained.
         keras_2: whether the file is of Keras 2 (then tf_keras loads it).
         samples: rows of random input; one batch if not given.
+        inputs: lines that bind `inputs`, an array by input name, instead of random input.
         not_run: why the program was not run here, if it was not: printed at its top.
 
     Raises:
@@ -87,7 +89,7 @@ def python_code(
     else:
         lines.append(f"loaded = tf.saved_model.load({_folder(name)!r})  # the unpacked folder")
         lines.append('model = loaded.signatures["serving_default"]\n')
-    lines += [*_random_inputs(specs, samples or settings.batch_size), ""]
+    lines += [*(inputs or _random_inputs(specs, samples or settings.batch_size)), ""]
     lines += _limit(settings, specs, keras)
     lines += _calls(settings, specs, keras)
     return "\n".join(lines) + "\n"
