@@ -42,7 +42,6 @@ class Pool:
 
     region_bytes: list[int] = field(default_factory=list)
     """The sizes of its regions."""
-    in_use_bytes: int = 0
 
     def __post_init__(self) -> None:
         self._next_bytes = _FIRST_REGION_BYTES
@@ -58,7 +57,6 @@ class Pool:
             chunk = self._found(size)
         assert chunk is not None
         chunk.free = False
-        self.in_use_bytes += chunk.size
         self._write(chunk.region, chunk.start, chunk.start + size_bytes)
         return chunk
 
@@ -66,7 +64,6 @@ class Pool:
         """Gives a block back to the pool, joined with its free neighbours."""
         assert isinstance(block, _Chunk)
         block.free = True
-        self.in_use_bytes -= block.size
         if block.after is not None and block.after.free:
             self._remove(block.after)
             self._join(block, block.after)

@@ -7,10 +7,11 @@ import dataclasses
 import pytest
 
 from stethoscope.architecture.open_sizes import Sizes, sizes_to_try
-from stethoscope.memory.estimate import Alive, Facts, Runtime, estimate, runtime_of
+from stethoscope.memory.estimate import Alive, Facts, estimate
 from stethoscope.memory.layer_estimate import LayerFacts
 from stethoscope.memory.liveness import Step, profile
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.memory.runtime_needs import Runtime, runtime_of
 from stethoscope.models.formats import all_formats
 from stethoscope.types import Architecture, Layer, TensorSpec
 from tests.memory.models import opened
