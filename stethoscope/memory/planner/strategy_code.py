@@ -15,10 +15,8 @@ from stethoscope.architecture.layer_kinds import Kind
 from stethoscope.architecture.model_shape import LayerShape, ModelShape
 from stethoscope.memory.planner.plan import Plan, Settings
 from stethoscope.memory.planner.states import Optimizer, Precision
+from stethoscope.memory.planner.step_time import DEVICES_PER_HOST
 from stethoscope.memory.planner.tensor_parallel import How, TensorSplit, tensor_split
-
-DEVICES_PER_HOST = 8
-"""More than this are taken to be in several machines."""
 
 _CLASSES = {
     "sgd": "SGD()",
