@@ -40,6 +40,15 @@ def machine_now(look: object) -> None:
     st.plotly_chart(used(rows), config=figures.CONFIG, key="machine", alt="Memory in use")
 
 
+def _holders(machine: Machine) -> dict[str, list[str]]:
+    held = [(card, holder) for card in machine.gpus for holder in card.holders]
+    return {
+        "Card": [f"{card.index}: {escape.clip(card.name, 40)}" for card, _ in held],
+        "Process": [str(holder.pid or "hidden") for _, holder in held],
+        "Holds": ["not told" if holder.used_bytes is None else words.size(holder.used_bytes) for _, holder in held],
+    }
+
+
 def used(rows: Sequence[tuple[str, int, int]]) -> go.Figure:
     """One bar for each device: in use, and what is left."""
     figure = figures.base(70 + 26 * len(rows), barmode="stack")
@@ -82,9 +91,12 @@ def code(name: str, architecture: Architecture, chosen: RunSettings, machine: Ma
         st.code(kubernetes(name, accepted, cores=machine.cores), language="yaml", wrap_lines=True)
 
 
-def who_has_the_card() -> None:
-    """How to see, on any machine, who holds a card's memory and how much TensorFlow holds of it."""
+def who_has_the_card(machine: Machine) -> None:
+    """Who holds a card's memory now, and how to see it on any machine."""
     with st.expander("Who holds the card now"):
+        holders = _holders(machine)
+        if holders["Card"]:
+            st.dataframe(holders, hide_index=True)
         for snippet in who_holds():
             st.markdown(f"**{escape.markdown(snippet.title)}**")
             if snippet.note:

@@ -125,9 +125,8 @@ def refuse(model: Path, settings: RunSettings, as_json: bool, more: Mapping[str,
         told = {**status, "error": BadSetting.__name__, **(more or {}), **refused, "code": code}
         sys.stdout.write(json.dumps(told, allow_nan=False) + "\n")
     elif code:
-        sys.stdout.write(code + "\n")
-        for snippet in who_holds():
-            sys.stdout.write(f"\n# {snippet.title}\n{snippet.code}")
+        asked = "".join(f"#   {line}\n" for line in who_holds()[0].code.splitlines())
+        sys.stdout.write(f"{code}\n# Who holds the card (`stethoscope doctor` prints more):\n{asked}")
         sys.stdout.flush()
     raise BadSetting(refused["reason"])
 

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from stethoscope.activations.study import LayerActivations
 from stethoscope.checks.findings import Severity
+from stethoscope.cli.cards import cards
 from stethoscope.cli.check import print_finding
 from stethoscope.codec import partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport, ConsistencyTest
@@ -108,6 +109,7 @@ def examination(examined: Examination) -> None:
         console.print(f"no GPU: {escape(examined.machine.gpus_reason)}")
     workspace = examined.workspace
     console.print(f"workspace {escape(workspace.path)}, {human_bytes(workspace.free_bytes)} free")
+    cards(console, examined.machine)
 
 
 def shape(sizes: Sequence[int | None] | None) -> str:

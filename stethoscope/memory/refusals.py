@@ -190,8 +190,8 @@ def _of_the_machine(settings: RunSettings, machine: Machine) -> Iterator[Refusal
         yield Refusal(
             "device",
             "not here",
-            f"There is no GPU to run on. {machine.gpus_reason} The settings, the code and the resources block are for a "
-            "machine that has one: not run here.",
+            f"There is no GPU to run on. {machine.gpus_reason} The code for these settings is for a machine that has "
+            "one: it was not run here.",
             replace(settings, device="cpu", gpu_index=0),
         )
     if on_gpu(settings, machine) and machine.gpus:

@@ -237,13 +237,16 @@ class Together:
     """Negative when they do not fit."""
 
 
-def together(needs_bytes: Mapping[str, int], device: Device, headroom_fraction: float = 0.1) -> Together:
+def together(
+    needs_bytes: Mapping[str, int], device: Device, headroom_fraction: float = 0.1, reserved_bytes: int = 0
+) -> Together:
     """Shares a device between models, each with its need and `headroom_fraction` of it on top.
 
     Args:
         needs_bytes: what each model needs by name, for example `plan.bytes_per_device.total`.
         device: where they are to live.
         headroom_fraction: for fragmentation and for what no estimate sees, 0.1 is a tenth.
+        reserved_bytes: what each process after the first keeps of the device for itself, outside its share.
 
     Raises:
         BadSetting: no model, or a headroom below 0.
@@ -253,7 +256,7 @@ def together(needs_bytes: Mapping[str, int], device: Device, headroom_fraction: 
     if not 0 <= headroom_fraction <= 10:
         raise BadSetting(f"Headroom {headroom_fraction:g}: expected a fraction from 0 to 10. Correct it.")
     shares = {name: need + int(need * headroom_fraction) for name, need in needs_bytes.items()}
-    total = sum(shares.values())
+    total = sum(shares.values()) + reserved_bytes * (len(shares) - 1)
     return Together(total <= device.usable_bytes, shares, total, device.usable_bytes - total)
 
 
