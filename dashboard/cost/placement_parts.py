@@ -55,6 +55,8 @@ def _attempt(attempt: Attempt, *, expanded: bool) -> None:
             notes.append(escape.sentences(attempt.note))
         if notes:
             st.caption(" ".join(notes))
+        if attempt.when:
+            st.markdown(escape.sentences(attempt.when))
         if attempt.code:
             with st.expander("Code", expanded=expanded):
                 st.code(attempt.code, language="python", wrap_lines=True)

@@ -112,7 +112,7 @@ def sharing(planned: Sequence[Planned], names: Sequence[str]) -> Sharing:
             code = one.programs(item, limit)[0]
             programs.append(Program(name, limit, code.title, code.code, code.note))
     ways: tuple[SharingCode, ...] = ()
-    if not planned[0].settings.training and len(set(one.name for one in planned)) == len(planned):
+    if not planned[0].settings.training and len({one.name for one in planned}) == len(planned):
         batches = {name: one.settings.batch_size for name, one in zip(names, planned, strict=True)}
         ways = sharing_codes(divided.shares, batches, {one.name: one.architecture for one in planned})
     return Sharing(fitted, tuple(programs), ways, notes)

@@ -49,7 +49,7 @@ def description(described: Description) -> None:
         for spec in specs:
             console.print(f"{title:>6}  {escape(spec.name)}  {shape(spec.shape)}  {spec.dtype}")
     if described.compile:
-        settings = (f"{key} {value}" for key, value in vars(described.compile).items() if value)
+        settings = (f"{key} {value}" for key, value in vars(described.compile).items() if value and key != "details")
         console.print("compiled  " + escape(", ".join(settings)))
     table = Table("layer", "type", "output shape", "parameters", box=None, pad_edge=False)
     for layer in described.layers[:_SHOWN_LAYERS]:

@@ -1,6 +1,6 @@
 """How long one step takes on the devices asked for: a roofline for each layer, the exchange, and the optimizer's update.
 
-It orders plans. An ordinary program takes one to three times as long, whichever plan it follows.
+It orders plans: what Python and the launching of kernels take, most of the time of a small model, is in none of them.
 
 Source: Williams et al. 2009, “Roofline” (a layer takes the longer of its operations and of its memory traffic); the backward
 pass counts twice the forward one; a ring all-reduce sends 2(d − 1)/d of the tensor (Patarasuk and Yuan 2009). Nothing
@@ -101,7 +101,8 @@ def assumptions(work: Workload, device: Device) -> str:
         f"({'forward and twice that backward' if work.training else 'forward'}) at {USED_FRACTION:.0%} of "
         f"{speed.flops(work.precision.id) / 1e12:,.4g} TFLOP/s, memory at {MEMORY_USED_FRACTION:.0%} of "
         f"{speed.memory_bytes_per_s / 1e9:,.4g} GB/s, exchange over {speed.link} at {speed.link_bytes_per_s / 1e9:,.4g} GB/s "
-        f"one way; peaks of {whose} by its maker. It orders plans: programs take one to three times as long."
+        f"one way; peaks of {whose} by its maker. What Python and launching kernels take is not counted. It orders plans; "
+        "ordinary programs take longer."
     )
 
 

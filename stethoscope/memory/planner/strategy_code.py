@@ -129,7 +129,8 @@ class _Body:
         if self.settings.training and self.settings.device.is_tpu and on_tensorflow:
             return (
                 "# Batches of one size: another one is compiled again. x: an array, or a dict of arrays by input name.\n"
-                f"data = tf.data.Dataset.from_tensor_slices((x, y)).batch({size}, drop_remainder=True)\n"
+                "data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(10_000)\n"
+                f"data = data.batch({size}, drop_remainder=True)\n"
                 "model.fit(data, epochs=1)\n"
             )
         if self.settings.training:
