@@ -89,3 +89,8 @@ USED_FRACTION = 0.5
 """Of the peak. Source: 52 % of an A100's in Narayanan et al. 2021, arXiv 2104.04473, table 1; ordinary programs reach less."""
 MEMORY_USED_FRACTION = 0.8
 """Of the memory's bandwidth: what copying within a card reaches."""
+START_S = 6.6e-6
+"""Before an all-reduce sends anything."""
+HOP_S = {"NVLink": 0.6e-6, "PCIe": 1.0e-6}
+"""Each of its 2(d − 1) steps, by what carries it. Source: NCCL's own model of its costs, `baseLatencies` and `hwLatencies` of
+the ring with the protocol LL, src/graph/tuning.cc; links it does not know are taken as NVLink."""

@@ -3,7 +3,8 @@
 It orders plans: what Python and the launching of kernels take, most of the time of a small model, is in none of them.
 
 Source: Williams et al. 2009, “Roofline” (a layer takes the longer of its operations and of its memory traffic); the backward
-pass counts twice the forward one; a ring all-reduce sends 2(d − 1)/d of the tensor (Patarasuk and Yuan 2009). Nothing
+pass counts twice the forward one; a ring all-reduce sends 2(d − 1)/d of the tensor in 2(d − 1) steps
+(Patarasuk and Yuan 2009). Nothing
 overlaps: MirroredStrategy packs all gradients into one exchange after the backward pass (`_pack_tensors`, num_packs=1,
 tensorflow/python/distribute/cross_device_ops.py).
 """
@@ -16,10 +17,12 @@ from stethoscope.architecture.layer_kinds import Kind, is_alias
 from stethoscope.memory.planner.parallelism import Division, Workload
 from stethoscope.memory.planner.presets import Device
 from stethoscope.memory.planner.speeds import (
+    HOP_S,
     MEMORY_USED_FRACTION,
     NETWORK_BYTES_PER_S,
     SPEEDS,
     STAND_IN,
+    START_S,
     USED_FRACTION,
     Speed,
 )
@@ -79,7 +82,7 @@ def step_time(
     passes = 1 + _BACKWARD if work.training else 1
     rows = -(-work.batch_size // layout.data)
     computing = passes * _forward_s(work, on, speed, rows) / layout.pipeline
-    exchange = sent_bytes / link_bytes_per_s(layout, device)
+    exchange = sent_bytes / link_bytes_per_s(layout, device) + _waiting_s(work, layout, on, speed)
     update = _updated_bytes(work, layout, on) / (speed.memory_bytes_per_s * MEMORY_USED_FRACTION)
     return StepTime(computing * (1 + recompute + bubble), exchange, update)
 
@@ -104,6 +107,15 @@ def assumptions(work: Workload, device: Device) -> str:
         f"one way; peaks of {whose} by its maker. What Python and launching kernels take is not counted. It orders plans; "
         "ordinary programs take longer."
     )
+
+
+def _waiting_s(work: Workload, layout: Layout, on: Division, speed: Speed) -> float:
+    """What collective operations take before a byte has arrived: one of the gradients, one for each layer that is split."""
+    hop = HOP_S.get(speed.link, HOP_S["NVLink"])
+    gradients = 1 if work.training and layout.data > 1 else 0
+    passes = 2 if work.training else 1
+    between = passes * sum(1 for elements in on.all_reduced if elements) if layout.tensor > 1 else 0
+    return gradients * (START_S + 2 * (layout.data - 1) * hop) + between * (START_S + 2 * (layout.tensor - 1) * hop)
 
 
 def _forward_s(work: Workload, on: Division, speed: Speed, rows: int) -> float:
