@@ -61,7 +61,10 @@ nvidia-smi --query-compute-apps=gpu_uuid,pid,process_name,used_memory --format=c
 """
 _ASK_NVML = """import pynvml  # pip install nvidia-ml-py
 
-pynvml.nvmlInit()
+try:
+    pynvml.nvmlInit()
+except pynvml.NVMLError as error:
+    raise SystemExit(f"No NVIDIA driver answers here: {error}.") from None
 for index in range(pynvml.nvmlDeviceGetCount()):
     card = pynvml.nvmlDeviceGetHandleByIndex(index)
     memory = pynvml.nvmlDeviceGetMemoryInfo(card)
