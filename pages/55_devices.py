@@ -70,6 +70,7 @@ def page() -> None:
     view = session.current()
     render.question("On which device, with which settings, and what does TensorFlow make of them?")
     devices_parts.machine_now(this_machine)
+    devices_parts.who_has_the_card(this_machine())
     architecture = described.architecture(view)
     if architecture is not None:
         ready(view, architecture)

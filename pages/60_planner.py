@@ -8,8 +8,10 @@ from dashboard import described, escape, recipes, render, session
 from dashboard.cost import memory_inputs, planner_parts, sharing_inputs
 from stethoscope.architecture.model_shape import model_shape
 from stethoscope.errors import StethoscopeError
-from stethoscope.memory.planner.plan import Settings, for_model, plan
+from stethoscope.memory.planner.plan import Settings, for_model, plan, workload
+from stethoscope.memory.planner.step_time import assumptions
 from stethoscope.memory.planner.strategy_code import strategy_codes
+from stethoscope.memory.planner.tpu_limits import tpu_limits
 from stethoscope.types import Architecture
 
 KINDS = ("One model on many devices", "Several models on one card")
@@ -47,14 +49,23 @@ def ready(view: session.View, architecture: Architecture) -> None:
     if chosen is None:
         return
     loss = architecture.compile.loss if architecture.compile is not None else ""
-    codes = strategy_codes(chosen, own, shape, view.entry.name, loss if isinstance(loss, str) else "")
+    codes = strategy_codes(
+        chosen,
+        own,
+        shape,
+        view.entry.name,
+        loss if isinstance(loss, str) else "",
+        as_compiled=architecture.compile is not None and asked.optimizer == "auto",
+    )
+    if own.device.is_tpu:
+        planner_parts.on_tpu(tpu_limits(architecture))
     planner_parts.details(chosen, codes, shape.assumptions)
     with st.expander("How this was done"):
         st.markdown(
             "Computed from the layers' shapes: nothing was run. Weights, gradients and optimizer state are exact; activations are "
-            "the least that the backward pass needs, and real programs keep somewhat more; workspace of kernels is not counted. "
-            "Cost is the device time over that of the computing alone: communication and recomputation."
+            "the least that the backward pass needs, and real programs keep somewhat more; workspace of kernels is not counted."
         )
+        st.markdown(escape.sentences(assumptions(workload(shape, own), own.device)))
         st.markdown("The same from the command line:")
         st.code(_command(view.entry.name, asked, length), language="bash", wrap_lines=True)
 

@@ -27,6 +27,16 @@ _UNLIMITED_BYTES = 1 << 60
 
 
 @dataclass(frozen=True)
+class CardHolder:
+    """A process that computes on a card."""
+
+    pid: int
+    """0 where the driver hides it, as from within a container."""
+    used_bytes: int | None
+    """None where the driver does not say."""
+
+
+@dataclass(frozen=True)
 class Gpu:
     """One NVIDIA card. Memory in bytes; a number the driver does not give is None."""
 
@@ -39,6 +49,8 @@ class Gpu:
     """Share of the last second in which something ran on it."""
     driver_version: str = ""
     compute_capability: str = ""
+    holders: tuple[CardHolder, ...] = ()
+    """Processes that hold some of it now, the largest first; others' may be missing."""
 
 
 @dataclass(frozen=True)
@@ -282,6 +294,10 @@ def _gpu(pynvml: Any, index: int) -> Gpu:
     memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
     busy: float | None = None
     driver = capability = ""
+    holders: list[CardHolder] = []
+    with contextlib.suppress(pynvml.NVMLError):
+        for process in pynvml.nvmlDeviceGetComputeRunningProcesses(handle):
+            holders.append(CardHolder(int(process.pid), process.usedGpuMemory))
     with contextlib.suppress(pynvml.NVMLError):
         busy = pynvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100
     with contextlib.suppress(pynvml.NVMLError):
@@ -297,6 +313,7 @@ def _gpu(pynvml: Any, index: int) -> Gpu:
         busy,
         driver,
         capability,
+        tuple(sorted(holders, key=lambda holder: -(holder.used_bytes or 0))),
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from stethoscope.codec import plain
 from stethoscope.devices import (
+    CardHolder,
     Gpu,
     Machine,
     SeenDevice,
@@ -79,13 +80,18 @@ def driver(monkeypatch):
         "nvmlSystemGetDriverVersion": b"580.1",
         "nvmlDeviceGetCudaComputeCapability": (7, 5),
         "nvmlDeviceGetName": "Tesla T4",
+        "nvmlDeviceGetComputeRunningProcesses": [
+            SimpleNamespace(pid=7, usedGpuMemory=None),
+            SimpleNamespace(pid=9, usedGpuMemory=5 * GIB),
+        ],
     }
     for name, value in answers.items():
         monkeypatch.setattr(pynvml, name, lambda *_, value=value: value)
 
 
 def test_a_card_with_its_live_memory(driver):
-    assert this_machine().gpus == (Gpu(0, "Tesla T4", 16 * GIB, 10 * GIB, 6 * GIB, 0.5, "580.1", "7.5"),)
+    holders = (CardHolder(9, 5 * GIB), CardHolder(7, None))
+    assert this_machine().gpus == (Gpu(0, "Tesla T4", 16 * GIB, 10 * GIB, 6 * GIB, 0.5, "580.1", "7.5", holders),)
 
 
 def test_devices_have_their_memory_and_unusable_cards_a_reason():

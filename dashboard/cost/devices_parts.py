@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -11,11 +10,11 @@ import streamlit as st
 from dashboard import cards, escape, figures, fragments, words
 from stethoscope.devices import Machine
 from stethoscope.errors import CannotRun
-from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes, wants_gpu
-from stethoscope.memory.recipes import python_code
-from stethoscope.memory.refusals import refusals
+from stethoscope.memory.card_programs import who_holds
+from stethoscope.memory.container_recipes import docker_run, dockerfile, kubernetes
+from stethoscope.memory.recipes import program_for
+from stethoscope.memory.refusals import put_right
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
 
 REFRESH_S = 2.0
@@ -39,6 +38,15 @@ def machine_now(look: object) -> None:
     rows = [("Host", machine.usable_bytes - machine.available_bytes, machine.usable_bytes)]
     rows += [(f"{gpu.index}: {gpu.name}", gpu.used_bytes, gpu.total_bytes) for gpu in machine.gpus]
     st.plotly_chart(used(rows), config=figures.CONFIG, key="machine", alt="Memory in use")
+
+
+def _holders(machine: Machine) -> dict[str, list[str]]:
+    held = [(card, holder) for card in machine.gpus for holder in card.holders]
+    return {
+        "Card": [f"{card.index}: {escape.clip(card.name, 40)}" for card, _ in held],
+        "Process": [str(holder.pid or "hidden") for _, holder in held],
+        "Holds": ["not told" if holder.used_bytes is None else words.size(holder.used_bytes) for _, holder in held],
+    }
 
 
 def used(rows: Sequence[tuple[str, int, int]]) -> go.Figure:
@@ -69,15 +77,10 @@ def code(name: str, architecture: Architecture, chosen: RunSettings, machine: Ma
     accepted = put_right(chosen, machine)
     if accepted != chosen:
         st.caption("Written for the nearest settings that TensorFlow accepts.")
-    on_card = replace(accepted, device="gpu") if wants_gpu(accepted) else accepted
-    missing = [refusal.message for refusal in refusals(on_card, machine) if refusal.kind == "not here"]
     python, docker, kube = st.tabs(["Python", "Docker", "Kubernetes"])
     with python:
         try:
-            text = python_code(
-                name, accepted, architecture.inputs, format_=format_of(architecture), keras_2=keras_2, not_run=missing
-            )
-            st.code(text, language="python", wrap_lines=True)
+            st.code(program_for(name, architecture, chosen, machine), language="python", wrap_lines=True)
         except CannotRun as error:
             st.caption(escape.sentences(error))
     with docker:
@@ -88,14 +91,14 @@ def code(name: str, architecture: Architecture, chosen: RunSettings, machine: Ma
         st.code(kubernetes(name, accepted, cores=machine.cores), language="yaml", wrap_lines=True)
 
 
-def put_right(chosen: RunSettings, machine: Machine) -> RunSettings:
-    """The settings without what TensorFlow refuses on any machine; what only this machine lacks stays."""
-    for _ in range(20):
-        device = "gpu" if wants_gpu(chosen) else chosen.device
-        found = refusals(replace(chosen, device=device), machine)
-        refused = next((refusal for refusal in found if refusal.kind == "refused"), None)
-        if refused is None:
-            return chosen
-        nearest = refused.nearest
-        chosen = replace(nearest, device=chosen.device) if nearest.device == device else nearest
-    return chosen
+def who_has_the_card(machine: Machine) -> None:
+    """Who holds a card's memory now, and how to see it on any machine."""
+    with st.expander("Who holds the card now"):
+        holders = _holders(machine)
+        if holders["Card"]:
+            st.dataframe(holders, hide_index=True)
+        for snippet in who_holds():
+            st.markdown(f"**{escape.markdown(snippet.title)}**")
+            if snippet.note:
+                st.caption(escape.sentences(snippet.note))
+            st.code(snippet.code, language=snippet.language, wrap_lines=True)

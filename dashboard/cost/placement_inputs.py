@@ -22,6 +22,8 @@ def page(view: View, architecture: Architecture, *, several: bool, allowed: bool
         render.empty("Only Keras models (.keras, .h5) can be trained; this format holds a finished computation.")
         return
     kind = "replicas" if several else "placement"
+    if not several:
+        placement_parts.tied(architecture)
     with st.container(border=True):
         data = diagnosis_inputs.data(view, architecture)
         params: dict[str, Any] = {"fit": runs.sample_fit(entry)}

@@ -10,16 +10,26 @@ import streamlit as st
 
 from dashboard import escape, figures, render, words
 from dashboard.behaviour import evidence_figures
+from stethoscope.architecture.xla_use import on_another_device, remedy_for_whom, xla_use
 from stethoscope.checks.findings import Curves, Line
 from stethoscope.codec import partial_of
 from stethoscope.jobs.protocol import JobState
 from stethoscope.training.placement.config_changes import ReplicaReport
 from stethoscope.training.placement.placement_report import Attempt, PlacementReport
-from stethoscope.types import Status
+from stethoscope.types import Architecture, Status
 
 A = TypeVar("A")
 _DEFINED: Final = re.compile(r" \(defined @ [^()]*(?:\([^()]*\))?[^()]*\)")
 """Where TensorFlow says a variable was made: always a line of Keras' own."""
+
+
+def tied(architecture: Architecture) -> None:
+    """What the file says of XLA, what follows on another device, and which remedy is for whom."""
+    told = on_another_device(architecture) or xla_use(architecture).sentence
+    st.markdown(escape.sentences(told))
+    with st.expander("Which remedy when"):
+        for situation, what in remedy_for_whom():
+            st.markdown(f"- **{escape.markdown(situation)}**: {escape.sentences(what)}")
 
 
 def clash(state: JobState) -> None:
@@ -55,6 +65,8 @@ def _attempt(attempt: Attempt, *, expanded: bool) -> None:
             notes.append(escape.sentences(attempt.note))
         if notes:
             st.caption(" ".join(notes))
+        if attempt.when:
+            st.markdown(escape.sentences(attempt.when))
         if attempt.code:
             with st.expander("Code", expanded=expanded):
                 st.code(attempt.code, language="python", wrap_lines=True)

@@ -11,8 +11,10 @@ from dashboard import escape, figures, linked, render, session, words
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.plan import Plan, Settings
 from stethoscope.memory.planner.presets import DEVICES, device
+from stethoscope.memory.planner.remarks import milliseconds
 from stethoscope.memory.planner.states import OPTIMIZERS, PRECISIONS
 from stethoscope.memory.planner.strategy_code import StrategyCode
+from stethoscope.memory.planner.tpu_limits import TpuLimits
 
 OWN = "other"
 _PARTS = (
@@ -105,27 +107,35 @@ def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
     best = fitting[0] if fitting else min(runnable, key=lambda plan: plan.bytes_per_device.total)
     room = words.size(asked.device.usable_bytes)
     need = words.size(best.bytes_per_device.total)
+    step = f"A step takes about {milliseconds(best.time.total_s)}, as reckoned below."
     if fitting and best.devices == 1:
-        render.verdict("good", "It fits", f"One device is enough: {need} of its {room}. {_cost(best)}")
+        render.verdict("good", "It fits", f"One device is enough: {need} of its {room}. {step}")
     elif fitting:
         where = f"on each of {best.devices:,} devices"
-        render.verdict(
-            "good", "It fits", f"The cheapest plan, {name(best.kind)}, needs {need} of {room} {where}. {_cost(best)}"
-        )
+        alone = " One device alone has room too." if any(plan.devices == 1 for plan in fitting) else ""
+        how = name(best.kind)
+        render.verdict("good", "It fits", f"{how[:1].upper()}{how[1:]}: {need} of {room} {where}. {step}{alone}")
     else:
         render.verdict(
             "bad", "It does not fit", f"The smallest plan, {name(best.kind)}, needs {need} a device; {room} are usable."
         )
     st.plotly_chart(
-        picture(plans, asked.device.usable_bytes), config=figures.CONFIG, key="plans", alt="Memory of each plan"
+        picture(runnable, asked.device.usable_bytes), config=figures.CONFIG, key="plans", alt="Memory of each plan"
     )
-    titles = {plan.kind: _line(plan.kind, plans) for plan in plans}
+    elsewhere = [plan for plan in plans if not plan.available]
+    if elsewhere:
+        each = "; ".join(
+            f"{name(plan.kind)} {words.size(plan.bytes_per_device.total)}, {milliseconds(plan.time.total_s)}"
+            for plan in elsewhere
+        )
+        st.caption(f"Not in TensorFlow or Keras, arithmetic to compare with: {escape.markdown(each, 400)}.")
+    titles = {plan.kind: _line(plan) for plan in runnable}
     if st.session_state.get("_plan-best") not in (None, best.kind):
         st.session_state.pop("plan", None)  # other settings, another best plan
         session.remember("plan", None)
     st.session_state["_plan-best"] = best.kind
     chosen = linked.select("Plan", titles, best.kind, "plan")
-    return next(plan for plan in plans if plan.kind == chosen)
+    return next(plan for plan in runnable if plan.kind == chosen)
 
 
 def name(kind: str) -> str:
@@ -133,16 +143,13 @@ def name(kind: str) -> str:
     return " + ".join(_NAMES.get(part, part) for part in kind.split("+"))
 
 
-def _cost(plan: Plan) -> str:
-    return f"{escape.markdown(plan.cost.explained())[:1].upper()}{escape.markdown(plan.cost.explained())[1:]}."
-
-
-def _line(kind: str, plans: Sequence[Plan]) -> str:
-    plan = next(plan for plan in plans if plan.kind == kind)
+def _line(plan: Plan) -> str:
     fits = "fits" if plan.fits else "does not fit"
-    if not plan.available:
-        fits += " (not in TensorFlow)"
-    return f"{name(kind)}: {words.plural(plan.devices, 'device')}, {words.size(plan.bytes_per_device.total)} each, {fits}, cost {plan.cost.relative:.2f}"
+    need = words.size(plan.bytes_per_device.total)
+    return (
+        f"{name(plan.kind)}: {words.plural(plan.devices, 'device')}, {need} each, {fits}, "
+        f"{milliseconds(plan.time.total_s)} a step"
+    )
 
 
 def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
@@ -176,10 +183,7 @@ def picture(plans: Sequence[Plan], usable_bytes: int) -> go.Figure:
         font={"color": figures.LIMIT},
     )
     figure.update_yaxes(
-        tickvals=list(range(len(shown))),
-        ticktext=[
-            escape.figure(name(plan.kind) + ("" if plan.available else " (not in TensorFlow)"), 60) for plan in shown
-        ],
+        tickvals=list(range(len(shown))), ticktext=[escape.figure(name(plan.kind), 60) for plan in shown]
     )
     figure.update_xaxes(title_text=f"Memory of the fullest device ({unit})")
     return figure.update_layout(
@@ -207,3 +211,10 @@ def details(plan: Plan, codes: Sequence[StrategyCode], assumptions: Sequence[str
                 st.caption(escape.sentences(code.note))
             st.code(code.code, language="python", wrap_lines=True)
             st.caption(f"Runs on {escape.markdown(code.runs_on)}. It was not run here.")
+
+
+def on_tpu(limits: TpuLimits) -> None:
+    """What stands against the model on a TPU."""
+    st.markdown("**On a TPU**")
+    for sentence in limits.sentences():
+        st.markdown(f"- {escape.sentences(sentence)}")

@@ -211,6 +211,14 @@ def plan(
     recompute: Annotated[
         bool, typer.Option("--recompute/--no-recompute", help="Show what computing activations twice would need.")
     ] = True,
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--plan",
+            help="Print the program of this plan and nothing else: single, data, tensor, tensor+data; for several models "
+            "on one card: processes, logical-devices.",
+        ),
+    ] = "",
     really_run: Annotated[
         bool,
         typer.Option(
@@ -225,14 +233,14 @@ def plan(
     trust: TrustOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say which ways of using the devices fit the model, cheapest first, with the code."""
+    """Say which ways of using the devices fit the model, fastest first, with the code."""
     with failing_well():
         from stethoscope.cli import plan as cli_plan
 
         asked = cli_plan.settings(
             device, devices, train, optimizer, precision, batch_size, cached_tokens, recompute=recompute
         )
-        value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size))
+        value = cli_plan.run(models, asked, sequence_length, cli_plan.image_size(image_size), kind)
         if isinstance(value, JobResult):
             answer_or_exit(value, Description, as_json)
             return

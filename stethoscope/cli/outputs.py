@@ -33,9 +33,8 @@ from stethoscope.cli.answers import (
     print_json,
     summary,
 )
-from stethoscope.cli.settings import call_styles, refusal, run_settings
-from stethoscope.codec import SCHEMA_VERSION, partial_of, plain
-from stethoscope.errors import BadSetting
+from stethoscope.cli.settings import call_styles, refuse, run_settings
+from stethoscope.codec import partial_of, plain
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import JobResult, Status
 
@@ -93,11 +92,7 @@ def predict(
             memory_limit=memory_limit,
             allocator=allocator,
         )
-        refused = refusal(model, settings)
-        if refused is not None:
-            if as_json:
-                print_json(_refused_answer(refused, settings))
-            raise BadSetting(refused["reason"])
+        refuse(model, settings, as_json, _nothing_predicted(settings))
         params: dict[str, Any] = {"settings": settings.to_json(), "samples": samples, "seed": seed, "trusted": trust}
         params |= {"size": size} if size else {}
         params |= cli_run.data_params(prepare, target)
@@ -112,18 +107,13 @@ def predict(
         exit_for(result)
 
 
-def _refused_answer(refused: Mapping[str, Any], settings: RunSettings) -> dict[str, Any]:
+def _nothing_predicted(settings: RunSettings) -> dict[str, Any]:
     return {
-        "schema_version": SCHEMA_VERSION,
-        "status": Status.REFUSED.value,
-        "phase": "settings",
-        "error": BadSetting.__name__,
         "peak_rss_bytes": 0,
         "predicted_peak_bytes": None,
         "wall_s": 0.0,
         "settings": settings.to_json(),
         "outputs": {},
-        **refused,
     }
 
 

@@ -31,7 +31,7 @@ from stethoscope.cli.answers import (
     summary,
     worst,
 )
-from stethoscope.cli.settings import advised, call_styles, known_kinds, refusal, run_settings
+from stethoscope.cli.settings import advised, call_styles, known_kinds, refuse, run_settings
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.alternatives import KINDS
@@ -97,9 +97,7 @@ def sweep(
                 memory_limit=memory_limit,
                 allocator=allocator,
             )
-            refused = refusal(model, settings)
-            if refused is not None:
-                raise BadSetting(refused["reason"])
+            refuse(model, settings, as_json)
             chosen.append(settings)
         if estimate_only:
             from stethoscope.cli import cost
@@ -217,7 +215,9 @@ def endurance(
     """Call a model again and again: does memory leak, is it traced anew, how slow is the first call. Exits with 1 for a leak."""
     with failing_well():
         styles = call_styles(model, call)
-        chosen = [_settings(model, batch_size, style, precision, xla, device, memory_limit) for style in styles]
+        chosen = [
+            _settings(model, batch_size, style, precision, xla, device, memory_limit, as_json) for style in styles
+        ]
         if advise:
             found = advised(
                 model,
@@ -285,12 +285,10 @@ def endurance_answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
 
 
 def _settings(
-    model: Path, batch_size: int, call: str, precision: str, xla: bool, device: str, memory_limit: str
+    model: Path, batch_size: int, call: str, precision: str, xla: bool, device: str, memory_limit: str, as_json: bool
 ) -> RunSettings:
     settings = run_settings(
         batch_size=batch_size, call=call, precision=precision, xla=xla, device=device, memory_limit=memory_limit
     )
-    refused = refusal(model, settings)
-    if refused is not None:
-        raise BadSetting(refused["reason"])
+    refuse(model, settings, as_json)
     return settings

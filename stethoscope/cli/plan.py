@@ -1,7 +1,4 @@
-"""`stethoscope plan`: from options and described models to plans, their code and their JSON; `--run` really runs the models at once on one card.
-
-What `stethoscope plan` prints for people: what fits, broken down, and the code of the cheapest plan.
-"""
+"""`stethoscope plan`: from options and described models to plans, their code and their JSON; `--run` really runs the models at once on one card."""
 
 from __future__ import annotations
 
@@ -13,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from stethoscope.architecture.model_shape import ModelShape, model_shape
+from stethoscope.architecture.model_shape import model_shape
+from stethoscope.cli import plan_text
 from stethoscope.cli import run as cli_run
+from stethoscope.cli.planned import Planned, sharing
 from stethoscope.cli.run import describe
 from stethoscope.codec import SCHEMA_VERSION, answer_of
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.memory.lowering_report import TogetherReport
-from stethoscope.memory.planner.plan import Plan, Settings, for_model, plan, together
+from stethoscope.memory.planner.plan import Plan, Settings, for_model, plan, workload
 from stethoscope.memory.planner.presets import Device, device
-from stethoscope.memory.planner.strategy_code import StrategyCode, strategy_codes
+from stethoscope.memory.planner.step_time import assumptions
+from stethoscope.memory.planner.strategy_code import StrategyCode
+from stethoscope.memory.planner.tpu_limits import tpu_limits
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.sizes import human_bytes
 from stethoscope.studies.together import Tenant, Together, TogetherRequest
 from stethoscope.tasks.describe import Description
 from stethoscope.types import JobResult, Status
@@ -67,16 +64,25 @@ def image_size(text: str) -> tuple[int, int] | None:
 
 
 def run(
-    models: Sequence[Path], asked: Settings, sequence_length: int | None, size: tuple[int, int] | None
+    models: Sequence[Path], asked: Settings, sequence_length: int | None, size: tuple[int, int] | None, kind: str = ""
 ) -> dict[str, Any] | JobResult:
     """Describes the models and plans each; returns the JSON, or the result of the description that failed.
 
-    With several models on one device the plans are those of the first, and "together" says whether all fit on one device.
+    With several models on one device the plans are those of the first, "together" says whether all fit on one device, and
+    "programs" has one for each model, which takes its share of the card and no more.
+
+    Args:
+        models: their files.
+        asked: devices, optimizer, precision, batch.
+        sequence_length: for models that leave it open.
+        size: (height, width) of images, likewise.
+        kind: the plan, or way of sharing, whose program is "code"; the first that has one if "".
 
     Raises:
         StethoscopeError: a file that is not there, or a setting that makes no sense.
     """
     found: list[dict[str, Any]] = []
+    planned: list[Planned] = []
     for path in models:
         result = describe(path)
         if result.status is not Status.OK:
@@ -84,26 +90,24 @@ def run(
         architecture = answer_of(result, Description).architecture
         own = for_model(architecture, asked)
         shape = model_shape(architecture, sequence_length, size)
-        loss = architecture.compile.loss if architecture.compile is not None else ""
-        found.append(to_json(path.name, shape, own, plan(shape, own), loss if isinstance(loss, str) else ""))
+        as_compiled = architecture.compile is not None and asked.optimizer == "auto"
+        planned.append(Planned(path.name, architecture, shape, own, plan(shape, own), as_compiled))
+        found.append(to_json(planned[-1]))
     answer: dict[str, Any] = {"schema_version": SCHEMA_VERSION, **found[0]}
-    if len(found) > 1:
-        names = distinct([path.name for path in models])
-        needs = {
-            name: next(item for item in one["plans"] if item["devices"] == 1)["bytes_per_device"]["total"]
-            for name, one in zip(names, found, strict=True)
-        }
-        answer["models"] = found
-        answer["together"] = asdict(together(needs, asked.device))
-    return answer
+    if len(found) == 1:
+        if kind:
+            answer |= chosen_plan(found[0]["plans"], kind)
+        return answer
+    shared = sharing(planned, distinct([path.name for path in models]))
+    return answer | {"models": found} | shared.to_json(kind)
 
 
 def write(value: Mapping[str, Any], as_json: bool) -> None:
-    """Prints the answer of `run` as one JSON object, or for people."""
+    """Prints the answer of `run` as one JSON object, or for people; of a chosen plan its program and nothing else."""
     if as_json:
         sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
     else:
-        plans(value)
+        plan_text.plans(value)
 
 
 def distinct(names: Sequence[str]) -> list[str]:
@@ -111,11 +115,13 @@ def distinct(names: Sequence[str]) -> list[str]:
     return [name if names.count(name) == 1 else f"{name} ({number + 1})" for number, name in enumerate(names)]
 
 
-def to_json(name: str, shape: ModelShape, used: Settings, plans: Sequence[Plan], loss: str = "") -> dict[str, Any]:
+def to_json(planned: Planned) -> dict[str, Any]:
     """One model's plans: the keys of the contract and more."""
-    codes = [strategy_codes(item, used, shape, name, loss) for item in plans]
+    used, shape, plans = planned.settings, planned.shape, planned.plans
+    codes = [planned.programs(item) for item in plans]
+    tpu = tpu_limits(planned.architecture) if used.device.is_tpu else None
     return {
-        "model": name,
+        "model": planned.name,
         "settings": {
             "device": device_to_json(used.device),
             "devices": used.devices,
@@ -134,9 +140,25 @@ def to_json(name: str, shape: ModelShape, used: Settings, plans: Sequence[Plan],
             {**plan_to_json(item), "strategies": [code_to_json(code) for code in of_plan]}
             for item, of_plan in zip(plans, codes, strict=True)
         ],
+        "time_assumptions": assumptions(workload(shape, used), used.device),
+        "tpu": None if tpu is None else {**asdict(tpu), "sentences": list(tpu.sentences())},
         "code": codes[0][0].code if plans and codes[0] else "",
         "notes": list(shape.assumptions),
     }
+
+
+def chosen_plan(plans: Sequence[Mapping[str, Any]], kind: str) -> dict[str, Any]:
+    """{"chosen", "code"} of the plan of that kind.
+
+    Raises:
+        BadSetting: there is none, or TensorFlow and Keras cannot run it.
+    """
+    having = [item["kind"] for item in plans if item["strategies"]]
+    found = next((item for item in plans if item["kind"] == kind), None)
+    if found is None or not found["strategies"]:
+        why = "there is no such plan" if found is None else "TensorFlow and Keras have no program for it"
+        raise BadSetting(f"--plan {kind!r}: {why}. Choose one of {', '.join(having)}.")
+    return {"chosen": kind, "code": found["strategies"][0]["code"]}
 
 
 def plan_to_json(item: Plan) -> dict[str, Any]:
@@ -149,6 +171,8 @@ def plan_to_json(item: Plan) -> dict[str, Any]:
         "available": item.available,
         "bytes_per_device": {**asdict(size), "total": size.total},
         "headroom_bytes": item.headroom_bytes,
+        "time_per_step_s": item.time.total_s,
+        "time": asdict(item.time),
         "relative_cost": round(item.cost.relative, 4),
         "cost": {key: round(value, 4) for key, value in asdict(item.cost).items()},
         "cost_explained": item.cost.explained(),
@@ -165,84 +189,6 @@ def code_to_json(code: StrategyCode) -> dict[str, Any]:
 def device_to_json(found: Device) -> dict[str, Any]:
     """A device as JSON."""
     return asdict(found)
-
-
-_WIDTH = 130
-"""Of output that goes to a file or another program, which has no width of its own."""
-_PARTS = ("weights", "gradients", "optimizer", "activations", "buffers", "total")
-
-
-def plans(value: Mapping[str, Any]) -> None:
-    """Prints the answer of `plan`."""
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=_WIDTH)
-    for one in value.get("models", [value]):
-        _model(console, one)
-    shared = value.get("together")
-    if shared:
-        verdict = "[green]fit together[/]" if shared["fits"] else "[red]do not fit together[/]"
-        left = shared["left_bytes"]
-        rest = f"{human_bytes(left)} left" if left >= 0 else f"{human_bytes(-left)} too much"
-        console.print(f"{verdict} on one device, headroom included: {human_bytes(shared['total_bytes'])}, {rest}")
-        for name, size in shared["shares_bytes"].items():
-            console.print(f"  {escape(name)}  {human_bytes(size)}")
-    if value.get("run"):
-        _together(console, value["run"])
-
-
-def _together(console: Console, run: Mapping[str, Any]) -> None:
-    """What came of running the models at once."""
-    columns = ("run together", "batch", "predicted", "alone", "share", "peak", "calls", "outputs as alone", "")
-    table = Table(*columns, box=None, pad_edge=False)
-    for one in run["runs"]:
-        sizes = [one[name] for name in ("predicted_bytes", "alone_bytes", "share_bytes", "peak_bytes")]
-        same = one["same_as_alone"]
-        table.add_row(
-            escape(one["name"]),
-            f"{one['asked_batch_size'] or one['batch_size']:,}",
-            *("" if size is None else human_bytes(size) for size in sizes),
-            f"{one['calls']:,}",
-            "" if same is None else "yes" if same else "no",
-            escape(one["status"].replace("_", " ")),
-        )
-    console.print(table)
-    if run["split"]:
-        console.print(escape(run["split"]["sentence"]), soft_wrap=True)
-    console.print(escape(run["sentence"]), soft_wrap=True)
-
-
-def _model(console: Console, one: Mapping[str, Any]) -> None:
-    used = one["settings"]
-    device = used["device"]
-    how = f"{used['mode']}, {used['precision']}, batch {used['batch_size']:,}"
-    optimizer = f", {escape(used['optimizer'])}" if used["optimizer"] else ""
-    console.print(
-        f"[bold]{escape(one['model'])}[/]  {how}{optimizer}\n"
-        f"{used['devices']} × {escape(device['title'])}, {human_bytes(device['usable_bytes'])} usable each"
-    )
-    table = Table("plan", "devices", "fits", *_PARTS, "cost", box=None, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for item in one["plans"]:
-        sizes = [human_bytes(item["bytes_per_device"][part]) for part in _PARTS]
-        fits = "[green]yes[/]" if item["fits"] else "[red]no[/]"
-        if not item["available"]:
-            fits += " [dim](not in TensorFlow)[/]"
-        table.add_row(item["kind"], str(item["devices"]), fits, *sizes, f"{item['relative_cost']:.2f}")
-    console.print(table)
-    console.print("bytes on the fullest device; cost is device time over that of computing alone", style="dim")
-    first = one["plans"][0]
-    for note in first["notes"]:
-        console.print(f"[yellow]note[/]  {escape(note)}", soft_wrap=True)
-    if not first["strategies"]:
-        return
-    strategy = first["strategies"][0]
-    console.print(
-        f"\n[bold]{escape(first['kind'])}[/]: {escape(strategy['title'])}, runs on {escape(strategy['runs_on'])}"
-    )
-    if strategy["note"]:
-        console.print(escape(strategy["note"]), soft_wrap=True)
-    console.print(f"\n{escape(strategy['code'])}", soft_wrap=True)
 
 
 DO_NOT_FIT = 1

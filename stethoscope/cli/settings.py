@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stethoscope.cli import run as cli_run
-from stethoscope.errors import BadSetting
+from stethoscope.codec import SCHEMA_VERSION, answer_of
+from stethoscope.errors import BadSetting, CannotRun
 from stethoscope.memory.alternatives import KINDS
+from stethoscope.memory.card_programs import who_holds
 from stethoscope.memory.lowering_report import Lowered
 from stethoscope.memory.run_settings import PRECISIONS, RunSettings
 from stethoscope.sizes import parse_size
+from stethoscope.types import Status
 
 _OTHER_RUNTIMES = (".onnx", ".tflite")
 
@@ -19,11 +24,11 @@ _OTHER_RUNTIMES = (".onnx", ".tflite")
 def run_settings(
     *,
     batch_size: int,
-    call: str,
-    precision: str,
-    xla: bool,
-    device: str,
-    memory_limit: str,
+    call: str = "function",
+    precision: str = "as saved",
+    xla: bool = False,
+    device: str = "auto",
+    memory_limit: str = "",
     allocator: str = "system",
     intra_threads: int | None = None,
     inter_threads: int | None = None,
@@ -117,6 +122,50 @@ def refusal(model: Path, settings: RunSettings) -> dict[str, Any] | None:
         ],
         "nearest": nearest_valid(settings, machine, tensorflow=tensorflow).to_json(),
     }
+
+
+def refuse(model: Path, settings: RunSettings, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
+    """Ends a command whose settings cannot be used here; does nothing where they can.
+
+    For a card that is not here, the program it takes is printed first, and how to see who holds one.
+
+    Args:
+        model: its file.
+        settings: what was asked.
+        as_json: whether one JSON object is printed.
+        more: keys of the command's own JSON.
+
+    Raises:
+        BadSetting: the settings cannot be used here.
+    """
+    refused = refusal(model, settings)
+    if refused is None:
+        return
+    code = _program(model, settings) if any(item["kind"] == "not here" for item in refused["refusals"]) else ""
+    if as_json:
+        status = {"schema_version": SCHEMA_VERSION, "status": Status.REFUSED.value, "phase": "settings"}
+        told = {**status, "error": BadSetting.__name__, **(more or {}), **refused, "code": code}
+        sys.stdout.write(json.dumps(told, allow_nan=False) + "\n")
+    elif code:
+        asked = "".join(f"#   {line}\n" for line in who_holds()[0].code.splitlines())
+        sys.stdout.write(f"{code}\n# Who holds the card (`stethoscope doctor` prints more):\n{asked}")
+        sys.stdout.flush()
+    raise BadSetting(refused["reason"])
+
+
+def _program(model: Path, settings: RunSettings) -> str:
+    """The program for settings that another machine could run; "" where the file has none."""
+    from stethoscope.devices import this_machine
+    from stethoscope.memory.recipes import program_for
+    from stethoscope.tasks.describe import Description
+
+    result = cli_run.describe(model)
+    if result.status is not Status.OK:
+        return ""
+    try:
+        return program_for(model.name, answer_of(result, Description).architecture, settings, this_machine())
+    except CannotRun:
+        return ""
 
 
 def _devices(text: str) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from stethoscope.cli.answers import (
     summary,
 )
 from stethoscope.cli.peak_memory import numbers
+from stethoscope.cli.settings import refuse, run_settings
 from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.memory.run_settings import RunSettings
@@ -192,6 +193,9 @@ def latency(
             "seconds": seconds,
             "seed": seed,
         } | cli_run.data_params(prepare, target)
+        on = run_settings(batch_size=1, device=device)
+        if on.device == "gpu":
+            refuse(models[0], on, as_json, {"rows": [], "models": [], "notes": []})
         result = _timed(models, data, params, trust, cli_run.budget(memory_limit, timeout))
         if as_json:
             from stethoscope.tasks.latency import Latencies

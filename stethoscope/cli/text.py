@@ -18,6 +18,7 @@ from rich.table import Table
 
 from stethoscope.activations.study import LayerActivations
 from stethoscope.checks.findings import Severity
+from stethoscope.cli.cards import cards
 from stethoscope.cli.check import print_finding
 from stethoscope.codec import partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport, ConsistencyTest
@@ -48,7 +49,7 @@ def description(described: Description) -> None:
         for spec in specs:
             console.print(f"{title:>6}  {escape(spec.name)}  {shape(spec.shape)}  {spec.dtype}")
     if described.compile:
-        settings = (f"{key} {value}" for key, value in vars(described.compile).items() if value)
+        settings = (f"{key} {value}" for key, value in vars(described.compile).items() if value and key != "details")
         console.print("compiled  " + escape(", ".join(settings)))
     table = Table("layer", "type", "output shape", "parameters", box=None, pad_edge=False)
     for layer in described.layers[:_SHOWN_LAYERS]:
@@ -108,6 +109,7 @@ def examination(examined: Examination) -> None:
         console.print(f"no GPU: {escape(examined.machine.gpus_reason)}")
     workspace = examined.workspace
     console.print(f"workspace {escape(workspace.path)}, {human_bytes(workspace.free_bytes)} free")
+    cards(console, examined.machine)
 
 
 def shape(sizes: Sequence[int | None] | None) -> str:

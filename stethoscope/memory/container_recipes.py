@@ -78,7 +78,10 @@ def docker_run(name: str, settings: RunSettings, *, cores: float | None = None) 
         words.append(f"--cpus={cores:g}")
     if wants_gpu(settings):
         words += ["--gpus", f"device={settings.gpu_index}"]
-    return f"# {NOT_RUN}\n{shlex.join(['docker', 'build', '-t', image, '.'])}\n{shlex.join([*words, image])}\n"
+    unlimited = "" if memory is not None else f"# {no_limit('--memory=…m --memory-swap=…m')}\n"
+    return (
+        f"# {NOT_RUN}\n{unlimited}{shlex.join(['docker', 'build', '-t', image, '.'])}\n{shlex.join([*words, image])}\n"
+    )
 
 
 def kubernetes(name: str, settings: RunSettings, *, cores: float | None = None) -> str:
@@ -106,12 +109,21 @@ def kubernetes(name: str, settings: RunSettings, *, cores: float | None = None) 
         f"            - name: {key}\n              value: {json.dumps(value)}\n"
         for key, value in environment(settings).items()
     )
+    unlimited = "" if memory is not None else f"# {no_limit('memory: …Mi under requests and limits')}\n"
     resources = "".join(_block(kind, sizes) for kind, sizes in (("requests", requests), ("limits", limits)) if sizes)
     return (
-        f"# {NOT_RUN}\napiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {image}\nspec:\n  backoffLimit: 0\n"
+        f"# {NOT_RUN}\n{unlimited}apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: {image}\nspec:\n  backoffLimit: 0\n"
         "  template:\n    spec:\n      restartPolicy: Never\n      containers:\n"
         f"        - name: {image}\n          image: {image}:latest\n          env:\n{variables}"
         + (f"          resources:\n{resources}" if resources else "")
+    )
+
+
+def no_limit(what: str) -> str:
+    """Says what to set where the settings have no memory limit."""
+    return (
+        f"No memory limit: one container can take the whole host. Set {what}: the peak of the prediction "
+        f"and {RUNTIME_BYTES // _MIB} MiB for TensorFlow itself."
     )
 
 

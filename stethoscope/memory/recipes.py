@@ -6,12 +6,17 @@ Source: tensorflow.org/guide/gpu, tensorflow.org/guide/mixed_precision, getrlimi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from stethoscope.devices import Machine
 from stethoscope.errors import CannotRun
+from stethoscope.memory.card_programs import choose_card, named_devices
 from stethoscope.memory.container_recipes import wants_gpu
+from stethoscope.memory.refusals import put_right, refusals
 from stethoscope.memory.run_settings import MAPPED_FROM_BYTES, POOL_VARIABLE, RunSettings
+from stethoscope.models.formats import format_of
 from stethoscope.models.model_format import Format
-from stethoscope.types import TensorSpec
+from stethoscope.types import Architecture, TensorSpec
 
 _MIB = 1 << 20
 _DYNAMIC_SIZE = 16
@@ -113,6 +118,26 @@ def _allocation(settings: RunSettings) -> list[str]:
     ]
 
 
+def program_for(name: str, architecture: Architecture, chosen: RunSettings, machine: Machine) -> str:
+    """The program for settings as a person chose them, what TensorFlow refuses anywhere put right; its top says if it was not run.
+
+    Args:
+        name: the model's file name.
+        architecture: what `describe` gives.
+        chosen: how it is to be run.
+        machine: where we are.
+
+    Raises:
+        CannotRun: as `python_code`.
+    """
+    accepted = put_right(chosen, machine)
+    on_card = replace(accepted, device="gpu") if wants_gpu(accepted) else accepted
+    missing = [refusal.message for refusal in refusals(on_card, machine) if refusal.kind == "not here"]
+    old = architecture.framework_version.startswith("Keras 2")
+    format_ = format_of(architecture)
+    return python_code(name, accepted, architecture.inputs, format_=format_, keras_2=old, not_run=missing)
+
+
 def before_the_first_operation(settings: RunSettings) -> list[str]:
     """Lines that configure TensorFlow; they belong before anything else that uses it."""
     lines: list[str] = []
@@ -124,8 +149,7 @@ def before_the_first_operation(settings: RunSettings) -> list[str]:
         lines.append('tf.config.set_visible_devices([], "GPU")')
     wants_card = settings.memory_growth or settings.gpu_memory_limit_bytes is not None or any(settings.logical_devices)
     if settings.device == "gpu" or wants_card:
-        lines.append(f'gpu = tf.config.list_physical_devices("GPU")[{settings.gpu_index}]')
-        lines.append('tf.config.set_visible_devices([gpu], "GPU")')
+        lines += choose_card(settings.gpu_index)
         if settings.memory_growth:
             lines.append("tf.config.experimental.set_memory_growth(gpu, True)")
         sizes = settings.logical_devices or (
@@ -133,6 +157,8 @@ def before_the_first_operation(settings: RunSettings) -> list[str]:
         )
         if sizes:
             lines += _logical("gpu", [f"memory_limit={max(1, size // _MIB)}" for size in sizes], "  # MiB")
+        if len(sizes) > 1:
+            lines.append(named_devices(sizes))
     elif settings.logical_devices:
         lines.append('cpu = tf.config.list_physical_devices("CPU")[0]')
         lines += _logical("cpu", [""] * len(settings.logical_devices), "")

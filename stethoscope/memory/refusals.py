@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from stethoscope.devices import Gpu, Machine
+from stethoscope.memory.container_recipes import wants_gpu
 from stethoscope.memory.run_settings import RunSettings
 
 Kind = Literal["refused", "not here", "note"]
@@ -61,6 +62,19 @@ def nearest_valid(settings: RunSettings, machine: Machine, *, tensorflow: bool =
     return RunSettings(batch_size=settings.batch_size)
 
 
+def put_right(chosen: RunSettings, machine: Machine) -> RunSettings:
+    """The settings without what TensorFlow refuses on any machine; what only this machine lacks stays."""
+    for _ in range(20):
+        device = "gpu" if wants_gpu(chosen) else chosen.device
+        found = refusals(replace(chosen, device=device), machine)
+        refused = next((refusal for refusal in found if refusal.kind == "refused"), None)
+        if refused is None:
+            return chosen
+        nearest = refused.nearest
+        chosen = replace(nearest, device=chosen.device) if nearest.device == device else nearest
+    return chosen
+
+
 def on_gpu(settings: RunSettings, machine: Machine) -> bool:
     """Whether these settings run on a card of this machine."""
     return settings.device == "gpu" or (settings.device == "auto" and bool(machine.gpus))
@@ -98,7 +112,8 @@ def _growth_and_devices(settings: RunSettings) -> Iterator[Refusal]:
             "refused",
             f"Memory growth and {what} exclude each other on one card: a logical device is a block of fixed size, taken "
             "whole, and growth takes memory piece by piece. LogicalDeviceConfiguration has no argument allow_growth, "
-            "whatever articles say. The limit alone keeps the process within its share.",
+            "whatever articles say, and its devices are called /GPU:0, /GPU:1: there is no /virtual_gpu:0. The limit "
+            "alone keeps the process within its share.",
             replace(settings, memory_growth=False),
         )
     if limited and len(settings.logical_devices) > 0:
@@ -175,8 +190,8 @@ def _of_the_machine(settings: RunSettings, machine: Machine) -> Iterator[Refusal
         yield Refusal(
             "device",
             "not here",
-            f"There is no GPU to run on. {machine.gpus_reason} The settings, the code and the resources block are for a "
-            "machine that has one: not run here.",
+            f"There is no GPU to run on. {machine.gpus_reason} The code for these settings is for a machine that has "
+            "one: it was not run here.",
             replace(settings, device="cpu", gpu_index=0),
         )
     if on_gpu(settings, machine) and machine.gpus:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from stethoscope.memory.card_programs import choose_card, named_devices
 from stethoscope.memory.sharing import Share
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture
@@ -129,13 +130,15 @@ def _logical_devices(models: Sequence[_Printed], gpu_index: int) -> SharingCode:
         f"inputs[{json.dumps(model.share.name)}], {model.batch_size})\n"
         for place, model in enumerate(models)
     )
+    card = "\n".join(choose_card(gpu_index))
+    called = named_devices([model.share.share_bytes for model in models])
+    loaders = "".join(model.loading() for model in models)
     code = (
         "import numpy as np\nimport tensorflow as tf\n\n"
         "# Before TensorFlow's first operation: afterwards it refuses.\n"
-        f'gpu = tf.config.list_physical_devices("GPU")[{gpu_index}]\n'
-        'tf.config.set_visible_devices([gpu], "GPU")\n'
+        f"{card}\n"
         "tf.config.set_logical_device_configuration(\n    gpu,\n    [\n"
-        f"{devices}    ],\n)\n\n\n{''.join(model.loading() for model in models)}{_IN_BATCHES}{loads}\n\n"
+        f"{devices}    ],\n)\n{called}\n\n\n{loaders}{_IN_BATCHES}{loads}\n\n"
         "def predict(inputs):\n"
         '    """Takes arrays by input name for each model file, and returns the list of its outputs."""\n'
         f"    outputs = {{}}\n{calls}    return outputs\n"
@@ -155,7 +158,7 @@ def _processes(models: Sequence[_Printed], gpu_index: int | None, more: str = ""
         for model in models
     )
     on_gpu = gpu_index is not None
-    on_card, off_card = _ON_CARD.format(index=gpu_index).splitlines(), _OFF_CARD.splitlines()
+    on_card, off_card = [*choose_card(gpu_index or 0), *_WITHIN_LIMIT.splitlines()], _OFF_CARD.splitlines()
     loads = "".join(
         model.loading(on_card if on_gpu else off_card if model.on_tensorflow else (), measured=not on_gpu)
         for model in models
@@ -178,9 +181,7 @@ def _processes(models: Sequence[_Printed], gpu_index: int | None, more: str = ""
     return SharingCode(f"A process for each model, {where}", code, note + more, on_gpu)
 
 
-_ON_CARD = """gpu = tf.config.list_physical_devices("GPU")[{index}]
-tf.config.set_visible_devices([gpu], "GPU")
-tf.config.set_logical_device_configuration(
+_WITHIN_LIMIT = """tf.config.set_logical_device_configuration(
     gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=limit_mib)]
 )"""
 _OFF_CARD = 'tf.config.set_visible_devices([], "GPU")'

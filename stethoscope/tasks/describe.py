@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from stethoscope.architecture.xla_use import on_another_device, remedies_in_words
 from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
@@ -53,6 +54,11 @@ class Description(FormatNamed):
         told = dict(vars(architecture))
         parameters = Parameters(told.pop("parameters"), told.pop("trainable_parameters"))
         title = told.pop("display_format")
+        elsewhere = on_another_device(architecture)
+        told["warnings"] = (
+            *architecture.warnings,
+            *([f"{elsewhere} What to do, {remedies_in_words()}."] if elsewhere else []),
+        )
         return cls(**told, format=title, parameters=parameters, size_bytes=size_bytes)
 
     @property

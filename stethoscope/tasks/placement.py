@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from stethoscope.architecture.xla_use import DEVELOPMENT, IN_PLACE, SERVING, SEVERAL, XlaUse, xla_use
 from stethoscope.framework_errors import explain, gist
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import TaskContext
 from stethoscope.training.model import package
 from stethoscope.training.placement.live_program import LiveProgram, setup_or_made
-from stethoscope.training.placement.placement_report import Attempt, Clash, PlacementReport, XlaUse, summed_up, xla_use
+from stethoscope.training.placement.placement_report import Attempt, Clash, PlacementReport, summed_up
 
 STEPS, BATCH = 4, 16
 TIME_SHARE = 0.8
@@ -100,6 +101,7 @@ class Placement:
                         False,
                         planned.code,
                         planned.note,
+                        when=planned.when,
                     )
                 else:
                     done = trial.attempt(planned.id)
@@ -189,7 +191,7 @@ class Trial:
     def planned(self) -> tuple[Attempt, ...]:
         """Every remedy, not tried yet."""
         return tuple(
-            Attempt(way.id, way.title, False, None, None, "Not tried yet.", False, way.code, way.note)
+            Attempt(way.id, way.title, False, None, None, "Not tried yet.", False, way.code, way.note, when=way.when)
             for way in self._ways
         )
 
@@ -214,7 +216,8 @@ class Trial:
 
     def _told(self, way: Remedy, start: float, **found: Any) -> Attempt:
         wall_s = round(time.monotonic() - start, 3)
-        return Attempt(way.id, way.title, **({"works": False} | found), code=way.code, note=way.note, wall_s=wall_s)
+        told = {"works": False} | found | {"code": way.code, "note": way.note, "when": way.when}
+        return Attempt(way.id, way.title, wall_s=wall_s, **told)
 
     def _jit_off(self) -> Arrays:
         import tensorflow as tf
@@ -276,6 +279,8 @@ class Remedy:
     code: str
     """Valid Python; the names `x`, `y` and `build_model` are the reader's."""
     note: str
+    when: str
+    """What it is the one to choose for."""
 
 
 def remedies(
@@ -305,6 +310,7 @@ def remedies(
             "Compile without XLA",
             f"{head}{fit}model.compile(optimizer=model.optimizer, loss=model.loss, jit_compile=False)\n{tail}",
             "The variables stay where they are; TensorFlow copies them to where the prediction runs. Costs XLA's speed.",
+            DEVELOPMENT,
         ),
         Remedy(
             "scope",
@@ -314,6 +320,7 @@ def remedies(
             f"    model = {load}  # or build_model() and compile\n"
             f"    model.fit(x, y)\n\n{tail}",
             f"The strategy runs every call on {train_device}, whatever device is asked for: the prediction runs there too.",
+            SEVERAL,
         ),
         Remedy(
             "scope-load",
@@ -322,6 +329,7 @@ def remedies(
             f"with tf.distribute.OneDeviceStrategy({predict}).scope():\n"
             f'    model = {package}.models.load_model("trained.keras")\n{tail}',
             f"New variables on {predict_device}, so the prediction runs there, with XLA. What to do in another process.",
+            SERVING,
         ),
         Remedy(
             "clone",
@@ -330,5 +338,6 @@ def remedies(
             f"    copy = {package}.models.clone_model(model)\n    copy.set_weights(model.get_weights())\n"
             f"    outputs = copy.predict(x)\n",
             "Needs no file, but a model that Keras can rebuild from its configuration; the weights are held twice.",
+            IN_PLACE,
         ),
     )

@@ -106,6 +106,22 @@ def test_plain_settings_need_no_look_at_the_machine():
     assert refusal(Path("m.onnx"), RunSettings(call="predict"))["nearest"]["call"] == "function"
 
 
+@pytest.mark.parametrize("command", ["predict", "sweep", "latency", "endurance"])
+def test_a_card_that_is_not_here_is_refused_with_its_program(commands, command):
+    """One sentence on standard error, and the code on standard output, which says so as well where it is run."""
+    asked = (command, BUILT / "digits_cnn.keras", "--device", "gpu")
+    done = commands.run(*asked)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "nvidia-smi" in done.stdout
+    with pytest.raises(SystemExit, match="0 GPUs"):
+        exec(done.stdout, {})
+    refused = commands.run(*asked, "--json")
+    value = json.loads(refused.stdout)
+    assert (value["status"], refused.returncode) == ("refused", 2)
+    assert value["code"] in done.stdout
+
+
 LAYER_KEYS = {"path", "shape", "mean", "std", "min", "max", "zero_fraction", "saturated_fraction", "nonfinite"}
 
 

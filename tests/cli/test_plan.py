@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 
 import pytest
 
@@ -38,7 +39,11 @@ def test_the_contracts_keys(planned):
 
 def test_numbers_of_a_known_model(planned):
     first = planned["plans"][0]
-    assert first["kind"] == "single"
+    assert (first["kind"], first["devices"]) == ("data", 8)  # all that were asked for
+    assert first["time_per_step_s"] == pytest.approx(sum(first["time"].values()))
+    assert [item["available"] for item in planned["plans"]] == sorted(
+        (item["available"] for item in planned["plans"]), reverse=True
+    )
     assert first["bytes_per_device"]["weights"] == 4 * planned["parameters"]["total"]
     assert first["bytes_per_device"]["optimizer"] == 8 * planned["parameters"]["total"]  # not compiled: Adam
     assert planned["transformer"]["blocks"] == 2
@@ -57,13 +62,56 @@ def test_several_models_share_a_device(commands):
     assert value["together"]["fits"] is True
     assert len(value["together"]["shares_bytes"]) == 2
     assert [one["model"] for one in value["models"]] == ["bert_small.keras", "digits_cnn.tflite"]
+    assert [one["model"] for one in value["programs"]] == ["bert_small.keras"]  # the other's runtime has no such limit
+    assert value["sharing_notes"]
+
+
+LIMIT = re.compile(r"LogicalDeviceConfiguration\(memory_limit=(\d+)\)")
+
+
+def test_each_model_on_a_shared_card_has_a_program_with_its_limit(commands):
+    pair = (BERT, BUILT / "digits_cnn.keras")
+    value = commands.answer("plan", *pair, "--device", "t4")
+    limits = [int(LIMIT.search(one["code"])[1]) for one in value["programs"]]
+    assert [limit << 20 for limit in limits] == [one["limit_bytes"] for one in value["programs"]]
+    usable = value["settings"]["device"]["usable_bytes"]
+    assert sum(limits) << 20 <= usable - (512 << 20)  # CUDA's own, of the second process
+    needs = value["together"]["shares_bytes"]
+    assert all(one["limit_bytes"] >= needs[one["model"]] for one in value["programs"])
+    printed = commands.run("plan", *pair, "--device", "t4").stdout
+    assert [int(found) for found in LIMIT.findall(printed)] == limits
+    for kind, number in (("logical-devices", 2), ("processes", 0)):
+        program = commands.run("plan", *pair, "--device", "t4", "--inference", "--plan", kind).stdout
+        ast.parse(program)
+        assert len(LIMIT.findall(program)) == number
+
+
+def test_a_chosen_plan_prints_its_program_and_nothing_else(commands):
+    words = ("plan", BERT, "--device", "t4", "--devices", 4, "--plan")
+    for kind, strategy in (("data", "MirroredStrategy"), ("single", "OneDeviceStrategy"), ("tensor", "ModelParallel")):
+        program = commands.run(*words, kind).stdout
+        ast.parse(program)
+        assert strategy in program
+        assert commands.answer(*words, kind)["code"] == program
+    for kind in ("zero1", "sideways"):
+        refused = commands.run(*words, kind)
+        assert refused.returncode == 2
+        assert "tensor+data" in refused.stderr and len(refused.stderr.strip().splitlines()) == 1
+
+
+def test_a_tpu_is_told_what_stands_against_it(commands):
+    value = commands.answer("plan", BERT, "--device", "tpu-v3", "--devices", 8)
+    assert {axis["input"] for axis in value["tpu"]["open_axes"]} >= {"input_word_ids"}
+    assert "TPUStrategy" in value["code"]
+    assert commands.answer("plan", BERT, "--device", "t4")["tpu"] is None
 
 
 def test_for_people(commands):
     done = commands.run("plan", BERT, "--device", "t4", "--devices", 4)
     assert done.returncode == 0, done.stderr
     assert "4 × NVIDIA T4" in done.stdout
-    assert "OneDeviceStrategy" in done.stdout
+    assert "MirroredStrategy" in done.stdout
+    assert "TFLOP/s" in done.stdout
     assert "Sequence length 128 assumed" in done.stdout
 
 

@@ -43,7 +43,7 @@ def test_the_card_is_configured_before_anything_else():
     text = "\n".join(lines)
     assert "LogicalDeviceConfiguration(memory_limit=2048)" in text
     assert "LogicalDeviceConfiguration(memory_limit=4096)" in text
-    assert 'list_physical_devices("GPU")[1]' in text
+    assert "gpus[1]" in text
     assert text.index("set_logical_device_configuration") < text.index("load_model")
     assert before_the_first_operation(RunSettings()) == []
 

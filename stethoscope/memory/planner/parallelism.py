@@ -23,6 +23,7 @@ from stethoscope.memory.planner.stored import (
     working_elements,
 )
 from stethoscope.memory.planner.tensor_parallel import TensorSplit, tensor_split
+from stethoscope.memory.planner.tiles import kept_axes, padded, scores_axes
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,8 @@ class Workload:
     """Samples in one step over all devices together."""
     cached_tokens: int = 0
     """Positions per sample whose keys and values a text generator keeps; 0 when none are kept."""
+    tiled: bool = False
+    """Whether tensors lie in tiles of 8 × 128, as on a TPU, so that their last two axes are padded."""
     by_path: dict[str, LayerShape] = field(init=False, compare=False, hash=False, repr=False)
     kept: tuple[Kept, ...] = field(init=False, compare=False, hash=False, repr=False)
 
@@ -85,11 +88,15 @@ class Division:
     def output(self, layer: LayerShape) -> int:
         """Bytes per sample of a layer's output on one device."""
         size = layer.output_bytes(1, self.work.precision.activation_bytes)
+        if self.work.tiled:
+            size = padded(size, layer.shape)
         return -(-size // self.tensor) if layer.path in self.split.split_outputs else size
 
     def inside(self, layer: LayerShape) -> int:
         """Bytes per sample that a layer works with during a forward pass."""
         elements = working_elements(layer, self.work.by_path)
+        if self.work.tiled:
+            elements = padded(elements, scores_axes(layer, self.work.by_path))
         return (
             -(-elements // (self.tensor if layer.path in self.split.how else 1)) * self.work.precision.activation_bytes
         )
@@ -100,6 +107,8 @@ class Division:
         for tensor in self.work.kept:
             if with_attention or not tensor.attention_core:
                 size = tensor.bytes(1, self.work.precision.activation_bytes)
+                if self.work.tiled:
+                    size = padded(size, kept_axes(tensor, self.work.by_path))
                 sizes[position[tensor.path]] += -(-size // self.tensor) if self._is_split(tensor) else size
         return sizes
 

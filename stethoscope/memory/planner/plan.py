@@ -1,4 +1,4 @@
-"""Which ways of using the devices fit, cheapest first.
+"""Which ways of using the devices fit, fastest first.
 
 What a model's file decides of a plan: the optimizer it was compiled with, the precision it was saved in.
 
@@ -16,16 +16,14 @@ from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.elsewhere import NOT_AVAILABLE, Cost, Elsewhere, cost, elsewhere
 from stethoscope.memory.planner.parallelism import BytesPerDevice, Division, Estimate, Workload, estimate
 from stethoscope.memory.planner.presets import Device
+from stethoscope.memory.planner.remarks import milliseconds, notes_of
 from stethoscope.memory.planner.states import Layout, Optimizer, Precision, compiled_optimizer, optimizer, precision
+from stethoscope.memory.planner.step_time import StepTime, step_time
 from stethoscope.types import Architecture
 
 _DEGREES = (*range(2, 17), 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
 _POWERS = (2, 4, 8, 16, 32, 64, 128)
 _MOST_DEVICES = 65_536
-NO_PROGRAM = (
-    "Not available in TensorFlow: what it computes again draws other dropout masks than the first time, and Keras computes "
-    "again layer by layer, which keeps the input of each."
-)
 _MOST_TENSOR = 64
 """Beyond a few dozen devices tensor parallelism is never used: every layer would wait for all of them."""
 
@@ -46,6 +44,7 @@ class Plan:
     headroom_bytes: int
     """Left on it; negative when it does not fit."""
     cost: Cost
+    time: StepTime
     layout: Layout
     notes: tuple[str, ...]
 
@@ -74,11 +73,12 @@ def plan(
     sequence_length: int | None = None,
     image_size: tuple[int, int] | None = None,
 ) -> tuple[Plan, ...]:
-    """Returns one plan per kind of parallelism: those that fit, cheapest first, then those that do not, smallest first.
+    """Returns one plan per kind of parallelism: first what TensorFlow or Keras can run, and of that what fits.
 
-    Among those that fit, what TensorFlow or Keras cannot run comes last.
+    Of the plans that fit, those that use all devices asked for come first, each group by its time per step; those that do
+    not fit are sorted by what they need. What TensorFlow or Keras cannot run comes last.
 
-    Within a kind it is the cheapest that fits, else the one that needs least; recomputation is a line of its own where the
+    Within a kind it is the fastest that fits, else the one that needs least; recomputation is a line of its own where the
     kind fits with it only. Bytes are those of the fullest device.
 
     Args:
@@ -96,24 +96,23 @@ def plan(
         else model_shape(architecture, sequence_length=sequence_length, image_size=image_size)
     )
     work = workload(shape, settings)
-    families: dict[tuple[str, bool], list[tuple[Estimate, Cost]]] = {}
+    families: dict[tuple[str, bool], list[_Candidate]] = {}
     divisions = {1: Division(work, 1)}
     for layout in _layouts(work, settings):
         known = families.setdefault((layout.family, not layout.available), [])
         whole = families.get((layout.family, False), []) + known
-        if any(_fits(needs, settings) for needs, _ in whole if _same(needs.layout, layout)):
+        if any(_fits(it.needs, settings) for it in whole if _same(it.needs.layout, layout)):
             continue
         if layout.tensor not in divisions:
             divisions[layout.tensor] = Division(work, layout.tensor)
         if layout.tensor > 1 and not divisions[layout.tensor].split.how:
             continue
-        needs = estimate(work, layout, divisions[layout.tensor])
-        known.append((needs, cost(work, needs)))
+        known.append(_candidate(work, settings, estimate(work, layout, divisions[layout.tensor])))
     plans = [_chosen(work, settings, candidates) for candidates in families.values() if candidates]
     wanting = {item.layout.family for item in plans if item.available and not item.fits}
     plans = [item for item in plans if item.available or (item.fits and item.layout.family in wanting)]
-    plans += [_arithmetic(settings, row) for row in elsewhere(work, settings.devices, divisions[1])]
-    return tuple(sorted(plans, key=_order))
+    plans += [_arithmetic(work, settings, row, divisions[1]) for row in elsewhere(work, settings.devices, divisions[1])]
+    return _with_the_fastest_named(sorted(plans, key=lambda item: _order(item, settings.devices)))
 
 
 def workload(shape: ModelShape, settings: Settings) -> Workload:
@@ -130,7 +129,14 @@ def workload(shape: ModelShape, settings: Settings) -> Workload:
         raise BadSetting(f"Cached tokens {settings.cached_tokens}: expected 0 or more. Correct it.")
     chosen = optimizer(settings.optimizer) if isinstance(settings.optimizer, str) else settings.optimizer
     numbers = precision(settings.precision) if isinstance(settings.precision, str) else settings.precision
-    return Workload(shape, numbers, chosen if settings.training else None, settings.batch_size, settings.cached_tokens)
+    return Workload(
+        shape,
+        numbers,
+        chosen if settings.training else None,
+        settings.batch_size,
+        settings.cached_tokens,
+        settings.device.is_tpu,
+    )
 
 
 def _layouts(work: Workload, settings: Settings) -> Iterator[Layout]:
@@ -154,54 +160,69 @@ def _fits(needs: Estimate, settings: Settings) -> bool:
     return needs.bytes.total <= settings.device.usable_bytes
 
 
-def _chosen(work: Workload, settings: Settings, candidates: list[tuple[Estimate, Cost]]) -> Plan:
-    fitting = [candidate for candidate in candidates if _fits(candidate[0], settings)]
+@dataclass(frozen=True)
+class _Candidate:
+    needs: Estimate
+    cost: Cost
+    time: StepTime
+
+
+def _candidate(work: Workload, settings: Settings, needs: Estimate) -> _Candidate:
+    price = cost(work, needs)
+    time = step_time(
+        work,
+        needs.layout,
+        needs.division,
+        settings.device,
+        sent_bytes=price.communication_bytes,
+        recompute=price.recompute,
+    )
+    return _Candidate(needs, price, time)
+
+
+def _chosen(work: Workload, settings: Settings, candidates: list[_Candidate]) -> Plan:
+    fitting = [candidate for candidate in candidates if _fits(candidate.needs, settings)]
     if fitting:
-        needs, price = min(fitting, key=lambda pair: (pair[1].relative, pair[0].layout.devices))
+        best = min(fitting, key=lambda it: (it.time.total_s, it.needs.layout.devices))
     else:
-        needs, price = min(candidates, key=lambda pair: (pair[0].bytes.total, pair[1].relative))
-    return _plan(settings, needs.layout, needs.bytes, price, _notes(work, settings, needs))
+        best = min(candidates, key=lambda it: (it.needs.bytes.total, it.time.total_s))
+    notes = notes_of(work, settings.devices, best.needs)
+    return _plan(settings, best.needs.layout, best.needs.bytes, best.cost, best.time, notes)
 
 
-def _arithmetic(settings: Settings, row: Elsewhere) -> Plan:
-    return _plan(settings, row.layout, row.bytes, row.cost, [NOT_AVAILABLE])
+def _arithmetic(work: Workload, settings: Settings, row: Elsewhere, on: Division) -> Plan:
+    time = step_time(
+        work, row.layout, on, settings.device, sent_bytes=row.cost.communication_bytes, bubble=row.cost.bubble
+    )
+    return _plan(settings, row.layout, row.bytes, row.cost, time, [NOT_AVAILABLE])
 
 
-def _plan(settings: Settings, layout: Layout, size: BytesPerDevice, price: Cost, notes: Iterable[str]) -> Plan:
+def _plan(
+    settings: Settings, layout: Layout, size: BytesPerDevice, price: Cost, time: StepTime, notes: Iterable[str]
+) -> Plan:
     left = settings.device.usable_bytes - size.total
-    return Plan(layout.kind, layout.devices, left >= 0, layout.available, size, left, price, layout, tuple(notes))
+    return Plan(layout.kind, layout.devices, left >= 0, layout.available, size, left, price, time, layout, tuple(notes))
 
 
-def _order(plan: Plan) -> tuple[bool, bool, float, int, str]:
-    rank = round(plan.cost.relative, 6) if plan.fits else float(plan.bytes_per_device.total)
-    return not plan.fits, not plan.available, rank, plan.devices, plan.kind
+def _order(plan: Plan, asked: int) -> tuple[bool, bool, bool, float, int, str]:
+    rank = plan.time.total_s if plan.fits else float(plan.bytes_per_device.total)
+    idle = plan.fits and plan.devices < asked
+    return not plan.available, not plan.fits, idle, rank, plan.devices, plan.kind
 
 
-def _notes(work: Workload, settings: Settings, needs: Estimate) -> Iterator[str]:
-    layout = needs.layout
-    if not layout.available:
-        yield NO_PROGRAM
-    if layout.devices < settings.devices:
-        yield f"Uses {layout.devices} of {settings.devices} devices."
-    if layout.data > work.batch_size:
-        yield f"A batch of {work.batch_size} leaves {layout.data - work.batch_size} of {layout.data} replicas without samples."
-    elif layout.data > 1 and work.batch_size % layout.data:
-        yield f"{work.batch_size} samples do not divide by {layout.data}: some replicas get one more."
-    yield from needs.division.split.notes
-    if layout.recompute == "full":
-        kept = len(needs.division.segments.cuts)
-        yield f"Activations are kept at {kept} places and computed again between them."
-    if layout.recompute == "selective":
-        yield "The attention scores are computed again in the backward pass."
-    if work.training and work.precision.cast_bytes:
-        yield "Mixed precision keeps float32 variables; the 16-bit copies of the kernels are among the buffers."
-    if work.optimizer is not None and work.optimizer.note:
-        yield work.optimizer.note
-    if work.training and not work.shape.trainable:
-        yield "A file of this format cannot be trained: this is for a Keras model of the same shape."
-    if work.training and not work.shape.trainable_known:
-        yield "The format does not say what is trained: all parameters are taken as trainable."
-    yield from work.shape.assumptions
+def _with_the_fastest_named(plans: list[Plan]) -> tuple[Plan, ...]:
+    """Says in the notes of the first plan that fewer devices would be faster, where they would."""
+    first = plans[0]
+    fewer = [it for it in plans if it.available and it.fits and it.devices < first.devices]
+    faster = min(fewer, key=lambda it: it.time.total_s, default=first)
+    if first.fits and faster.time.total_s < first.time.total_s:
+        note = (
+            f"Slower than {faster.devices} of them ({milliseconds(faster.time.total_s)} a step against "
+            f"{milliseconds(first.time.total_s)}): exchanging takes {milliseconds(first.time.exchange_s)}. A larger batch "
+            "gives each device more to compute between two exchanges."
+        )
+        plans[0] = replace(first, notes=(note, *first.notes))
+    return tuple(plans)
 
 
 @dataclass(frozen=True)
@@ -216,13 +237,16 @@ class Together:
     """Negative when they do not fit."""
 
 
-def together(needs_bytes: Mapping[str, int], device: Device, headroom_fraction: float = 0.1) -> Together:
+def together(
+    needs_bytes: Mapping[str, int], device: Device, headroom_fraction: float = 0.1, reserved_bytes: int = 0
+) -> Together:
     """Shares a device between models, each with its need and `headroom_fraction` of it on top.
 
     Args:
         needs_bytes: what each model needs by name, for example `plan.bytes_per_device.total`.
         device: where they are to live.
         headroom_fraction: for fragmentation and for what no estimate sees, 0.1 is a tenth.
+        reserved_bytes: what each process after the first keeps of the device for itself, outside its share.
 
     Raises:
         BadSetting: no model, or a headroom below 0.
@@ -232,7 +256,7 @@ def together(needs_bytes: Mapping[str, int], device: Device, headroom_fraction: 
     if not 0 <= headroom_fraction <= 10:
         raise BadSetting(f"Headroom {headroom_fraction:g}: expected a fraction from 0 to 10. Correct it.")
     shares = {name: need + int(need * headroom_fraction) for name, need in needs_bytes.items()}
-    total = sum(shares.values())
+    total = sum(shares.values()) + reserved_bytes * (len(shares) - 1)
     return Together(total <= device.usable_bytes, shares, total, device.usable_bytes - total)
 
 

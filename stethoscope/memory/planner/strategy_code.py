@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stethoscope.architecture.activations import plain_type
 from stethoscope.architecture.layer_kinds import Kind
 from stethoscope.architecture.model_shape import LayerShape, ModelShape
+from stethoscope.memory.card_programs import limit_card, need_cards
 from stethoscope.memory.planner.plan import Plan, Settings
 from stethoscope.memory.planner.states import Optimizer, Precision
+from stethoscope.memory.planner.step_time import DEVICES_PER_HOST
 from stethoscope.memory.planner.tensor_parallel import How, TensorSplit, tensor_split
-
-DEVICES_PER_HOST = 8
-"""More than this are taken to be in several machines."""
 
 _CLASSES = {
     "sgd": "SGD()",
@@ -58,7 +57,14 @@ class StrategyCode:
 
 
 def strategy_codes(
-    plan: Plan, settings: Settings, shape: ModelShape, model_file: str = "model.keras", loss: str = ""
+    plan: Plan,
+    settings: Settings,
+    shape: ModelShape,
+    model_file: str = "model.keras",
+    loss: str = "",
+    *,
+    as_compiled: bool = False,
+    limit_bytes: int | None = None,
 ) -> tuple[StrategyCode, ...]:
     """Returns programs for a plan, the one to prefer first; none for what neither TensorFlow nor Keras can run.
 
@@ -68,11 +74,13 @@ def strategy_codes(
         shape: the model it was made for.
         model_file: the name of the file to load.
         loss: the name of the loss to compile with; a placeholder when not given.
+        as_compiled: whether the file holds the loss and optimizer it is to be trained with.
+        limit_bytes: what the process may take of the one card it runs on; all of it when not given.
     """
     layout = plan.layout
     if not plan.available:
         return ()
-    body = _Body(settings, model_file, loss, live=shape.live)
+    body = _Body(settings, model_file, loss, live=shape.live, as_compiled=as_compiled)
     if layout.tensor > 1:
         return (_model_parallel(plan, settings, shape, body),)
     if layout.data > 1:
@@ -82,14 +90,17 @@ def strategy_codes(
         if settings.training and layout.data > DEVICES_PER_HOST:
             return (jax,)
         return _mirrored(layout.data, body), jax
-    return (_one_device(settings, body),)
+    return (_one_device(settings, body, limit_bytes),)
 
 
 class _Body:
     """What is done with the model, whatever the strategy."""
 
-    def __init__(self, settings: Settings, model_file: str, loss: str, *, live: bool) -> None:
+    def __init__(
+        self, settings: Settings, model_file: str, loss: str, *, live: bool, as_compiled: bool = False
+    ) -> None:
         self.settings = settings
+        self.as_compiled = as_compiled and live and not _policy(settings.precision)
         self.loss = json.dumps(loss or "YOUR_LOSS")
         self.policy = _policy(settings.precision)
         if not live:
@@ -102,16 +113,26 @@ class _Body:
 
     def make_lines(self, indent: str) -> str:
         """The model made (and compiled), as lines indented by `indent`."""
-        lines = [f"model = {self.make}"]
-        if self.settings.training:
+        lines = [f"model = {self.make}{'  # with its loss and optimizer' if self._compiled else ''}"]
+        if self.settings.training and not self.as_compiled:
             name = _optimizer_class(self.settings.optimizer)
             lines.append(f"model.compile(optimizer=keras.optimizers.{name}, loss={self.loss})")
         return "".join(f"{indent}{line}\n" for line in lines)
 
     @property
-    def run(self) -> str:
+    def _compiled(self) -> bool:
+        return self.as_compiled and self.settings.training
+
+    def run(self, *, on_tensorflow: bool) -> str:
         """The call that does the work; `batch_size` is that of all replicas together."""
         size = self.settings.batch_size
+        if self.settings.training and self.settings.device.is_tpu and on_tensorflow:
+            return (
+                "# Batches of one size: another one is compiled again. x: an array, or a dict of arrays by input name.\n"
+                "data = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(10_000)\n"
+                f"data = data.batch({size}, drop_remainder=True)\n"
+                "model.fit(data, epochs=1)\n"
+            )
         if self.settings.training:
             return f"model.fit(x, y, batch_size={size}, epochs=1)\n"
         return f"outputs = model.predict(x, batch_size={size})\n"
@@ -130,16 +151,28 @@ def _optimizer_class(chosen: str | Optimizer) -> str:
 def _scoped(body: _Body, strategy: str, before: str = "") -> str:
     return (
         f"{before}import keras\nimport tensorflow as tf\n\n{body.before}{strategy}"
-        f"with strategy.scope():\n{body.make_lines('    ')}{body.run}"
+        f"with strategy.scope():\n{body.make_lines('    ')}{body.run(on_tensorflow=True)}"
     )
 
 
-def _one_device(settings: Settings, body: _Body) -> StrategyCode:
+def _one_device(settings: Settings, body: _Body, limit_bytes: int | None) -> StrategyCode:
     if settings.device.is_tpu:
         strategy = f'{_TPU}strategy = tf.distribute.OneDeviceStrategy("/TPU:0")\n'
     else:
-        strategy = 'strategy = tf.distribute.OneDeviceStrategy("/GPU:0")\n'
-    return StrategyCode("OneDeviceStrategy", _scoped(body, strategy), "TensorFlow")
+        lines = need_cards(1) if limit_bytes is None else limit_card(0, limit_bytes)
+        strategy = _lines(lines) + 'strategy = tf.distribute.OneDeviceStrategy("/GPU:0")\n'
+    note = "" if limit_bytes is None else _LIMITED
+    return StrategyCode("OneDeviceStrategy", _scoped(body, strategy), "TensorFlow", note)
+
+
+_LIMITED = (
+    "Its process may take no more of the card than this: more raises ResourceExhaustedError in it, and the others go on. CUDA's "
+    "own few hundred MiB come on top."
+)
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _mirrored(devices: int, body: _Body) -> StrategyCode:
@@ -148,7 +181,7 @@ def _mirrored(devices: int, body: _Body) -> StrategyCode:
     note = f"batch_size is divided among {here} replicas; the learning rate may want to grow with a larger batch."
     if here < devices:
         note = f"On each of {-(-devices // here)} machines, with its own rows: Keras predicts within one machine only."
-    strategy = f"strategy = tf.distribute.MirroredStrategy([{names}])\n"
+    strategy = f"{_lines(need_cards(here))}strategy = tf.distribute.MirroredStrategy([{names}])\n"
     return StrategyCode("MirroredStrategy", _scoped(body, strategy), "TensorFlow", note)
 
 
@@ -166,7 +199,7 @@ def _data_parallel(devices: int, body: _Body) -> StrategyCode:
     code = (
         f"{_JAX}{body.before}devices = keras.distribution.list_devices()[:{devices}]\n"
         "keras.distribution.set_distribution(keras.distribution.DataParallel(devices=devices))\n"
-        f"{body.make_lines('')}{body.run}"
+        f"{body.make_lines('')}{body.run(on_tensorflow=False)}"
     )
     note = _JAX_NOTE
     if devices > DEVICES_PER_HOST:
@@ -188,7 +221,7 @@ def _model_parallel(plan: Plan, settings: Settings, shape: ModelShape, body: _Bo
         f"layout_map = keras.distribution.LayoutMap(mesh)\n{lines}"
         "keras.distribution.set_distribution(\n"
         '    keras.distribution.ModelParallel(layout_map=layout_map, batch_dim_name="batch")\n)\n'
-        f"{body.make_lines('')}{body.run}"
+        f"{body.make_lines('')}{body.run(on_tensorflow=False)}"
     )
     note = (
         f"{_JAX_NOTE} tf.distribute has no tensor parallelism. Compare the keys with [v.path for v in model.variables]."

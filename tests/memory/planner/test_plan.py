@@ -13,6 +13,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.parallelism import Workload, estimate
 from stethoscope.memory.planner.plan import Settings, plan, precision_of, together
 from stethoscope.memory.planner.presets import Device, device
+from stethoscope.memory.planner.remarks import milliseconds
 from stethoscope.memory.planner.states import Layout, optimizer, precision
 from stethoscope.types import Architecture, CompileSettings
 from tests.exploring import examples
@@ -35,14 +36,28 @@ def small(memory_bytes: int) -> Device:
     return Device("own", "small", "own", memory_bytes, memory_bytes, "given")
 
 
-def test_one_device_that_has_room_is_the_cheapest():
-    plans = plan(MODELS["transformer"], Settings(device("16GB"), devices=8))
-    assert plans[0].kind == "single"
+def test_plans_that_use_all_devices_come_first_and_each_group_by_its_time():
+    asked = Settings(device("16GB"), devices=8)
+    plans = plan(MODELS["transformer"], asked)
     assert all(item.fits for item in plans)
-    for available in (True, False):
-        costs = [item.cost.relative for item in plans if item.available is available]
-        assert costs == sorted(costs)
     assert set(KINDS) <= {item.kind for item in plans}
+    groups = [(not item.available, item.devices < 8 if item.available else False) for item in plans]
+    assert groups == sorted(groups)
+    assert plans[0].available and plans[0].devices == 8
+    for group in set(groups):
+        times = [item.time.total_s for item, its in zip(plans, groups, strict=True) if its == group and item.available]
+        assert times == sorted(times)
+
+
+def test_more_to_compute_makes_more_devices_worth_it_and_less_is_said():
+    large = plan(MODELS["residual"], Settings(device("t4"), devices=8, batch_size=4096))
+    first, single = by_kind(large)["data"], by_kind(large)["single"]
+    assert large[0] is first and first.time.total_s < single.time.total_s
+    small_batch = plan(MODELS["dense"], Settings(device("t4"), devices=8, batch_size=8))
+    assert small_batch[0].devices == 8
+    faster = by_kind(small_batch)["single"]
+    assert faster.time.total_s < small_batch[0].time.total_s
+    assert milliseconds(faster.time.total_s) in small_batch[0].notes[0]
 
 
 def test_keras_adam_in_float32_needs_16_bytes_per_parameter():
@@ -63,9 +78,10 @@ def test_what_does_not_fit_comes_last_and_says_by_how_much():
     needs = plan(MODELS["transformer"], Settings(device("16GB"), devices=4))
     limit = sorted(item.bytes_per_device.total for item in needs)[2]
     plans = plan(MODELS["transformer"], Settings(small(limit), devices=4, recompute=False))
-    fits = [item.fits for item in plans]
-    assert fits == sorted(fits, reverse=True)
-    assert {True, False} == set(fits)
+    for available in (True, False):
+        fits = [item.fits for item in plans if item.available is available]
+        assert fits == sorted(fits, reverse=True)
+    assert {True, False} == {item.fits for item in plans}
     for item in plans:
         assert item.headroom_bytes == limit - item.bytes_per_device.total
         assert item.fits == (item.headroom_bytes >= 0)
@@ -75,10 +91,10 @@ def test_recomputation_is_a_line_where_it_makes_the_difference():
     settings_ = Settings(device("1TB"), batch_size=64, precision="bfloat16")
     model = transformer(blocks=12, hidden=64, heads=8, sequence=256)
     whole = plan(model, settings_)[0].bytes_per_device.total
-    found, as_it_is = plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.7))))
+    as_it_is, found = plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.7))))
     assert (found.kind, found.fits, found.available) == ("single+selective-recompute", True, False)
     assert (as_it_is.kind, as_it_is.fits, as_it_is.available) == ("single", False, True)
-    tighter = plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.15))))[0]
+    tighter = plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.15))))[1]
     assert (tighter.kind, tighter.fits) == ("single+recompute", True)
     assert tighter.cost.recompute == pytest.approx(1 / 3)
     without = plan(model, dataclasses.replace(settings_, device=small(int(whole * 0.7)), recompute=False))
@@ -156,7 +172,7 @@ def test_senseless_settings_are_refused(change):
 
 def test_an_architecture_without_layers_still_has_an_answer():
     plans = plan(architecture([]), Settings(device("16GB"), 4))
-    assert plans[0].kind == "single"
+    assert by_kind(plans)["single"].time.total_s == 0
     assert plans[0].bytes_per_device.total == 0
 
 
