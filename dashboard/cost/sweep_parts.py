@@ -119,8 +119,11 @@ def _largest(swept: Swept, *, ran: bool) -> list[tuple[str, str, str]]:
     return facts
 
 
+_PURPOSES = {"largest": " (largest?)", "check": " (check)"}
+
+
 def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, list[str]]:
-    """The points as columns of text, the checks of the largest batch below."""
+    """The points as columns of text, what was run to find the largest batch and to check it below."""
     columns: dict[str, list[str]] = {
         "Batch": [],
         "Predicted": [],
@@ -131,10 +134,10 @@ def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, li
         "Ended": [],
     }
     several = len({point.size for point in points}) > 1
-    for place, point in enumerate([*points, *checks]):
+    for point in (*points, *checks):
         size = f" of size {words.count(point.size)}" if several and point.size else ""
-        time_s, checking = point.time_per_sample_s, place >= len(points)
-        columns["Batch"].append(f"{words.count(point.batch_size)}{size}{' (check)' if checking else ''}")
+        time_s = point.time_per_sample_s
+        columns["Batch"].append(f"{words.count(point.batch_size)}{size}{_PURPOSES.get(point.purpose, '')}")
         columns["Predicted"].append(_size(None if point.calibration else point.predicted_peak_bytes))
         columns["Measured"].append(_size(point.measured_peak_bytes))
         columns["Error"].append(_error(point))

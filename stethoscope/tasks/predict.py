@@ -23,7 +23,8 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.estimate import Estimates
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.plain import SLOWEST_S, AtSize, Wanted, input_of, measured, ready
+from stethoscope.memory.plain import AtSize, Wanted, input_of, measured, ready
+from stethoscope.memory.points import SLOWEST_S
 from stethoscope.memory.run_settings import RunSettings, UsedSettings, give_back
 from stethoscope.task import InNewProcess, TaskContext
 from stethoscope.tasks.estimate import estimates
