@@ -148,6 +148,8 @@ class PlainSweep:
     check: bool
     fixed: int | None = None
     """Rows that the file insists on."""
+    calls: int = 1
+    """How many batches each process runs."""
 
     def wanted(self, limit_bytes: int) -> Wanted | None:
         """The next run; None when all is known that can be."""
@@ -215,7 +217,7 @@ class PlainSweep:
         rows = min(expected.low if expected else interval.high, REACH * max(1, at.ran_rows))
         if at.ended_rows is not None or rows <= interval.low:  # the line hoped for too much, or for no more than ran
             rows = (interval.low + interval.high + 1) // 2
-        left_s = min(LONGEST_S, ALL_S - sum(run.time_s for run in tries))
+        left_s = min(LONGEST_S, ALL_S - self.calls * sum(run.time_s for run in tries))
         rows = min(rows, int(left_s / max(1e-9, self._row_s(at))))
         return (rows, "largest") if rows > interval.low and at.run_of(rows) is None else None
 
@@ -227,7 +229,7 @@ class PlainSweep:
 
     def _row_s(self, at: AtSize) -> float:
         run = at.run_of(at.ran_rows)
-        return run.time_s / run.rows if run else 0.0
+        return self.calls * run.time_s / run.rows if run else 0.0
 
 
 def ended(wanted: Wanted, before: Before) -> PlainRun:

@@ -144,7 +144,7 @@ def gone_on(context: TaskContext, settings: RunSettings, kept: KeptSweep, wanted
     value = kept.value(settings.call, limit)
     at = kept.sweep.sizes[wanted.size_place]
     phase = "check" if wanted.purpose in CHECKS else "sweep"
-    context.save_partial(_while_running(value, wanted, at, phase))
+    context.save_partial(while_running(value, wanted, at, phase))
     done = sum(len(at.runs) for at in kept.sweep.sizes)
     expected = len(kept.sweep.batch_sizes) * len(kept.sweep.sizes) + 2
     context.entrust(replace(kept, under_way=wanted))
@@ -156,8 +156,8 @@ def gone_on(context: TaskContext, settings: RunSettings, kept: KeptSweep, wanted
         return InNewProcess(kept)
 
 
-def _while_running(value: Swept, wanted: Wanted, at: AtSize, phase: str) -> dict[str, Any]:
-    """What is known if this process ends at its batch, and its job with it."""
+def while_running(value: Swept, wanted: Wanted, at: AtSize, phase: str) -> dict[str, Any]:
+    """What is known if this process ends at its batch, and its job with it: an answer of the kind of `value`."""
     otherwise = Otherwise(value.largest_batch, value.largest_batches)
     running = RunningBatch(wanted.rows, at.size, above=wanted.purpose == "above", otherwise=otherwise)
     if phase == "check":

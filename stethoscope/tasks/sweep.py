@@ -34,8 +34,8 @@ class Sweep:
 
     def run(self, context: TaskContext) -> Swept | InNewProcess:
         """Predicts each batch, runs those that can fit, and says where the largest lies."""
-        batch_sizes = _ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
-        sizes = _ascending(context.params.get("sizes") or (), "Sizes")
+        batch_sizes = ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
+        sizes = ascending(context.params.get("sizes") or (), "Sizes")
         settings = settings_of(context)
         if settings.allocator != "pool":
             return self._in_one_process(context, batch_sizes, sizes)
@@ -104,7 +104,12 @@ def _with_estimates(
     return replace(swept, points=tuple(points), estimate=made)
 
 
-def _ascending(values: Any, what: str) -> list[int]:
+def ascending(values: Any, what: str) -> list[int]:
+    """Whole numbers in order, each once.
+
+    Raises:
+        BadSetting: something else, or a number below 1.
+    """
     if not all(isinstance(value, int) and value > 0 for value in values):
         raise BadSetting(f"{what}: expected whole numbers above 0, got {list(values)}.")
     return sorted(set(values))
