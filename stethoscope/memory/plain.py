@@ -150,6 +150,8 @@ class PlainSweep:
     """Rows that the file insists on."""
     calls: int = 1
     """How many batches each process runs."""
+    seek: bool = True
+    """Whether batches are run to find the largest that fits."""
 
     def wanted(self, limit_bytes: int) -> Wanted | None:
         """The next run; None when all is known that can be."""
@@ -195,7 +197,7 @@ class PlainSweep:
         return BatchInterval(safe, max(safe, high or 0))
 
     def _point(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
-        for rows in sorted({*self._probes(at), *self.batch_sizes}):
+        for rows in sorted({*(self._probes(at) if self.seek else ()), *self.batch_sizes}):
             if at.run_of(rows) is None and not self.refusal(at, rows, limit_bytes):
                 return rows, "point" if rows in self.batch_sizes else "probe"
         return None
@@ -209,6 +211,8 @@ class PlainSweep:
             yield steady
 
     def _largest(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
+        if not self.seek:
+            return None
         tries = [run for run in at.runs if run.purpose == "largest"]
         interval, fit = self.largest(at, limit_bytes), at.fit
         if interval is None or fit is None or len(tries) >= MOST_TRIES or interval.high <= NEAR * interval.low:

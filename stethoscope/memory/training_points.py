@@ -118,16 +118,16 @@ def compared(
     fit_parts = [Part("weights", held.weights), Part("optimizer states", held.optimizer)]
     fit_parts.append(Part("data and its copy", held.inputs))
     if row_growth_bytes is None:
-        fit_parts.append(Part("activations, gradients, workspace", rest))
+        fit_parts.append(Part("activations, gradients, tracing, workspace", rest))
     else:
-        fit_parts += [Part("activations", grows), Part("gradients, workspace", rest - grows)]
+        fit_parts += [Part("activations", grows), Part("gradients, tracing, workspace", rest - grows)]
     other, kept = predict
     alive = max(0, other - kept.weights - kept.inputs - kept.outputs)
     predict_parts = (
         Part("weights", kept.weights),
         Part("data and its copy", kept.inputs),
         Part("outputs collected and joined", kept.outputs),
-        Part("activations, workspace", alive),
+        Part("activations, tracing, workspace", alive),
     )
     return FitAndPredict(
         batch_size,
@@ -136,18 +136,23 @@ def compared(
         other,
         tuple(part for part in fit_parts if part.size_bytes),
         tuple(part for part in predict_parts if part.size_bytes),
-        _sentence(batch_size, peak, held, grows, other, kept, alive),
+        _sentence(batch_size, (peak, held, grows, rest - grows), (other, kept, alive)),
     )
 
 
-def _sentence(batch_size: int, peak: int, held: HeldBytes, grows: int, other: int, kept: HeldBytes, alive: int) -> str:
+def _sentence(batch_size: int, fit: tuple[int, HeldBytes, int, int], predict: tuple[int, HeldBytes, int]) -> str:
+    (peak, held, grows, others), (other, kept, alive) = fit, predict
     both = f"At batch {batch_size:,} fit takes {human_bytes(peak)} and predict {human_bytes(other)}"
     if abs(peak - other) <= NOISE_FRACTION * max(peak, other):
         return f"{both}: the same within what equal runs differ by."
     reasons = [
-        (grows - alive, f"it keeps {human_bytes(grows)} of activations until the backward pass has read them"),
+        (grows, f"it keeps {human_bytes(grows)} of activations until the backward pass has read them"),
         (held.optimizer, f"its optimizer keeps {human_bytes(held.optimizer)}"),
-        (held.gradients, f"it makes {human_bytes(held.gradients)} of gradients"),
+        (
+            others,
+            f"tracing a step, its workspace and its gradients ({human_bytes(held.gradients)} in all) take "
+            f"{human_bytes(others)}",
+        ),
         (held.inputs - kept.inputs, f"it has {human_bytes(held.inputs - kept.inputs)} of labels"),
     ]
     if peak < other:
@@ -157,4 +162,4 @@ def _sentence(batch_size: int, peak: int, held: HeldBytes, grows: int, other: in
         ]
     name = "Fit" if peak > other else "Predict"
     told = [text for size, text in sorted(reasons, reverse=True) if size > NOISE_FRACTION * abs(peak - other)]
-    return f"{both}. {name} needs more because {', and '.join(told[:3])}." if told else f"{both}."
+    return f"{both}. {name} needs more: {'; '.join(told[:3])}." if told else f"{both}."

@@ -133,7 +133,8 @@ def begun(
             AtSize(told.size if sizes else None, told.attempt, steady_rows=fixed or STEADY_ROWS)
             for told, _ in begin.fed
         )
-        sweep = PlainSweep(rows, found, bool(context.params.get("check")), fixed, calls=BATCHES)
+        seek = bool(context.params.get("largest", True))
+        sweep = PlainSweep(rows, found, bool(context.params.get("check")), fixed, BATCHES, seek)
         row_bytes = sum(array.nbytes for array in one.values()) // (fixed or 1)
         row_bytes += sum(target.array(1, 0).nbytes for target in how.targets)
         kinds = tuple(str(kind) for kind in context.params.get("changes") or ())

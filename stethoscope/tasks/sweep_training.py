@@ -19,7 +19,7 @@ class SweepTraining:
     """Trains at each batch size, says where the largest that fits lies, then tries what would lower the peak.
 
     params: {"settings", "fit" (as for `train`), "batch_sizes", "sizes" (of open dimensions), "changes" (kinds to try; [] for
-    none), "compare" (false: leave `predict` out), "check", "seed", "trusted"}; files: "model", and "data" where there is some.
+    none), "compare" (false: leave `predict` out), "largest" (false: look for no largest batch), "check", "seed", "trusted"}; files: "model", and "data" where there is some.
     """
 
     kind = "sweep_training"
