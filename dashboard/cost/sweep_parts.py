@@ -81,7 +81,7 @@ def _facts(swept: Swept) -> None:
     save = "the largest that ran" if knee == tried else "larger ones save under 10 % of the time"
     cards.facts(
         [
-            *_largest(swept, ran=tried > 0),
+            *largest(swept),
             (
                 "Worth its memory",
                 f"batch {words.count(knee)}" if knee else "—",
@@ -96,21 +96,22 @@ def _facts(swept: Swept) -> None:
     )
 
 
-def _largest(swept: Swept, *, ran: bool) -> list[tuple[str, str, str]]:
-    several = swept.largest_batches
+def largest(swept: Swept) -> list[tuple[str, str, str]]:
+    """What a card says of the largest batch, at each size of the open dimensions."""
+    several, ran = swept.largest_batches, any(point.status is Status.OK for point in swept.points)
     checked = [check for check in swept.checks if check.status is not Status.REFUSED]
     if not several:
         fixed = swept.fixed_batch
         note = "the file fixes it" if fixed else "memory hardly grows with it" if ran else "not even one row fits"
         return [("Largest batch", words.count(fixed) if fixed else "—", note)]
     facts = []
-    for largest in several[:_MOST_LARGEST]:
-        low, high = largest.low, largest.high
+    for found in several[:_MOST_LARGEST]:
+        low, high = found.low, found.high
         between = words.count(low) if low == high else f"{words.count(low)} to {words.count(high)}"
         if high >= _NO_BOUND:
             between = f"{words.count(low)} or more"
-        at = f", size {words.count(largest.size or 0)}" if len(several) > 1 else ""
-        note = f"within {words.size(largest.budget_bytes)}" + (f"; {words.count(low)} ran" if checked and low else "")
+        at = f", size {words.count(found.size or 0)}" if len(several) > 1 else ""
+        note = f"within {words.size(found.budget_bytes)}" + (f"; {words.count(low)} ran" if checked and low else "")
         facts.append((f"Largest batch{at}", between, note))
     lean = swept.lean_largest_batch
     if lean is not None and lean.high < _NO_BOUND:
@@ -122,8 +123,11 @@ def _largest(swept: Swept, *, ran: bool) -> list[tuple[str, str, str]]:
 _PURPOSES = {"largest": " (largest?)", "check": " (check)"}
 
 
-def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, list[str]]:
-    """The points as columns of text, what was run to find the largest batch and to check it below."""
+def table(points: Sequence[Point], checks: Sequence[Point] = (), *, lean: bool = True) -> dict[str, list[str]]:
+    """The points as columns of text, what was run to find the largest batch and to check it below.
+
+    `lean` is whether any of them was measured with lean settings too.
+    """
     columns: dict[str, list[str]] = {
         "Batch": [],
         "Predicted": [],
@@ -146,6 +150,8 @@ def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, li
         columns["Ended"].append(
             "done" if point.status is Status.OK else escape.clip(point.reason or point.status.value, 120)
         )
+    if not lean:
+        del columns["Lean settings"]
     return columns
 
 

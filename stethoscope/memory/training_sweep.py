@@ -95,8 +95,9 @@ class KeptTraining:
         untried: tuple[UntriedChange, ...] = ()
         if self.kinds and rows:
             untried = tuple(item for item in not_offered(rows, modern=self.how.modern) if item.kind in self.kinds)
+        probes = {run.rows for at in self.kept.sweep.sizes for run in at.runs if run.purpose == "probe"}
         return TrainingSwept(
-            **vars(swept),
+            **{**vars(swept), "calibrated_at": tuple(sorted(probes))},
             loss=", ".join(canonical_loss(loss)[0] for loss in self.how.losses if loss is not None),
             optimizer=self.how.optimizer_name,
             assumed=self.how.assumed,

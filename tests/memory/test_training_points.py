@@ -42,4 +42,4 @@ def test_where_predict_needs_more_its_outputs_are_named():
 
 def test_equal_peaks_have_no_reason():
     held = HeldBytes(weights=10 * MIB)
-    assert "because" not in compared(8, 24, (200 * MIB, held), (201 * MIB, held), None).sentence
+    assert "needs more" not in compared(8, 24, (200 * MIB, held), (201 * MIB, held), None).sentence
