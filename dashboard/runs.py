@@ -49,6 +49,15 @@ def sweep(entry: Entry, architecture: Architecture, params: Mapping[str, Any], m
     return analysis.model_job("sweep", entry, architecture.format_id, params, memory_bytes=memory_bytes)
 
 
+def sweep_training(
+    entry: Entry, architecture: Architecture, params: Mapping[str, Any], memory_bytes: int, data: DataUse | None
+) -> Job:
+    """The job behind the memory of training. `params`: batch_sizes, changes."""
+    return analysis.model_job(
+        "sweep_training", entry, architecture.format_id, params, memory_bytes=memory_bytes, data=data
+    )
+
+
 def estimate(entry: Entry, architecture: Architecture, params: Mapping[str, Any]) -> Job:
     """The job behind an estimate without a run. `params`: settings, batch_sizes, sizes."""
     return analysis.model_job("estimate", entry, architecture.format_id, params)

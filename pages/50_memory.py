@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import cards, described, render, run_limits, session
-from dashboard.cost import memory_inputs
+from dashboard.cost import fit_memory_inputs, memory_inputs
 from stethoscope.types import Architecture
 
-VIEWS = ("Before running", "How it grows", "What lowers it", "Repeated calls")
+VIEWS = ("Before running", "How it grows", "What lowers it", "Training", "Repeated calls")
 PAGE = {"title": "Memory", "section": "Cost", "url_path": "memory", "icon": ""}
 
 
@@ -33,6 +33,8 @@ def ready(view: session.View, architecture: Architecture) -> None:
         memory_inputs.growth(view, architecture, allowed=allowed)
     elif asked == VIEWS[2]:
         memory_inputs.lowering(view, allowed=allowed)
+    elif asked == VIEWS[3]:
+        fit_memory_inputs.training(view, architecture, allowed=allowed)
     else:
         memory_inputs.repeated(view, architecture, allowed=allowed)
 

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import linked, open_size, panel, run_limits, runs, session
 from dashboard.cost import endurance_parts, estimate_parts, lowering_inputs, sweep_parts
+from dashboard.cost.numbers import numbers
 from dashboard.run_limits import memory_limit
 from stethoscope.architecture.open_sizes import open_axes
 from stethoscope.memory.call_styles import TITLES, usual_call
@@ -129,14 +130,6 @@ def growth(view: session.View, architecture: Architecture, *, allowed: bool) -> 
 def has_open_sizes(architecture: Architecture) -> bool:
     """Whether the model leaves dimensions besides the batch open."""
     return bool(open_axes(architecture.inputs))
-
-
-def numbers(text: str) -> list[int] | None:
-    """The whole numbers above 0 in a list with commas or spaces, ascending; None where something else stands."""
-    parts = text.replace(",", " ").split()
-    if not all(part.isdecimal() and int(part) > 0 for part in parts):
-        return None
-    return sorted({int(part) for part in parts})
 
 
 def lowering(view: session.View, *, allowed: bool) -> None:

@@ -81,7 +81,7 @@ def _facts(swept: Swept) -> None:
     save = "the largest that ran" if knee == tried else "larger ones save under 10 % of the time"
     cards.facts(
         [
-            *_largest(swept, ran=tried > 0),
+            *largest(swept),
             (
                 "Worth its memory",
                 f"batch {words.count(knee)}" if knee else "—",
@@ -96,21 +96,22 @@ def _facts(swept: Swept) -> None:
     )
 
 
-def _largest(swept: Swept, *, ran: bool) -> list[tuple[str, str, str]]:
-    several = swept.largest_batches
+def largest(swept: Swept) -> list[tuple[str, str, str]]:
+    """What a card says of the largest batch, at each size of the open dimensions."""
+    several, ran = swept.largest_batches, any(point.status is Status.OK for point in swept.points)
     checked = [check for check in swept.checks if check.status is not Status.REFUSED]
     if not several:
         fixed = swept.fixed_batch
         note = "the file fixes it" if fixed else "memory hardly grows with it" if ran else "not even one row fits"
         return [("Largest batch", words.count(fixed) if fixed else "—", note)]
     facts = []
-    for largest in several[:_MOST_LARGEST]:
-        low, high = largest.low, largest.high
+    for found in several[:_MOST_LARGEST]:
+        low, high = found.low, found.high
         between = words.count(low) if low == high else f"{words.count(low)} to {words.count(high)}"
         if high >= _NO_BOUND:
             between = f"{words.count(low)} or more"
-        at = f", size {words.count(largest.size or 0)}" if len(several) > 1 else ""
-        note = f"within {words.size(largest.budget_bytes)}" + (f"; {words.count(low)} ran" if checked and low else "")
+        at = f", size {words.count(found.size or 0)}" if len(several) > 1 else ""
+        note = f"within {words.size(found.budget_bytes)}" + (f"; {words.count(low)} ran" if checked and low else "")
         facts.append((f"Largest batch{at}", between, note))
     lean = swept.lean_largest_batch
     if lean is not None and lean.high < _NO_BOUND:
@@ -119,8 +120,14 @@ def _largest(swept: Swept, *, ran: bool) -> list[tuple[str, str, str]]:
     return facts
 
 
-def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, list[str]]:
-    """The points as columns of text, the checks of the largest batch below."""
+_PURPOSES = {"largest": " (largest?)", "check": " (check)"}
+
+
+def table(points: Sequence[Point], checks: Sequence[Point] = (), *, lean: bool = True) -> dict[str, list[str]]:
+    """The points as columns of text, what was run to find the largest batch and to check it below.
+
+    `lean` is whether any of them was measured with lean settings too.
+    """
     columns: dict[str, list[str]] = {
         "Batch": [],
         "Predicted": [],
@@ -131,10 +138,10 @@ def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, li
         "Ended": [],
     }
     several = len({point.size for point in points}) > 1
-    for place, point in enumerate([*points, *checks]):
+    for point in (*points, *checks):
         size = f" of size {words.count(point.size)}" if several and point.size else ""
-        time_s, checking = point.time_per_sample_s, place >= len(points)
-        columns["Batch"].append(f"{words.count(point.batch_size)}{size}{' (check)' if checking else ''}")
+        time_s = point.time_per_sample_s
+        columns["Batch"].append(f"{words.count(point.batch_size)}{size}{_PURPOSES.get(point.purpose, '')}")
         columns["Predicted"].append(_size(None if point.calibration else point.predicted_peak_bytes))
         columns["Measured"].append(_size(point.measured_peak_bytes))
         columns["Error"].append(_error(point))
@@ -143,6 +150,8 @@ def table(points: Sequence[Point], checks: Sequence[Point] = ()) -> dict[str, li
         columns["Ended"].append(
             "done" if point.status is Status.OK else escape.clip(point.reason or point.status.value, 120)
         )
+    if not lean:
+        del columns["Lean settings"]
     return columns
 
 

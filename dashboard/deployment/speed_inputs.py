@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import linked
-from dashboard.cost.memory_inputs import numbers
+from dashboard.cost.numbers import numbers
 from stethoscope.memory.call_styles import TITLES
 from stethoscope.models.formats import format_of
 from stethoscope.types import Architecture

@@ -122,7 +122,8 @@ def sweep(results: Mapping[str, JobResult], advice: Lowered | None = None) -> No
             lean = _between(swept.lean_largest_batch)
             console.print(f"{name}: largest batch with lean settings: {lean}, reckoned and not run", soft_wrap=True)
         for point in swept.checks:
-            console.print(f"{name}: checked batch {point.batch_size:,}: {point.status.value.replace('_', ' ')}")
+            tried = "tried as the largest" if point.purpose == "largest" else "checked"
+            console.print(f"{name}: {tried}: batch {point.batch_size:,}: {point.status.words}")
     if advice:
         lowering(advice)
 

@@ -71,7 +71,19 @@ def sweep(
             "--advise", help="Then try what would lower the peak of the largest batch, ranked by measurement."
         ),
     ] = False,
-    changes: Annotated[str, typer.Option(help="With --advise, which changes to try.")] = ",".join(KINDS),
+    changes: Annotated[
+        str,
+        typer.Option(
+            help="With --advise, which changes to try; with --train: checkpointing,precision,optimizer,accumulation."
+        ),
+    ] = ",".join(KINDS),
+    train: Annotated[
+        bool,
+        typer.Option("--train", help="Of training instead: model.fit, each batch and each change in a fresh process."),
+    ] = False,
+    fit: Annotated[
+        str | None, typer.Option("--fit", help="With --train: loss=…,optimizer=…; else as the file was compiled.")
+    ] = None,
     memory_limit: MemoryOption = "",
     timeout: Annotated[float, typer.Option(help="Seconds before a call style is stopped.")] = 900.0,
     seed: Annotated[int, typer.Option(help="Seed of the random input.")] = 0,
@@ -83,8 +95,41 @@ def sweep(
         rows, lengths = numbers(batch_sizes, "--batch-sizes"), numbers(sizes, "--sizes")
         if not rows:
             raise BadSetting("--batch-sizes: expected at least one number, for example 1,8,64.")
-        kinds = known_kinds(changes)
         budget = cli_run.budget(memory_limit, timeout)
+        if train:
+            from stethoscope.cli import training_memory
+
+            if estimate_only:
+                raise BadSetting("--estimate-only: expected a call to estimate, got --train, which is measured only.")
+            if precision != "as saved" or xla:
+                raise BadSetting(
+                    "--train: expected the model as it is saved. Ask for --advise, which tries precisions."
+                )
+            trained = training_memory.swept(
+                model,
+                data,
+                cli_run.data_params(prepare, target),
+                run_settings(
+                    batch_size=max(rows),
+                    call="function",
+                    precision=precision,
+                    xla=xla,
+                    device=device,
+                    memory_limit=memory_limit,
+                ),
+                rows,
+                lengths,
+                fit,
+                training_memory.change_kinds(changes, ",".join(KINDS)) if advise else (),
+                budget,
+                check=check,
+                seed=seed,
+                trusted=trust,
+            )
+            print_json(training_memory.answer(trained)) if as_json else training_memory.show(trained)
+            exit_for(trained)
+            return
+        kinds = known_kinds(changes)
         chosen: list[RunSettings] = []
         results: dict[str, JobResult] = {}
         for style in call_styles(model, call):

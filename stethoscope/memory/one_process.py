@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from stethoscope.architecture.open_sizes import OpenSizes
 from stethoscope.codec import plain
 from stethoscope.data.dummy import ModelInput
 from stethoscope.framework_errors import BatchInterval, explain
 from stethoscope.memory.calibrate import calibrate, probe
 from stethoscope.memory.call_styles import Caller
+from stethoscope.memory.configure import Configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.points import (
     Knee,
@@ -31,6 +33,8 @@ from stethoscope.sizes import human_bytes
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed, Status
 
+DRAWN_ROWS = 8
+"""Rows of random input; larger batches repeat them."""
 LARGEST_ROWS = 1 << 30
 """A batch nobody runs: memory hardly grows."""
 MOST_CHECKS = 4
@@ -39,6 +43,34 @@ REACH, NEAR, REACH_S = 4, 2, 20.0
 """By how much a probe goes beyond the last; how far beyond it the largest batch may lie; and how long probing may take."""
 SHARE = 0.95
 """Of the bar, for the points; the rest is the check."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A model that is warm and limited, and what it is fed at each size of its open dimensions."""
+
+    given: ModelInput
+    call: Caller
+    fed: Sequence[tuple[OpenSizes, Feed]]
+
+    @property
+    def size_from(self) -> str:
+        """Who says the sizes of the open dimensions; "" where there are none."""
+        return (self.fed[0][0].source if self.fed else None) or ""
+
+
+def opening(context: TaskContext, opened: Configured, sizes: Sequence[int]) -> Opening:
+    """How a process that measures many batches begins.
+
+    Raises:
+        BadInput: as `Configured.ready`, and for sizes of a model without open dimensions.
+        CannotRun: as `Configured.ready`.
+    """
+    seed = int(context.params.get("seed", 0))
+    given, call = opened.ready(context, DRAWN_ROWS, seed)
+    give_back()
+    context.memory.enforce()
+    return Opening(given, call, given.at_sizes(opened.architecture, call.inputs, sizes, DRAWN_ROWS, seed))
 
 
 @dataclass
@@ -126,12 +158,14 @@ class OneProcess:
         otherwise = Otherwise(before.largest_batch, before.largest_batches)
         self.running = RunningBatch(batch_size, size, above, last, otherwise)
         self.checks.append(
-            self._planned(size, batch_size, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending)
+            self._planned(
+                size, batch_size, fit.predict(batch_size), status=Status.OUT_OF_MEMORY, reason=ending, purpose="check"
+            )
         )
         self.context.report("check", SHARE, named(batch_size, size))
         self.keep()
         point, usual_bytes = self._run(size, feed, batch_size, fit)
-        self.checks[-1], self.running = point, None
+        self.checks[-1], self.running = replace(point, purpose="check"), None
         if point.status is Status.OK and usual_bytes:
             self.fits[size] = fit.of({**fit.probes, batch_size: usual_bytes})
         self.keep()

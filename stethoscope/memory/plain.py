@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from stethoscope.architecture.open_sizes import Sizes, sizes_of_file, sizes_to_try
@@ -23,7 +24,9 @@ from stethoscope.framework_errors import BatchInterval
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.points import best_time
 from stethoscope.memory.precision import AS_SAVED, with_precision
+from stethoscope.sizes import human_bytes
 from stethoscope.task import Before, TaskContext
 from stethoscope.types import Status
 
@@ -41,8 +44,6 @@ REACH = 4
 """By how much a batch may exceed the largest that ran: a line that long is a guess."""
 NEAR = 1.25
 """Within this factor of the largest that ran, the upper end of the interval is near enough."""
-TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 10.0
-"""A batch is timed this often after its first call, as long as it all takes no longer; not at all if that was slower."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,14 @@ class PlainRun:
     loading_peak_bytes: int = 0
     """The same while it was loaded."""
     time_s: float = 0.0
-    """Of one call, traced before where that was tried."""
+    """Of one call, traced before where that was tried; 0 where the process ended in it."""
     status: Status = Status.OK
     reason: str = ""
+
+    @property
+    def came_through(self) -> bool:
+        """Whether the call ended by itself, so that its peak is known; it may lie above the limit all the same."""
+        return self.time_s > 0
 
     @property
     def peak_bytes(self) -> int:
@@ -98,10 +104,10 @@ class AtSize:
         """The run of so many rows; None where there is none."""
         return next((run for run in self.runs if run.rows == rows), None)
 
-    @property
+    @cached_property
     def fit(self) -> PeakFit | None:
-        """The line through what ran; through one run alone, as steep as with lean settings."""
-        ran = [run for run in self.runs if run.status is Status.OK]
+        """The line through all whose peak is known; through one alone, as steep as with lean settings."""
+        ran = [run for run in self.runs if run.came_through]
         if not ran:
             return None
         probes = {run.rows: run.call_peak_bytes for run in ran}
@@ -142,6 +148,10 @@ class PlainSweep:
     check: bool
     fixed: int | None = None
     """Rows that the file insists on."""
+    calls: int = 1
+    """How many batches each process runs."""
+    seek: bool = True
+    """Whether batches are run to find the largest that fits."""
 
     def wanted(self, limit_bytes: int) -> Wanted | None:
         """The next run; None when all is known that can be."""
@@ -152,8 +162,11 @@ class PlainSweep:
                     return Wanted(place, *found)
         return None
 
-    def after(self, wanted: Wanted, run: PlainRun) -> PlainSweep:
-        """With one more run."""
+    def after(self, wanted: Wanted, run: PlainRun, limit_bytes: int) -> PlainSweep:
+        """With one more run; one that came through with more than the limit, as what ends a process leaves it some room, did not fit."""
+        if run.status is Status.OK and run.peak_bytes > limit_bytes:
+            reason = f"It took {human_bytes(run.peak_bytes)}, {human_bytes(limit_bytes)} allowed."
+            run = replace(run, status=Status.OUT_OF_MEMORY, reason=reason)
         sizes = list(self.sizes)
         at = sizes[wanted.size_place]
         sizes[wanted.size_place] = replace(at, runs=(*at.runs, run))
@@ -184,7 +197,7 @@ class PlainSweep:
         return BatchInterval(safe, max(safe, high or 0))
 
     def _point(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
-        for rows in sorted({*self._probes(at), *self.batch_sizes}):
+        for rows in sorted({*(self._probes(at) if self.seek else ()), *self.batch_sizes}):
             if at.run_of(rows) is None and not self.refusal(at, rows, limit_bytes):
                 return rows, "point" if rows in self.batch_sizes else "probe"
         return None
@@ -198,6 +211,8 @@ class PlainSweep:
             yield steady
 
     def _largest(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
+        if not self.seek:
+            return None
         tries = [run for run in at.runs if run.purpose == "largest"]
         interval, fit = self.largest(at, limit_bytes), at.fit
         if interval is None or fit is None or len(tries) >= MOST_TRIES or interval.high <= NEAR * interval.low:
@@ -206,7 +221,7 @@ class PlainSweep:
         rows = min(expected.low if expected else interval.high, REACH * max(1, at.ran_rows))
         if at.ended_rows is not None or rows <= interval.low:  # the line hoped for too much, or for no more than ran
             rows = (interval.low + interval.high + 1) // 2
-        left_s = min(LONGEST_S, ALL_S - sum(run.time_s for run in tries))
+        left_s = min(LONGEST_S, ALL_S - self.calls * sum(run.time_s for run in tries))
         rows = min(rows, int(left_s / max(1e-9, self._row_s(at))))
         return (rows, "largest") if rows > interval.low and at.run_of(rows) is None else None
 
@@ -218,7 +233,7 @@ class PlainSweep:
 
     def _row_s(self, at: AtSize) -> float:
         run = at.run_of(at.ran_rows)
-        return run.time_s / run.rows if run else 0.0
+        return self.calls * run.time_s / run.rows if run else 0.0
 
 
 def ended(wanted: Wanted, before: Before) -> PlainRun:
@@ -261,10 +276,6 @@ def measured(context: TaskContext, opened: Configured, at: AtSize, wanted: Wante
     context.memory.reset()
     start = time.perf_counter()
     call(feed)
-    times = [time.perf_counter() - start]
+    first_s = time.perf_counter() - start
     peak = context.memory.peak_bytes()
-    while times[0] < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times[1:]) < TIMED_S)):
-        start = time.perf_counter()
-        call(feed)
-        times.append(time.perf_counter() - start)
-    return PlainRun(wanted.rows, wanted.purpose, peak, loading, min(times))
+    return PlainRun(wanted.rows, wanted.purpose, peak, loading, best_time(call, feed, first_s))

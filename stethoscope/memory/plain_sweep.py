@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final, Literal
 
 from stethoscope.architecture.open_sizes import OpenSize
 from stethoscope.codec import plain
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.configure import configured
-from stethoscope.memory.one_process import SHARE
-from stethoscope.memory.plain import AtSize, PlainSweep, Wanted, ended, measured
+from stethoscope.memory.one_process import SHARE, opening
+from stethoscope.memory.plain import AtSize, PlainSweep, Purpose, Wanted, ended, measured
 from stethoscope.memory.points import (
     Knee,
     LargestBatch,
@@ -24,13 +24,15 @@ from stethoscope.memory.points import (
     knee,
     named,
 )
-from stethoscope.memory.run_settings import RunSettings, give_back
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.sizes import human_bytes
 from stethoscope.task import Before, InNewProcess, TaskContext
 from stethoscope.types import Status
 
-DRAWN_ROWS = 8
-"""Rows of random input; larger batches repeat them."""
+ESTIMATE: Final = "estimate"
+"""What is under way when all is measured: telling what would have been said without running."""
+CHECKS: Mapping[Purpose, str] = {"largest": "largest", "above": "check"}
+"""Runs beside the batches asked about, and what the answer calls their purpose."""
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,15 @@ class KeptSweep:
     open_sizes: tuple[OpenSize, ...]
     size_from: str
     calibrated_at: tuple[int, ...]
-    under_way: Wanted | None = None
-    """The batch that this process runs."""
-    estimating: bool = False
+    under_way: Wanted | Literal["estimate"] | None = None
+    """What this process does: a batch, or the estimate."""
 
-    def settled(self, before: Before) -> KeptSweep:
+    def settled(self, before: Before, limit_bytes: int) -> KeptSweep:
         """With the batch under way as one that did not fit, where its process ended of it."""
-        if before.status is Status.OK or self.under_way is None:
+        if before.status is Status.OK or not isinstance(self.under_way, Wanted):
             return self
         run = ended(self.under_way, before)
-        return replace(self, sweep=self.sweep.after(self.under_way, run), under_way=None)
+        return replace(self, sweep=self.sweep.after(self.under_way, run, limit_bytes), under_way=None)
 
     def value(self, call: str, limit_bytes: int) -> Swept:
         """The answer so far."""
@@ -63,10 +64,10 @@ class KeptSweep:
             call=call,
             points=points,
             checks=tuple(
-                self._point(at, run.rows, call, limit_bytes)
+                replace(self._point(at, run.rows, call, limit_bytes), purpose=CHECKS[run.purpose])
                 for at in sweep.sizes
                 for run in at.runs
-                if run.purpose in ("largest", "above")
+                if run.purpose in CHECKS
             ),
             knee=Knee(knee([point for point in points if point.size == sweep.sizes[0].size])),
             largest_batch=None if first is None else LargestBatch(first.low, first.high, limit_bytes),
@@ -100,12 +101,8 @@ class KeptSweep:
             if expected is not None and expected > limit_bytes and at.ended_rows is None:
                 reason = f"Not started: {human_bytes(expected)} expected, {human_bytes(limit_bytes)} allowed."
             return replace(point, status=Status.REFUSED, reason=reason or "Not run yet.")
-        if run.status is not Status.OK:
-            return replace(point, status=run.status, reason=run.reason)
-        if run.peak_bytes > limit_bytes:
-            reason = f"It took {human_bytes(run.peak_bytes)}, {human_bytes(limit_bytes)} allowed."
-            return point.measured(run.peak_bytes, status=Status.OUT_OF_MEMORY, reason=reason)
-        return point.measured(run.peak_bytes, time_per_sample_s=run.time_s / rows)
+        point = replace(point, status=run.status, reason=run.reason)
+        return point.measured(run.peak_bytes, time_per_sample_s=run.time_s / rows) if run.came_through else point
 
 
 def begun(
@@ -113,13 +110,10 @@ def begun(
 ) -> InNewProcess:
     """What a process with lean settings tells: which batches show a slope, and what the settings would save."""
     with configured(context, settings) as opened:
-        seed = int(context.params.get("seed", 0))
-        given, call = opened.ready(context, DRAWN_ROWS, seed)
-        give_back()
-        context.memory.enforce()
+        begin = opening(context, opened, sizes)
+        given, call, fed = begin.given, begin.call, begin.fed
         fixed = given.batching.fixed
         rows = tuple(batch_sizes) if fixed is None else (fixed,)
-        fed = given.at_sizes(opened.architecture, call.inputs, sizes, DRAWN_ROWS, seed)
         probed: set[int] = set()
         found: list[AtSize] = []
         for place, (told, feed) in enumerate(fed):
@@ -139,8 +133,7 @@ def begun(
             found.append(at)
             context.report("measure", (place + 1) / len(fed))
         sweep = PlainSweep(rows, tuple(found), bool(context.params.get("check")), fixed)
-        size_from = (fed[0][0].source if fed else None) or ""
-        kept = KeptSweep(sweep, given.source, given.sizes.dimensions, size_from, tuple(sorted(probed)))
+        kept = KeptSweep(sweep, given.source, given.sizes.dimensions, begin.size_from, tuple(sorted(probed)))
         context.save_partial(kept.value(settings.call, context.budget.memory_bytes))
         return InNewProcess(kept)
 
@@ -150,24 +143,31 @@ def gone_on(context: TaskContext, settings: RunSettings, kept: KeptSweep, wanted
     limit = context.budget.memory_bytes
     value = kept.value(settings.call, limit)
     at = kept.sweep.sizes[wanted.size_place]
-    phase = "check" if wanted.purpose in ("largest", "above") else "sweep"
-    context.save_partial(_while_running(value, wanted, at, phase))
+    phase = "check" if wanted.purpose in CHECKS else "sweep"
+    context.save_partial(while_running(value, wanted, at, phase))
     done = sum(len(at.runs) for at in kept.sweep.sizes)
     expected = len(kept.sweep.batch_sizes) * len(kept.sweep.sizes) + 2
     context.entrust(replace(kept, under_way=wanted))
     with configured(context, settings) as opened:
         context.report(phase, min(SHARE, done / expected), named(wanted.rows, at.size))
         run = measured(context, opened, at, wanted, int(context.params.get("seed", 0)))
-        kept = replace(kept, sweep=kept.sweep.after(wanted, run))
+        kept = replace(kept, sweep=kept.sweep.after(wanted, run, limit))
         context.save_partial(kept.value(settings.call, limit))
         return InNewProcess(kept)
 
 
-def _while_running(value: Swept, wanted: Wanted, at: AtSize, phase: str) -> dict[str, Any]:
-    """What is known if this process ends at its batch, and its job with it."""
+def while_running(value: Swept, wanted: Wanted, at: AtSize, phase: str) -> dict[str, Any]:
+    """What is known if this process ends at its batch, and its job with it: an answer of the kind of `value`."""
     otherwise = Otherwise(value.largest_batch, value.largest_batches)
     running = RunningBatch(wanted.rows, at.size, above=wanted.purpose == "above", otherwise=otherwise)
     if phase == "check":
-        under_way = Point(wanted.rows, value.call, at.expected(wanted.rows), size=at.size, status=Status.CRASHED)
+        under_way = Point(
+            wanted.rows,
+            value.call,
+            at.expected(wanted.rows),
+            size=at.size,
+            status=Status.CRASHED,
+            purpose=CHECKS[wanted.purpose],
+        )
         value = replace(value, checks=(*value.checks, under_way))
     return {**plain(value), "running": running}

@@ -46,6 +46,9 @@ class Point:
     """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); None where not asked."""
     size_from: str = ""
     """Who says that size: "given", "data", "file" or "assumed"; "" where there is none or nobody told."""
+    purpose: str = ""
+    """Why it was run though nobody asked about it: "largest" looks for the largest batch, "check" holds what was said of it
+    against what happens just below and just above; "" for a batch asked about."""
 
     def measured(self, peak_bytes: int, **changes: Any) -> Point:
         """With its peak, and how far the prediction was off."""
@@ -105,7 +108,7 @@ class Swept:
     call: str
     points: tuple[Point, ...] = ()
     checks: tuple[Point, ...] = ()
-    """Batches just below and just above the largest that is said to fit."""
+    """Batches run beside those asked about, to find the largest or to check it: each says for what."""
     knee: Knee = field(default_factory=Knee)
     largest_batch: LargestBatch | None = None
     """At the first size of the open dimensions; None where memory hardly grows, nothing fits, or the file fixes it."""
@@ -158,8 +161,8 @@ def narrowed(interval: BatchInterval | None, points: Sequence[Point]) -> BatchIn
     return BatchInterval(low, high)
 
 
-TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 20.0
-"""A batch is timed this often, as long as it all takes no longer; once, unless it is slower than the last."""
+TIMED, TIMED_S, SLOWEST_S = 5, 0.5, 10.0
+"""A batch is timed this often after its first call, as long as it all takes no longer; not at all if that was slower."""
 KEEPING_FRACTION = 0.25
 """Of the limit, what the largest batch may need for times to be taken with freed memory kept."""
 
@@ -181,7 +184,7 @@ def take_times(
                 continue
             context.report("time", place / len(points), named(point.batch_size, point.size))
             try:
-                time_s = _best_time(call, rows_of(point), point.time_per_sample_s * point.batch_size)
+                time_s = best_time(call, rows_of(point), point.time_per_sample_s * point.batch_size)
             except Exception as error:
                 if explain(error) is None:
                     raise
@@ -190,10 +193,16 @@ def take_times(
     context.memory.enforce()
 
 
-def _best_time(call: Callable[[Feed], object], rows: Feed, known_s: float) -> float:
-    """The best of a few calls; a very slow call keeps the time it had while it was measured."""
+def best_time(call: Callable[[Feed], object], rows: Feed, known_s: float) -> float:
+    """Seconds of one call, the best of a few; of a very slow one what is known.
+
+    Args:
+        call: what is timed.
+        rows: the batch it gets.
+        known_s: what the call before took, in which it may have been traced.
+    """
     times = [known_s]
-    while times[0] < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times) + times[-1] < TIMED_S)):
+    while known_s < SLOWEST_S and (len(times) == 1 or (len(times) < TIMED and sum(times[1:]) < TIMED_S)):
         start = time.perf_counter()
         call(rows)
         times.append(time.perf_counter() - start)

@@ -9,6 +9,7 @@ Source: keras.io/api/mixed_precision; tensorflow.org/guide/mixed_precision.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,31 @@ def with_precision(runner: Runner, precision: str) -> Runner:
     return changed
 
 
+def rebuilt_within(runner: Runner, scope: AbstractContextManager[Any]) -> Runner:
+    """Returns a runner whose layers were made within `scope`, with new weights; the given one is left empty and must not be used.
+
+    Raises:
+        CannotRun: not a Keras model, or one that cannot be rebuilt from its configuration.
+    """
+    live = runner.can(LiveModel)
+    if isinstance(live, Refusal):
+        raise CannotRun("The model: expected a Keras model to build anew, got a finished graph. Use the .keras file.")
+    try:
+        with scope:
+            twin = _rebuilt(live.model, live.keras, AS_SAVED)
+    except CannotRun:
+        raise
+    except Exception as error:
+        if explain(error) is not None:
+            raise
+        raise CannotRun(
+            f"The model: it cannot be rebuilt from its configuration: {gist(error)}. Change the program that builds it."
+        ) from error
+    changed = live.replaced(twin)
+    live.__exit__(None, None, None)
+    return changed
+
+
 def largest_difference(before: Feed, after: Feed) -> dict[str, float | None]:
     """max |before − after| for each output of numbers that both have; None where one is not finite."""
     found: dict[str, float | None] = {}
@@ -76,7 +102,7 @@ def largest_difference(before: Feed, after: Feed) -> dict[str, float | None]:
 def _rebuilt(model: Any, keras: Any, precision: str) -> Any:
     described = keras.saving.serialize_keras_object(model)
     described.pop("compile_config", None)
-    changed = with_policy(described, precision)
+    changed = described if precision == AS_SAVED else with_policy(described, precision)
     own = {type(layer).__name__: type(layer) for layer in _own_layers(model)}
     with keras.saving.custom_object_scope(own):
         twin = keras.saving.deserialize_keras_object(changed, safe_mode=False)

@@ -22,7 +22,7 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.foretold import Foretold
-from stethoscope.memory.plain import SLOWEST_S
+from stethoscope.memory.points import SLOWEST_S
 from stethoscope.memory.run_settings import UsedSettings, give_back
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed

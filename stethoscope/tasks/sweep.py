@@ -12,10 +12,10 @@ from stethoscope.data.dummy import shapes_in_data
 from stethoscope.errors import BadSetting
 from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.estimate import Estimates
-from stethoscope.memory.one_process import LARGEST_ROWS, MOST_CHECKS, OneProcess
-from stethoscope.memory.plain_sweep import DRAWN_ROWS, KeptSweep, begun, gone_on
+from stethoscope.memory.one_process import LARGEST_ROWS, MOST_CHECKS, OneProcess, opening
+from stethoscope.memory.plain_sweep import ESTIMATE, KeptSweep, begun, gone_on
 from stethoscope.memory.points import Swept
-from stethoscope.memory.run_settings import RunSettings, give_back
+from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import InNewProcess, TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimator, joined
 
@@ -34,8 +34,8 @@ class Sweep:
 
     def run(self, context: TaskContext) -> Swept | InNewProcess:
         """Predicts each batch, runs those that can fit, and says where the largest lies."""
-        batch_sizes = _ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
-        sizes = _ascending(context.params.get("sizes") or (), "Sizes")
+        batch_sizes = ascending(context.params.get("batch_sizes") or BATCH_SIZES, "Batch sizes")
+        sizes = ascending(context.params.get("sizes") or (), "Sizes")
         settings = settings_of(context)
         if settings.allocator != "pool":
             return self._in_one_process(context, batch_sizes, sizes)
@@ -43,30 +43,33 @@ class Sweep:
         settings = replace(settings, batch_size=LARGEST_ROWS)
         if context.before is None:
             return begun(context, replace(settings, allocator="system"), batch_sizes, sizes)
-        kept = decode(KeptSweep, context.before.state).settled(context.before)
-        wanted = kept.sweep.wanted(context.budget.memory_bytes)
+        limit = context.budget.memory_bytes
+        kept = decode(KeptSweep, context.before.state).settled(context.before, limit)
+        wanted = kept.sweep.wanted(limit)
         if wanted is not None:
             return gone_on(context, settings, kept, wanted)
-        value = kept.value(settings.call, context.budget.memory_bytes)
-        estimated = kept.estimating or not context.params.get("estimate", True)
+        value = kept.value(settings.call, limit)
+        estimated = kept.under_way == ESTIMATE or not context.params.get("estimate", True)
         return value if estimated else _estimated(context, settings, kept, value)
 
     def _in_one_process(self, context: TaskContext, batch_sizes: list[int], sizes: list[int]) -> Swept:
         with configured(context) as opened:
             # Each call is one batch, whatever its size: `model.predict` must not cut it.
             opened.settings = replace(opened.settings, batch_size=LARGEST_ROWS)
-            seed = int(context.params.get("seed", 0))
-            given, call = opened.ready(context, DRAWN_ROWS, seed)
-            give_back()
-            context.memory.enforce()
-            fixed = given.batching.fixed
+            begin = opening(context, opened, sizes)
+            fixed = begin.given.batching.fixed
             if fixed is not None:
                 batch_sizes = [fixed]
-            fed = given.at_sizes(opened.architecture, call.inputs, sizes, DRAWN_ROWS, seed)
-            feeds = [(told.size, feed) for told, feed in fed]
-            total = len(batch_sizes) * len(feeds)
-            whence = (fed[0][0].source if fed else None) or ""
-            state = OneProcess(context, opened.settings.call, call, given, batch_sizes, total, whence)
+            feeds = [(told.size, feed) for told, feed in begin.fed]
+            state = OneProcess(
+                context,
+                opened.settings.call,
+                begin.call,
+                begin.given,
+                batch_sizes,
+                len(batch_sizes) * len(feeds),
+                begin.size_from,
+            )
             for size, feed in feeds:
                 state.over(size, feed)
             for size, feed in feeds if fixed is None else ():
@@ -79,7 +82,7 @@ class Sweep:
                 for _ in range(MOST_CHECKS):
                     if not state.check(size, feed, above=True, last=size == feeds[-1][0]):
                         break
-            return _with_estimates(state.value(), opened, context, batch_sizes, [told for told, _ in fed])
+            return _with_estimates(state.value(), opened, context, batch_sizes, [told for told, _ in begin.fed])
 
 
 def _with_estimates(
@@ -102,7 +105,12 @@ def _with_estimates(
     return replace(swept, points=tuple(points), estimate=made)
 
 
-def _ascending(values: Any, what: str) -> list[int]:
+def ascending(values: Any, what: str) -> list[int]:
+    """Whole numbers in order, each once.
+
+    Raises:
+        BadSetting: something else, or a number below 1.
+    """
     if not all(isinstance(value, int) and value > 0 for value in values):
         raise BadSetting(f"{what}: expected whole numbers above 0, got {list(values)}.")
     return sorted(set(values))
@@ -111,7 +119,7 @@ def _ascending(values: Any, what: str) -> list[int]:
 def _estimated(context: TaskContext, settings: RunSettings, kept: KeptSweep, value: Swept) -> Swept:
     """With what would have been said without running, which leaves memory behind and may need much."""
     context.save_partial(value)
-    context.entrust(replace(kept, estimating=True))
+    context.entrust(replace(kept, under_way=ESTIMATE))
     with configured(context, settings) as opened:
         inputs = opened.runner.inputs
         data, file = shapes_in_data(context, inputs), sizes_of_file(opened.architecture.layers)

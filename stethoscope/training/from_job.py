@@ -199,7 +199,7 @@ def make_setup(
         weight_layers=owners,
         keep_weights=kept,
         losses=tuple(losses.values()),
-        loss_weights=_loss_weights(architecture, names),
+        loss_weights=loss_weights(architecture, names),
         optimizer=optimizer,
         x=x,
         y=y,
@@ -250,7 +250,8 @@ def _weights(model: Any) -> tuple[tuple[npt.NDArray[Any], ...], tuple[str, ...],
     return tuple(arrays), tuple(owners), frozenset(frozen)
 
 
-def _loss_weights(architecture: Architecture, names: list[str]) -> tuple[float, ...]:
+def loss_weights(architecture: Architecture, names: list[str]) -> tuple[float, ...]:
+    """What the file says of the weight of each output's loss, one for each of `names`; empty where it says nothing."""
     said = architecture.compile.details.get("loss_weights") if architecture.compile else None
     if isinstance(said, Mapping):
         return tuple(float(said.get(name, 1.0)) for name in names)

@@ -49,17 +49,29 @@ def build(setup: Setup) -> Any:
 
 def call(model: Any, modern: bool, tensors: Sequence[Any], *, training: bool) -> list[Any]:
     """Calls the model on one tensor per input, in order; returns its outputs flat, in Keras' order."""
-    given = list(tensors)
-    structure = getattr(model, "_inputs_struct" if modern else "_nested_inputs", None)
+    packed = as_taken(model, modern, tensors)
     if modern:
         import keras
 
-        packed = keras.tree.pack_sequence_as(structure, given) if structure is not None else _loose(given)
         return list(keras.tree.flatten(model(packed, **_mode(model, training))))
     import tensorflow as tf
 
-    packed = tf.nest.pack_sequence_as(structure, given) if structure is not None else _loose(given)
     return list(tf.nest.flatten(model(packed, training=training)))
+
+
+def as_taken(model: Any, modern: bool, values: Sequence[Any], *, outputs: bool = False) -> Any:
+    """One value for each input in the structure that the model takes, or for each output in the one it gives."""
+    words = ("_outputs_struct", "_nested_outputs") if outputs else ("_inputs_struct", "_nested_inputs")
+    structure = getattr(model, words[0] if modern else words[1], None)
+    if structure is None:
+        return _loose(list(values))
+    if modern:
+        import keras
+
+        return keras.tree.pack_sequence_as(structure, list(values))
+    import tensorflow as tf
+
+    return tf.nest.pack_sequence_as(structure, list(values))
 
 
 def as_fed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dashboard.cost import memory_inputs
+from dashboard.cost.numbers import numbers
 from tests.dashboard.visiting import add, badges, cancel, keys, open_page, reopened, said, settle, text
 from tests.small_models import endless_onnx, hungry_onnx, tiny_onnx
 
@@ -35,9 +35,9 @@ def test_batch_sizes_that_are_none_are_said_to_be(app, tmp_path):
 
 
 def test_numbers_are_read_with_commas_or_spaces():
-    assert memory_inputs.numbers("8, 1 64,8") == [1, 8, 64]
-    assert memory_inputs.numbers("") == []
-    assert memory_inputs.numbers("1.5") is None
+    assert numbers("8, 1 64,8") == [1, 8, 64]
+    assert numbers("") == []
+    assert numbers("1.5") is None
 
 
 def test_a_sweep_is_cancelled(app, tmp_path):

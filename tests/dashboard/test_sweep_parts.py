@@ -55,10 +55,10 @@ def test_labels_of_batches_do_not_lie_on_each_other():
 
 
 def test_the_table_says_errors_and_what_was_not_started():
-    table = sweep_parts.table(SWEEP, [point(70, 79, 78)])
-    assert table["Error"] == ["calibration", "+10.0 %", "—", "+1.3 %"]
-    assert table["Ended"] == ["done", "done", SWEEP[2].reason, "done"]
-    assert table["Batch"][-1] == "70 (check)"
+    table = sweep_parts.table(SWEEP, [point(70, 79, 78, purpose="largest"), point(71, 80, None, purpose="check")])
+    assert table["Error"] == ["calibration", "+10.0 %", "—", "+1.3 %", "—"]
+    assert table["Ended"] == ["done", "done", SWEEP[2].reason, "done", SWEEP[2].reason]
+    assert table["Batch"][-2:] == ["70 (largest?)", "71 (check)"]
 
 
 def test_settings_still_to_be_tried_keep_their_place():

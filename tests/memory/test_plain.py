@@ -19,9 +19,10 @@ def driven(
     limit_bytes: int,
     batch_sizes: tuple[int, ...] = (1, 8, 32),
     row_s: float = 1e-6,
+    room: float = 1.0,
     **more,
 ) -> PlainSweep:
-    """A whole sweep of a process whose peak at each batch is known."""
+    """A whole sweep of a process whose peak at each batch is known, and which ends at `room` of its limit."""
     sweep = PlainSweep(batch_sizes, (AtSize(None, steady_rows=4),), check=False)
     sweep = PlainSweep(**{**vars(sweep), **more})
     for _ in range(100):
@@ -30,9 +31,9 @@ def driven(
             return sweep
         peak = peak_of(wanted.rows)
         run = PlainRun(wanted.rows, wanted.purpose, peak, LOADING, row_s * wanted.rows)
-        if max(peak, LOADING) > limit_bytes:
+        if max(peak, LOADING) > limit_bytes * room:
             run = ended(wanted, Before({}, Status.OUT_OF_MEMORY, "ran out", peak))
-        sweep = sweep.after(wanted, run)
+        sweep = sweep.after(wanted, run, limit_bytes)
     raise AssertionError("it never ends")
 
 
@@ -95,6 +96,20 @@ def test_nothing_larger_is_started_after_one_ran_out():
     assert sweep.largest(at, 300 * MIB).high == 7
 
 
+def test_a_batch_that_came_through_with_more_than_the_limit_did_not_fit():
+    """What ends a process leaves it a little room: the row, the interval and what is started next all say the same."""
+    limit = line(32) - MIB
+    sweep = driven(line, limit, batch_sizes=(1, 32, 33), room=1 + SPREAD)
+    (at,) = sweep.sizes
+    over = at.run_of(32)
+    assert (over.status, over.came_through, over.peak_bytes) == (Status.OUT_OF_MEMORY, True, line(32))
+    assert at.ended_rows == 32
+    assert at.run_of(33) is None
+    assert sweep.refusal(at, 33, limit)
+    assert sweep.largest(at, limit).high == 31
+    assert 32 in at.fit.probes
+
+
 def test_a_slow_batch_is_not_run_for_the_largest_alone():
     """What was not run is not said to fit, however sure the line is."""
     sweep = driven(line, 10_000 * MIB, row_s=10.0)
@@ -128,5 +143,5 @@ def test_several_sizes_are_each_swept():
     for rows in (1, 8):
         wanted = sweep.wanted(10**9)
         assert (wanted.size_place, wanted.rows) == (0, rows)
-        sweep = sweep.after(wanted, PlainRun(rows, wanted.purpose, line(rows), LOADING, 1e-6))
+        sweep = sweep.after(wanted, PlainRun(rows, wanted.purpose, line(rows), LOADING, 1e-6), 10**9)
     assert sweep.wanted(10**9).size_place == 1
