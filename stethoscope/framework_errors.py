@@ -75,6 +75,16 @@ def explain(error: BaseException) -> Cause | None:
     return None
 
 
+def let_through(error: BaseException) -> None:
+    """Raises what says that memory ran out once more, where any other error is an answer: of a model, a layer, a trial.
+
+    Raises:
+        BaseException: `error` itself.
+    """
+    if explain(error) is not None:
+        raise error
+
+
 def mentions(text: str) -> bool:
     """Whether a message or log says that memory ran out."""
     return _SIGNS.search(text) is not None

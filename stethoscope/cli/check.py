@@ -116,12 +116,13 @@ def write_files(report: Report, html: Path | None, sarif: Path | None) -> None:
 
 
 def exit_for(report: Report, level: Severity) -> None:
-    """Ends with 1 for a finding at or above `level`, 2 when it could not run, 3 for a refusal."""
+    """Ends with 1 for a finding at or above `level`, 2 when it or a part of it could not run, 3 for a refusal."""
     if report.status is not Status.OK:
         sys.stderr.write(f"{report.reason}\n")
-        raise typer.Exit(UnsafeFile.exit_code if report.status is Status.REFUSED else StethoscopeError.exit_code)
-    if report.at_or_above(level):
+    if report.status in (Status.OK, Status.OUT_OF_MEMORY) and report.at_or_above(level):
         raise typer.Exit(FOUND)
+    if report.status is not Status.OK:
+        raise typer.Exit(UnsafeFile.exit_code if report.status is Status.REFUSED else StethoscopeError.exit_code)
 
 
 _COLOURS = {Severity.CRITICAL: "red", Severity.HIGH: "red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan"}

@@ -288,8 +288,5 @@ def _try(runner: Predicts, batching: Batching, feed: Feed) -> None:
     except Exception as error:
         cause = explain(error)
         if cause is not None:
-            raise OutOfMemory(
-                f"Already with {batching.rows(feed)} row(s), {cause.sentence}",
-                {"oom": named_by(cause, batching.rows(feed))},
-            ) from error
+            raise OutOfMemory("", {"oom": named_by(cause, batching.rows(feed))}) from error
         raise

@@ -107,6 +107,8 @@ def score_network(
             note = f"{name} had time for {run.epochs_done:.3g} of {training.epochs:g} epochs and is not compared."
         elif run.stopped:
             complete = True  # NaN is how this training ends, whatever the time
+    if report is not None:
+        report("predict", message=f"{name} on the {len(test):,} rows held back")
     predicted = _predict(model, setup.modern, list(x_test.values()))[place]
     score = scored(name, split.scorer, split.targets[test], predicted)
     return NetworkScore(score, not trained, complete, note)

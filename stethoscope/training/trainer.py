@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.training import LayerTraining, RunCurve
+from stethoscope.framework_errors import let_through
 from stethoscope.program.setup import Setup
 from stethoscope.training.compiled import build_optimizer, live_losses, live_optimizer, set_rate
 from stethoscope.training.instruments import PROBE_ROWS, Probe, Recording, StepStatistics, owners, sample_steps
@@ -111,6 +112,7 @@ class Trainer:
             except StethoscopeError:
                 raise
             except Exception as error:
+                let_through(error)
                 if is_tracing_failure(error) and self._loop.degrade():
                     continue
                 raise FitCrash(crash_sentence(setup, self.model, error), error) from error
@@ -143,6 +145,7 @@ class Trainer:
         except StethoscopeError:
             raise
         except Exception as error:
+            let_through(error)
             raise FitCrash(crash_sentence(setup, self.model, error), error) from error
 
     def batch_loss(self, setup: Setup) -> Callable[[], Any]:

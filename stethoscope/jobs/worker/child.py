@@ -121,18 +121,26 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
     except UnsafeFile as error:
         return _answer(Status.REFUSED, error.details, error)
     except StethoscopeError as error:
-        return _answer(Status.FAILED, error.details, error)
+        return _ran_out(error.__cause__) or _answer(Status.FAILED, error.details, error)
     except Exception as error:  # noqa: BLE001 - a bug or a framework's own error: reported, with its traceback in the log
         traceback.print_exc()
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return _answer(Status.FAILED, {}, QuotaExceeded(protocol.DISK_FULL))
-        cause = framework_errors.explain(error)
-        if cause is not None:
-            return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(cause.sentence))
+        ended = _ran_out(error)
+        if ended is not None:
+            return ended
         incident = hashlib.sha256(traceback.format_exc().encode()).hexdigest()[:8]
         subject = job.files["model"].name if "model" in job.files else job.kind
         sentence = f"{subject}: unexpected {type(error).__name__} in the {job.kind} job: {gist(error)}."
         return _answer(Status.FAILED, {}, StethoscopeError(sentence)) | {"incident": incident}
+
+
+def _ran_out(error: BaseException | None) -> dict[str, Any] | None:
+    """The answer where this error, or what lies behind it, says that memory ran out: the parent puts it into words."""
+    cause = None if error is None else framework_errors.explain(error)
+    if cause is None:
+        return None
+    return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(""))
 
 
 def _answer(status: Status, value: object, error: StethoscopeError | None = None) -> dict[str, Any]:
@@ -206,7 +214,9 @@ def open_model(
     except Exception as error:
         cause = framework_errors.explain(error)
         if cause is not None and not isinstance(error, OutOfMemory):
-            raise OutOfMemory(f"Loading {file.name}: {cause.sentence}", {"oom": named_by(cause)}) from error
+            raise OutOfMemory(
+                f"Loading {file.name}: {cause.sentence} Raise the memory limit.", {"oom": named_by(cause)}
+            ) from error
         raise
 
 
