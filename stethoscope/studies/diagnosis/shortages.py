@@ -26,12 +26,22 @@ def not_looked_at(shortage: ShortageReport) -> str:
     return f"Not looked at: memory ran out in phase “{shortage.phase}”{batch}."
 
 
+def leading(stages: Iterable[StageReport]) -> ShortageReport | None:
+    """The report of the part that the finding is about; None where memory ran out for none."""
+    short = _short(stages)
+    return short[0][1] if short else None
+
+
+def _short(stages: Iterable[StageReport]) -> list[tuple[StageReport, ShortageReport]]:
+    short = [(stage, stage.shortage) for stage in stages if stage.shortage is not None]
+    return sorted(short, key=lambda pair: _FIRST.index(pair[0].id) if pair[0].id in _FIRST else len(_FIRST))
+
+
 def finding_of(stages: Iterable[StageReport]) -> Finding | None:
     """The finding; None where memory ran out for none of the stages."""
-    short = [(stage, stage.shortage) for stage in stages if stage.shortage is not None]
+    short = _short(stages)
     if not short:
         return None
-    short.sort(key=lambda pair: _FIRST.index(pair[0].id) if pair[0].id in _FIRST else len(_FIRST))
     stage, report = short[0]
     largest = max((one for _, one in short), key=lambda one: one.peak_bytes)
     titles = ", ".join(one.title[:1].lower() + one.title[1:] for one, _ in short)
