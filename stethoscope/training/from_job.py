@@ -78,14 +78,18 @@ def _whole(dataset: Any) -> int:
 
 def _skill(setup: Setup) -> float:
     """The file's weights' skill on a few rows; 0 when the data does not fit the model."""
-    from stethoscope.training.model import call
+    from stethoscope.training.model import call, rows_at_once
 
     rows = min(PROBE_ROWS, setup.rows)
     order = np.random.default_rng(0).permutation(setup.rows)[:rows]
     scorer = Scorer.of(setup)
     try:
-        feed = [np.asarray(array)[order] for array in setup.x.values()]
-        outputs = [np.asarray(value) for value in call(setup.live, setup.modern, feed, training=False)]
+        parts = np.array_split(order, math.ceil(rows / rows_at_once(setup, setup.live, rows)))
+        found = [
+            call(setup.live, setup.modern, [np.asarray(array)[part] for array in setup.x.values()], training=False)
+            for part in parts
+        ]
+        outputs = [np.concatenate([np.asarray(item) for item in items]) for items in zip(*found, strict=True)]
         return scorer.scores([np.asarray(item)[order] for item in setup.y], outputs).skill
     except Exception as error:  # noqa: BLE001 - what cannot run here cannot train either: the training says why
         let_through(error)

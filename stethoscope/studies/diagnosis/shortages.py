@@ -8,7 +8,7 @@ from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
 from stethoscope.checks.fixes.fix import Advice
 from stethoscope.checks.fixes.layer_code import fit_line
 from stethoscope.framework_errors import ShortageReport
-from stethoscope.jobs.shortage import tensor_sentence
+from stethoscope.jobs.shortage import TRAINING, tensor_sentence
 from stethoscope.sizes import human_bytes
 from stethoscope.studies.diagnosis.report import StageReport
 
@@ -17,6 +17,7 @@ OUT_OF_MEMORY = "out-of-memory"
 _FIRST = ("describe", "train", "overfit", "score", "second", "prove", "examine", "consistency", "baseline", "profile")
 """Of several parts the finding is about the first of these: training is what the user asked about."""
 _TRAINING = frozenset({"train", "overfit", "score", "second", "prove"})
+_INSTRUMENTS = "It is a training under instruments, which takes more than fit alone. "
 _MIB = float(1 << 20)
 
 
@@ -56,7 +57,7 @@ def finding_of(stages: Iterable[StageReport]) -> Finding | None:
         where="fit" if stage.id in _TRAINING else "data" if stage.id in ("baseline", "profile") else "predict",
         message=(
             f"Memory ran out in phase “{report.phase}” of: {stage.title[:1].lower()}{stage.title[1:]}. "
-            f"{_held(report)}{_tensor(report)}Not looked at because of it: {titles}."
+            f"{_held(report)}{_tensor(report)}{_INSTRUMENTS if report.phase in TRAINING else ''}Not looked at because of it: {titles}."
         ),
         check_id=OUT_OF_MEMORY,
         title="Out of memory",
