@@ -253,6 +253,7 @@ def model_input(
     first = batching.fixed or 1
     if "data" in context.files:
         file = context.files["data"]
+        context.report("data", message=f"reading {file.name}")
         feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
         _try(runner, batching, batching.take(feed, first))

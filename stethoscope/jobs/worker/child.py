@@ -21,7 +21,15 @@ from typing import Any
 
 from stethoscope import framework_errors
 from stethoscope.codec import plain
-from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
+from stethoscope.errors import (
+    CannotRun,
+    NeedsTrust,
+    OutOfMemory,
+    OverBudget,
+    QuotaExceeded,
+    StethoscopeError,
+    UnsafeFile,
+)
 from stethoscope.framework_errors import ShortageReport, gist, named_by
 from stethoscope.jobs import protocol
 from stethoscope.jobs.worker.containment import contain, die_with_parent, limit, settle
@@ -118,6 +126,8 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
         return _answer(Status.OK, value)
     except OutOfMemory as error:
         return _answer(Status.OUT_OF_MEMORY, error.details, error)
+    except OverBudget as error:
+        return _over_budget(error)
     except UnsafeFile as error:
         return _answer(Status.REFUSED, error.details, error)
     except StethoscopeError as error:
@@ -141,6 +151,14 @@ def _ran_out(error: BaseException | None) -> dict[str, Any] | None:
     if cause is None:
         return None
     return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(""))
+
+
+def _over_budget(error: OverBudget) -> dict[str, Any]:
+    """Memory is what is short where this machine has what the data takes; else the file is refused."""
+    if error.needs_bytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        return _answer(Status.REFUSED, error.details, error)
+    short = OutOfMemory(f"{error} Or raise the memory limit.")
+    return _answer(Status.OUT_OF_MEMORY, {"oom": ShortageReport()}, short)
 
 
 def _answer(status: Status, value: object, error: StethoscopeError | None = None) -> dict[str, Any]:
