@@ -7,6 +7,7 @@
     ├── BadInput                the input data does not fit the model's inputs
     ├── UnsafeFile              refused: the file tries something no model needs
     │   ├── TooLarge            refused: it declares or inflates to more than the budget allows
+    │   │   └── OverBudget      of data: more than the memory of this job; with more it could be read
     │   └── NeedsTrust          holds code (a Lambda, an unknown class); runs only after the owner's explicit yes
     ├── NotFound                no such model, job or link, or not for this owner
     ├── QuotaExceeded           the store or the owner's share of it is full
@@ -60,6 +61,18 @@ class UnsafeFile(StethoscopeError):
 
 class TooLarge(UnsafeFile):
     """Refused: the file declares, or inflates to, more than the budget allows."""
+
+
+class OverBudget(TooLarge):
+    """Data takes more than the memory of whoever reads it; with more it could be read.
+
+    Attributes:
+        needs_bytes: what it takes, as far as that is known; 0 where it is not.
+    """
+
+    def __init__(self, message: str, needs_bytes: int = 0) -> None:
+        super().__init__(message)
+        self.needs_bytes = needs_bytes
 
 
 class NeedsTrust(UnsafeFile):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stethoscope.codec import fitting
+from stethoscope.errors import OutOfMemory
 from stethoscope.types import JobResult, Shape
 
 _NOISE = re.compile(
@@ -68,11 +69,24 @@ class Cause:
 def explain(error: BaseException) -> Cause | None:
     """Returns the cause when `error` means that memory ran out, else None."""
     seen: BaseException | None = error
+    found: Cause | None = None
     while seen is not None:
-        if isinstance(seen, MemoryError) or type(seen).__name__ == "ResourceExhaustedError" or mentions(str(seen)):
+        if isinstance(seen, OutOfMemory):
+            found = found or _cause(str(seen))  # what lies behind it says more
+        elif isinstance(seen, MemoryError) or type(seen).__name__ == "ResourceExhaustedError" or mentions(str(seen)):
             return _cause(str(seen))
         seen = seen.__cause__ or seen.__context__
-    return None
+    return found
+
+
+def let_through(error: BaseException) -> None:
+    """Raises what says that memory ran out once more, where any other error is an answer: of a model, a layer, a trial.
+
+    Raises:
+        BaseException: `error` itself.
+    """
+    if explain(error) is not None:
+        raise error
 
 
 def mentions(text: str) -> bool:

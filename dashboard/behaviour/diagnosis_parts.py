@@ -16,6 +16,8 @@ from stethoscope.studies.study import Study
 from stethoscope.types import Architecture, Status
 
 _MARKS = {"waiting": "○", "running": "◐", "done": "●", "skipped": "–", "failed": "✕"}
+_RAN_OUT = "△"
+"""Of a stage that memory ran out for: it was not looked at, which says nothing about the model."""
 
 
 def line(report: Report) -> tuple[float, str]:
@@ -34,7 +36,9 @@ def so_far(report: Report, architecture: Architecture, key: str) -> None:
 def answer(report: Report, architecture: Architecture, key: str, code: str) -> None:
     """A finished diagnosis."""
     _verdict(report)
-    if report.reason:
+    if report.status is Status.OUT_OF_MEMORY:
+        _ran_out(report)
+    elif report.reason:
         st.markdown(escape.sentences(report.reason))
     finding_cards.show(report.findings, architecture, key)
     _baseline(report, key)
@@ -54,7 +58,7 @@ def _verdict(report: Report) -> None:
     after = f"{words.plural(len(ran), 'check')} ran in {words.duration(report.wall_s)}."
     if report.status is Status.CANCELLED:
         render.verdict("plain", "Cancelled", f"What was found before it ended is below. {counts or 'Nothing yet.'}")
-    elif report.status is not Status.OK:
+    elif report.status not in (Status.OK, Status.OUT_OF_MEMORY):
         render.verdict("bad", "Failed", "The diagnosis could not finish.")
     elif worst is None:
         render.verdict(
@@ -66,6 +70,13 @@ def _verdict(report: Report) -> None:
         render.verdict("careful", counts.capitalize(), after)
     else:
         render.verdict("good", "Only remarks", f"{counts.capitalize()}. {after}")
+
+
+def _ran_out(report: Report) -> None:
+    """Which parts memory ran out for: the others were looked at, and the first card says the rest."""
+    short = [stage.title[:1].lower() + stage.title[1:] for stage in report.stages if stage.shortage is not None]
+    if short:
+        st.warning(f"Not looked at, because memory ran out: {escape.markdown(', '.join(short))}.")
 
 
 def _left_out(report: Report) -> str:
@@ -83,7 +94,8 @@ def stages(report: Report) -> None:
     for stage in report.stages:
         took = f" · {words.duration(stage.wall_s)}" if stage.wall_s else ""
         reason = f" — {escape.markdown(stage.reason, 300)}" if stage.reason else ""
-        lines.append(f"{_MARKS[stage.status]} {escape.markdown(stage.title)}{took}{reason}")
+        mark = _RAN_OUT if stage.shortage else _MARKS[stage.status]
+        lines.append(f"{mark} {escape.markdown(stage.title)}{took}{reason}")
     st.caption("  \n".join(lines))
 
 

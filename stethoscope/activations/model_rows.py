@@ -71,6 +71,7 @@ class ModelRows(AbstractContextManager["ModelRows"]):
         self._open(context, file)
 
     def _open(self, context: TaskContext, file: ModelFile) -> None:
+        context.report("data", message=f"reading {file.name}")
         data = open_data(file, context.budget.memory_bytes, context.params.get("data_options") or {})
         self._stack.enter_context(data)
         self.classes = data.about.classes

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
+import click
 import typer
 
 from stethoscope.checks.findings import Severity
 from stethoscope.codec import SCHEMA_VERSION, answer_of, partial_of, plain
-from stethoscope.errors import BadSetting, StethoscopeError, UnsafeFile
+from stethoscope.errors import BadSetting, OutOfMemory, StethoscopeError, UnsafeFile
 from stethoscope.framework_errors import shortage_of
 from stethoscope.types import JobResult, Status
 
@@ -75,12 +76,27 @@ def exit_for_status(status: Status | None, reason: str) -> None:
 
 @contextlib.contextmanager
 def failing_well() -> Iterator[None]:
-    """Turns what we cannot do into one line on standard error and an exit code."""
+    """Turns what we cannot do into one line on standard error and an exit code; with --json, into an object too."""
     try:
         yield
     except StethoscopeError as error:
+        context = click.get_current_context(silent=True)
+        if context is not None and context.params.get("as_json"):
+            print_json(_could_not(error))
         sys.stderr.write(f"{error}\n")
         raise typer.Exit(error.exit_code) from error
+
+
+def _could_not(error: StethoscopeError) -> dict[str, Any]:
+    refused, short = isinstance(error, UnsafeFile), isinstance(error, OutOfMemory)
+    status = Status.REFUSED if refused else Status.OUT_OF_MEMORY if short else Status.FAILED
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": status.value,
+        "reason": str(error),
+        "error": type(error).__name__,
+        **error.details,
+    }
 
 
 def severity(label: str) -> Severity:

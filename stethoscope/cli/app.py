@@ -251,7 +251,7 @@ def plan(
         report = cli_plan.run_together(
             models, card, batch_size, exceed=exceed, seconds=run_time, trusted=trust, timeout_s=timeout
         )
-        cli_plan.write({**value, "run": plain(report)}, as_json)
+        cli_plan.write({**value, **cli_plan.ending(report), "run": plain(report)}, as_json)
         cli_plan.exit_for(report)
 
 

@@ -20,10 +20,12 @@ from rich.text import Text
 from stethoscope.checks.findings import Finding, Number, Severity, Symptom
 from stethoscope.cli.answers import writing
 from stethoscope.cli.run import beside_files, budget, input_files, short_engine
+from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.studies.diagnosis.report import Report, Request, report_to_json, unseen
 from stethoscope.studies.diagnosis.run import Diagnosis
+from stethoscope.studies.diagnosis.shortages import leading
 from stethoscope.types import ModelFile, Status
 
 FOUND = 1
@@ -98,7 +100,8 @@ def _showing(update: Callable[[str], None]) -> Callable[[Report], None]:
 
 def to_json(report: Report) -> dict[str, Any]:
     """The answer of `--json`."""
-    return report_to_json(report)
+    report_of, value = leading(report.stages), report_to_json(report)
+    return value if report_of is None else value | {"phase": report_of.phase, "oom": plain(report_of)}
 
 
 def write_files(report: Report, html: Path | None, sarif: Path | None) -> None:
@@ -116,12 +119,13 @@ def write_files(report: Report, html: Path | None, sarif: Path | None) -> None:
 
 
 def exit_for(report: Report, level: Severity) -> None:
-    """Ends with 1 for a finding at or above `level`, 2 when it could not run, 3 for a refusal."""
+    """Ends with 1 for a finding at or above `level`, 2 when it or a part of it could not run, 3 for a refusal."""
     if report.status is not Status.OK:
         sys.stderr.write(f"{report.reason}\n")
-        raise typer.Exit(UnsafeFile.exit_code if report.status is Status.REFUSED else StethoscopeError.exit_code)
-    if report.at_or_above(level):
+    if report.status in (Status.OK, Status.OUT_OF_MEMORY) and report.at_or_above(level):
         raise typer.Exit(FOUND)
+    if report.status is not Status.OK:
+        raise typer.Exit(UnsafeFile.exit_code if report.status is Status.REFUSED else StethoscopeError.exit_code)
 
 
 _COLOURS = {Severity.CRITICAL: "red", Severity.HIGH: "red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan"}

@@ -32,8 +32,9 @@ from stethoscope.cli.answers import (
     worst,
 )
 from stethoscope.cli.settings import advised, call_styles, known_kinds, refuse, run_settings
-from stethoscope.codec import partial_of
+from stethoscope.codec import partial_of, plain
 from stethoscope.errors import BadSetting
+from stethoscope.framework_errors import shortage_of
 from stethoscope.memory.alternatives import KINDS
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.types import JobResult, Status
@@ -314,8 +315,11 @@ def endurance_answer(results: Mapping[str, JobResult]) -> dict[str, Any]:
     """One object from the jobs of all call styles; how it ended is how the first that failed ended, else the first."""
     from stethoscope.tasks.endurance import EnduranceReport
 
+    ended = worst(results)
+    shortage = shortage_of(ended)
     return {
-        **summary(worst(results)),
+        **summary(ended),
+        **({} if shortage is None else {"oom": plain(shortage)}),
         "calls": [
             {
                 "call": call,

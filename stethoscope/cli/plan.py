@@ -238,6 +238,12 @@ def run_together(
         return Together(engine, request, lambda report: say(_line(report)), stopped).run()
 
 
+def ending(report: TogetherReport) -> dict[str, str]:
+    """How the run ended, as every JSON answer says it, where memory ran out for a model that was to stay within its share."""
+    short = next((run for run in report.runs if run.status == Status.OUT_OF_MEMORY.value and not run.exceeds), None)
+    return {} if short is None else {"status": short.status, "phase": short.phase, "reason": short.reason}
+
+
 def exit_for(report: TogetherReport) -> None:
     """Ends with 1 where a model did not finish in its share though it was to, with 2 where they could not be run."""
     if report.verdict in ("not run", "cancelled", ""):

@@ -41,7 +41,7 @@ _WHOLE = 1 << 30
 
 def reason_of(error: Exception, file: ModelFile) -> str:
     """Why a model gave no time, for people."""
-    if isinstance(error, StethoscopeError):
+    if isinstance(error, StethoscopeError) and str(error):
         return str(error)
     cause = explain(error)
     return f"{file.name}: {cause.sentence if cause else gist(error)}"

@@ -267,6 +267,7 @@ def model_input(
         raise _no_choice([asked], of_data=of_data)
     if of_data:
         file = context.files["data"]
+        context.report("data", message=f"reading {file.name}")
         feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
         _try(runner, batching, batching.take(feed, first))
@@ -302,8 +303,5 @@ def _try(runner: Predicts, batching: Batching, feed: Feed) -> None:
     except Exception as error:
         cause = explain(error)
         if cause is not None:
-            raise OutOfMemory(
-                f"Already with {batching.rows(feed)} row(s), {cause.sentence}",
-                {"oom": named_by(cause, batching.rows(feed))},
-            ) from error
+            raise OutOfMemory("", {"oom": named_by(cause, batching.rows(feed))}) from error
         raise

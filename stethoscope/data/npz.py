@@ -16,7 +16,7 @@ from stethoscope.data.streams.numpy_rows import MAGIC, ArrayRows, is_npy
 from stethoscope.data.survey import survey
 from stethoscope.data.tables.field_rows import Column, FieldRows, one_hot_details
 from stethoscope.data.tables.table_guesses import channels_first, kind_of, role_of
-from stethoscope.errors import BadSetting, TooLarge, UnreadableFile
+from stethoscope.errors import BadSetting, OverBudget, TooLarge, UnreadableFile
 from stethoscope.models.containers.archive import Archive, open_archive
 from stethoscope.types import Feed, ModelFile
 
@@ -87,8 +87,9 @@ class NumpyData(FieldRows):
         """Every array by its own name, whatever its rows."""
         total = sum(array.header.bytes for array in self._arrays.values())
         if total > self._budget:
-            raise TooLarge(
-                f"{self._file.name}: its arrays declare {total:,} bytes, the limit is {self._budget:,}. Send fewer rows."
+            raise OverBudget(
+                f"{self._file.name}: its arrays declare {total:,} bytes, the limit is {self._budget:,}. Send fewer rows.",
+                total,
             )
         feed = {name: array.all() for name, array in self._arrays.items()}
         if self._target == "none":

@@ -59,6 +59,7 @@ def views_of(context: TaskContext, layer: str, rows: int) -> ModelViews:
     context.report("load", message="loading the model")
     architecture, opened = context.open_model()
     with opened as runner:
+        context.report("activations", message="the first row")
         layer = layer or layer_before_output(architecture, runner)
         sides = [
             _seen(context, architecture, runner, role, layer, min(rows, MOST_ROWS)) for role in ("reference", "current")
@@ -114,6 +115,7 @@ def _seen(context: TaskContext, architecture: Architecture, runner: Runner, role
     own = replace(
         context, files={**context.files, "data": context.files[role]}, params={**context.params, "layer": layer}
     )
+    context.report(f"activations of the {role}", 0.0, "the first rows")
     one = OneLayer(own, architecture, runner)
     size = one.batch_size(_BATCH_SIZE)
     outputs: dict[str, list[npt.NDArray[Any]]] = {}

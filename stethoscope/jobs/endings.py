@@ -82,8 +82,7 @@ def _told(ending: Ending) -> Told:
             return told
         return _reported(ending, replace(told, error="OutOfMemory"), ending.killed.mechanism, advise=True)
     if ending.answer is not None and ending.exit_code == 0 and ending.signal_number == 0:
-        told = _from_answer(ending, ending.answer, partial)
-        return _reported(ending, told, "limit") if told.status is Status.OUT_OF_MEMORY else told
+        return _of_answer(ending, _from_answer(ending, ending.answer, partial))
     where = ending.progress.where
     limit = human_bytes(ending.job.budget.memory_bytes)
     if ending.signal_number == signal.SIGXCPU:
@@ -122,6 +121,19 @@ def _told(ending: Ending) -> Told:
         )
     told = Told(Status.CRASHED, partial, reason, "", held.peak_bytes)
     return _reported(held, told, "kill" if ending.signal_number == signal.SIGKILL else "limit", certain=False)
+
+
+def _of_answer(ending: Ending, told: Told) -> Told:
+    """What the worker said; in the parent's words where all it knew was that memory ran out."""
+    if told.status is not Status.OUT_OF_MEMORY:
+        return told
+    if told.reason:
+        return _reported(ending, told, "limit")
+    limit = human_bytes(ending.job.budget.memory_bytes)
+    reason = (
+        f"Memory ran out {ending.progress.where}: it had added {human_bytes(told.peak_bytes)}; the limit is {limit}."
+    )
+    return _reported(ending, replace(told, reason=reason), "limit", advise=True)
 
 
 def going_on(ending: Ending) -> Before | None:

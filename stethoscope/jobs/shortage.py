@@ -16,6 +16,12 @@ LOADING = ("starting", "configure", "read", "load")
 TRACING = ("trace",)
 RUNNING = ("measure", "predict", "sweep", "check")
 JOINING = ("collect", "save")
+TRAINING = ("train", "trials", "gradients", "prove", "overfit")
+READING = ("data", "profile", "baseline", "features", "subgroups", "whole rows", "time", "judge", "points", "draw")
+"""What is done with rows before any model runs, or without one."""
+CONVERTING = ("convert", "write", "keep")
+_FIT_BATCH = 32
+"""Keras' own, where nobody said how many."""
 _FILE, _INITIALISED = 2, 3
 """While Keras loads: the file's bytes and the variables; and what initialising the largest layer takes besides. Measured: 1,285
 MiB for one layer of 256 MiB."""
@@ -90,6 +96,9 @@ class Shortage:
 
     def _running_batch(self) -> int | None:
         under_way = _positive(self.known.running and self.known.running.batch_size)
+        fit = self.job.params.get("fit")
+        if self.phase in TRAINING and self.phase != "overfit" and isinstance(fit, Mapping):
+            return under_way or _positive(fit.get("batch_size")) or _FIT_BATCH
         settings = self.job.params.get("settings") or {}
         return under_way or _positive(settings.get("batch_size")) or _positive(self.job.params.get("batch_size"))
 
@@ -136,8 +145,14 @@ class Shortage:
                 *changes,
                 (text + "Look for what the model holds on to: a list, a cache, a variable that grows.", None),
             ]
+        if self.phase in READING or (self.phase == "read" and "model" not in self.job.files):
+            changes.append(("Give fewer rows.", None))
+            return [*changes, self._raise_limit(None)] if raising else changes
         if self.phase in LOADING:
             return changes + self._of_loading(raising)
+        if self.phase in CONVERTING:
+            text = "A smaller batch does not help: what converts holds the weights several times."
+            return [*changes, (text, None), self._raise_limit(None)] if raising else [*changes, (text, None)]
         rows = _positive(report.largest_samples_estimate)
         hint = self.known.oom and self.known.oom.largest_batch_estimate
         alone = hint.low if hint else 0
@@ -150,9 +165,11 @@ class Shortage:
             text = "A smaller batch does not help: this was the first call, with as few rows as the model takes. "
             changes.append((text + "Make the input smaller (shorter sequences, smaller images).", None))
         elif fits and fits.low > 0:
-            changes.append((f"A batch of {fits.low:,} is estimated to fit.", Change("batch_size", fits.low)))
+            how = "was seen to fit" if self.phase in TRAINING else "is estimated to fit"
+            changes.append((f"A batch of {fits.low:,} {how}.", Change("batch_size", fits.low)))
         elif batch and batch > 1:
-            changes.append((f"Try a batch of {batch // 2:,}.", Change("batch_size", batch // 2)))
+            said = " No smaller batch was tried." if self.phase in TRAINING else ""
+            changes.append((f"Try a batch of {batch // 2:,}.{said}", Change("batch_size", batch // 2)))
         else:
             changes.append(("Make the input smaller (shorter sequences, smaller images).", None))
         if raising:

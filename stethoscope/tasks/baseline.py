@@ -43,7 +43,7 @@ class Baseline:
         from stethoscope.training.from_job import fit_settings
 
         model, data = context.files["model"], context.files["data"]
-        context.report("read", message=f"reading {data.name}")
+        context.report("data", message=f"reading {data.name}")
         architecture = detect(model).describe(model)
         bound = bind_all(data_of(context), architecture)
         fit = fit_settings(context.params.get("fit"))
@@ -254,7 +254,7 @@ def compare_baselines(
                 report("baseline", len(scores) / 3, found.model)
             notes += [found.note] if found.note else []
             scores.append(scored(found.model, split.scorer, truth, found.predictions, found.fit_s))
-    except (ValueError, MemoryError, np.linalg.LinAlgError) as error:
+    except (ValueError, np.linalg.LinAlgError) as error:
         if not scores:
             raise StethoscopeError(f"The baselines could not be fitted: {error}"[:300]) from error
         notes.append(f"A baseline could not be fitted: {error}"[:300])

@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from stethoscope import framework_errors
 from stethoscope.architecture.endings import activation_behind
+from stethoscope.codec import plain
 from stethoscope.data.dummy import ModelInput, model_input
-from stethoscope.errors import BadInput, CannotRun, StethoscopeError
+from stethoscope.errors import BadInput, CannotRun, OutOfMemory, OverBudget, StethoscopeError
 from stethoscope.evidence.model import ActivationEvidence, WeightEvidence
 from stethoscope.framework_errors import gist
 from stethoscope.models.capabilities import Observable
@@ -205,25 +206,34 @@ class Examine:
         with opened as runner:
             context.report("weights", 0.0, "reading the weights")
             file = context.files["model"]
-            weights = _tried(problems, "weights", lambda: gather_weights(file, architecture, runner))
+            short: list[Exception] = []
+            weights = _tried(problems, short, "weights", lambda: gather_weights(file, architecture, runner))
             half = Examination(weights, problems=problems)
             died = "The process ended while the layers' outputs were being computed."
             context.save_partial(replace(half, problems={**problems, "activations": died}))
             seen = _tried(
-                problems, "activations", lambda: gather_activations(context, architecture, runner, time_s=time_s)
+                problems, short, "activations", lambda: gather_activations(context, architecture, runner, time_s=time_s)
             )
-        return replace(half, activations=seen)
+        found = replace(half, activations=seen)
+        cause = framework_errors.explain(short[0]) if short else None
+        if cause is not None:
+            raise OutOfMemory("", {**plain(found), "oom": framework_errors.named_by(cause)}) from short[0]
+        return found
 
 
-def _tried(problems: dict[str, str], kind: str, gather: Callable[[], E]) -> E | None:
-    """The evidence; None, with the reason noted, where it cannot be had."""
+def _tried(problems: dict[str, str], short: list[Exception], kind: str, gather: Callable[[], E]) -> E | None:
+    """The evidence; None, with the reason noted, where it cannot be had, in `short` too where that is memory."""
     try:
         return gather()
-    except StethoscopeError as error:
-        problems[kind] = str(error)
+    except OverBudget:
+        raise
     except Exception as error:  # noqa: BLE001 - whatever a framework says to one half must not cost the other
         cause = framework_errors.explain(error)
-        problems[kind] = f"Not gathered: {cause.sentence if cause else gist(error)}"
+        if cause is not None:
+            problems[kind] = f"Not gathered: {cause.sentence}"
+            short.append(error)
+        else:
+            problems[kind] = str(error) if isinstance(error, StethoscopeError) else f"Not gathered: {gist(error)}"
     return None
 
 

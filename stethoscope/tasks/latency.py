@@ -11,11 +11,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stethoscope import devices
+from stethoscope.codec import plain
 from stethoscope.compare import timed_calls
 from stethoscope.compare.latency_row import Row, Spread, TimedModel, about_threads
 from stethoscope.compare.latency_subject import SharedRows, Subject, reason_of
 from stethoscope.compare.timed_calls import Timing, take_turns
-from stethoscope.errors import BadInput, BadSetting, StethoscopeError
+from stethoscope.errors import BadInput, BadSetting, OutOfMemory, StethoscopeError
+from stethoscope.framework_errors import explain, named_by
 from stethoscope.memory.configure import configure
 from stethoscope.memory.run_settings import CALLS, RunSettings, give_back_at_once, keeping_freed
 from stethoscope.models.formats import detect
@@ -96,7 +98,7 @@ class _Latency:
         threads = self._settings.intra_threads
         self._subjects = [Subject(role, file, threads, self._styles) for role, file in _models(context.files)]
         self._found: dict[tuple[str, str, int], Row] = {}
-        self._errors: list[Exception] = []
+        self._errors: list[tuple[Row, Exception]] = []
         self._together = True
         self._notes: list[str] = _busy()
 
@@ -107,6 +109,7 @@ class _Latency:
         groups = [self._subjects] if self._together else [[one] for one in self._subjects]
         for place, group in enumerate(groups):
             self._time(group, place / len(groups), 1 / len(groups))
+        self._ran_out()
         if all(row.p50_s is None for row in self._found.values()):
             self._raise()
         return self._value()
@@ -209,10 +212,21 @@ class _Latency:
     def _note(self, row: Row, error: Exception | None = None) -> None:
         self._found[row.role, row.call, row.batch_size] = row
         if error is not None:
-            self._errors.append(error)
+            self._errors.append((row, error))
+
+    def _ran_out(self) -> None:
+        """Ends the job where memory ran out for some of the times; what was timed is its partial answer."""
+        for row, error in self._errors:
+            cause = explain(error)
+            if cause is not None:
+                report = named_by(cause, row.batch_size)
+                raise OutOfMemory(
+                    f"{row.reason} Give smaller --batch-sizes, or raise the memory limit.",
+                    {**plain(self._value()), "oom": report},
+                ) from error
 
     def _raise(self) -> None:
-        first = self._errors[0]
+        _, first = self._errors[0]
         if isinstance(first, StethoscopeError):
             raise first
         raise BadInput(next(row.reason for row in self._found.values())) from first

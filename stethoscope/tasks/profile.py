@@ -52,7 +52,7 @@ class Profile:
         model, data = context.files["model"], context.files["data"]
         context.report("read", message=f"reading {model.name}")
         architecture = detect(model).describe(model)
-        context.report("read", message=f"reading {data.name}")
+        context.report("data", message=f"reading {data.name}")
         arrays = data_of(context)
         return profile_data(arrays, architecture, data.name, context.report)
 

@@ -107,7 +107,9 @@ def score_network(
             note = f"{name} had time for {run.epochs_done:.3g} of {training.epochs:g} epochs and is not compared."
         elif run.stopped:
             complete = True  # NaN is how this training ends, whatever the time
-    predicted = _predict(model, setup.modern, list(x_test.values()))[place]
+    if report is not None:
+        report("predict", message=f"{name} on the {len(test):,} rows held back")
+    predicted = _predict(model, setup, list(x_test.values()))[place]
     score = scored(name, split.scorer, split.targets[test], predicted)
     return NetworkScore(score, not trained, complete, note)
 
@@ -131,13 +133,13 @@ def _finite(rows: Array, arrays: Sequence[Array]) -> Array:
     return rows[kept]
 
 
-def _predict(model: Any, modern: bool, x: Sequence[Array]) -> list[Array]:
-    from stethoscope.training.model import call
+def _predict(model: Any, setup: Setup, x: Sequence[Array]) -> list[Array]:
+    from stethoscope.training.model import call, rows_at_once
 
     per_row = max(1, sum(array[:1].size for array in x))
-    step = int(max(1, min(_MAX_CALL_ROWS, _CALL_VALUES // per_row)))
+    step = rows_at_once(setup, model, int(max(1, min(_MAX_CALL_ROWS, _CALL_VALUES // per_row))))
     parts: list[list[Array]] = []
     for begin in range(0, len(x[0]), step):
         part = [array[begin : begin + step] for array in x]
-        parts.append([np.asarray(value) for value in call(model, modern, part, training=False)])
+        parts.append([np.asarray(value) for value in call(model, setup.modern, part, training=False)])
     return [np.concatenate(values) for values in zip(*parts, strict=True)]

@@ -75,7 +75,7 @@ class Gatherer:
         setup = self.setup
         evidence = self._frame()
         try:
-            self.say("trace", 0.0, "building and tracing the training")
+            self.say("train", 0.0, "building, tracing and the first steps")
             trainer = self._trainers.of(setup)
             trainer.warm_up(setup)
             self.warm()

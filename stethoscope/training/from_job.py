@@ -18,6 +18,7 @@ import numpy.typing as npt
 from stethoscope.data.rows import Bound, bind_all, data_of
 from stethoscope.errors import BadInput, BadSetting, CannotRun
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.framework_errors import let_through
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
@@ -77,16 +78,21 @@ def _whole(dataset: Any) -> int:
 
 def _skill(setup: Setup) -> float:
     """The file's weights' skill on a few rows; 0 when the data does not fit the model."""
-    from stethoscope.training.model import call
+    from stethoscope.training.model import call, rows_at_once
 
     rows = min(PROBE_ROWS, setup.rows)
     order = np.random.default_rng(0).permutation(setup.rows)[:rows]
     scorer = Scorer.of(setup)
     try:
-        feed = [np.asarray(array)[order] for array in setup.x.values()]
-        outputs = [np.asarray(value) for value in call(setup.live, setup.modern, feed, training=False)]
+        parts = np.array_split(order, math.ceil(rows / rows_at_once(setup, setup.live, rows)))
+        found = [
+            call(setup.live, setup.modern, [np.asarray(array)[part] for array in setup.x.values()], training=False)
+            for part in parts
+        ]
+        outputs = [np.concatenate([np.asarray(item) for item in items]) for items in zip(*found, strict=True)]
         return scorer.scores([np.asarray(item)[order] for item in setup.y], outputs).skill
-    except Exception:  # noqa: BLE001 - what cannot run here cannot train either: the training says why
+    except Exception as error:  # noqa: BLE001 - what cannot run here cannot train either: the training says why
+        let_through(error)
         return 0.0
 
 
@@ -131,6 +137,7 @@ def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str
             f"The data: expected targets for {[spec.name for spec in architecture.outputs]}, got none. Add them as y."
         )
     setup, assumed = make_setup(model, architecture, bound, fit, input_names)
+    context.report("predict", message="the model as it is in the file, on a few rows")
     trained = looks_trained(context.files["model"].path, setup)
     return architecture, setup.with_changes(from_file=not trained), assumed
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from stethoscope.evidence.training import HeadScore, Scores
 from stethoscope.program.setup import Setup
 from stethoscope.training.instruments import StepStatistics
-from stethoscope.training.model import as_fed, call
+from stethoscope.training.model import as_fed, call, rows_at_once
 from stethoscope.training.skill import MAX_VALUES, SCORE_ROWS, Score, Scorer
 
 
@@ -234,12 +234,14 @@ class Evaluation:
         self._model, self._modern, self._loop = model, modern, loop
         self._functions: dict[Any, Callable[..., Any]] = {}
         self._scorers: dict[int, tuple[tuple[Array, ...], Scorer]] = {}
+        self._most_rows = _MAX_CALL_ROWS
         self.last: Score | None = None
         """The score on training rows of the last call of `scores`, with recall by class."""
 
     def scores(self, setup: Setup) -> Scores:
         """Scores on at most 2,000 training rows (always the same) and 2,000 validation rows."""
         scorer = self.scorer(setup)
+        self._most_rows = rows_at_once(setup, self._model, _MAX_CALL_ROWS)
         x, y = _sample(list(setup.x.values()), list(setup.y))
         loss, score = self._measured(scorer, x, y)
         self.last = score
@@ -263,7 +265,7 @@ class Evaluation:
     def _measured(self, scorer: Scorer, x: Sequence[Array], y: Sequence[Array]) -> tuple[float, Score]:
         rows = len(x[0])
         per_row = max(1, sum(array[:1].size for array in x))
-        step = int(max(1, min(_MAX_CALL_ROWS, _CALL_VALUES // per_row)))
+        step = min(int(max(1, min(_MAX_CALL_ROWS, _CALL_VALUES // per_row))), self._most_rows)
         outputs: list[list[Array]] = []
         losses, counts, held = [], [], 0
         run = self._function(x, y)

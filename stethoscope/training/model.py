@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
 from stethoscope.program.setup import Setup
 
+LITTLE_BYTES = 64 << 20
 MAX_KEPT_BYTES = 256 << 20
 """Initial weights of a seed are kept for the next run up to this size; beyond it they are made again."""
 
@@ -72,6 +74,35 @@ def as_taken(model: Any, modern: bool, values: Sequence[Any], *, outputs: bool =
     import tensorflow as tf
 
     return tf.nest.pack_sequence_as(structure, list(values))
+
+
+def rows_at_once(setup: Setup, model: Any, most: int) -> int:
+    """How many rows to call the model on at once, so that looking at it takes no more memory than a step of its training.
+
+    `most` where that costs little; where one layer's output alone would take more than `LITTLE_BYTES`, no more than the
+    batch that it is trained with.
+    """
+    largest = max((_row_bytes(layer, setup) for layer in _flat(model)), default=0)
+    return most if most * largest <= LITTLE_BYTES else max(1, min(most, setup.batch_size))
+
+
+def _flat(model: Any) -> list[Any]:
+    flatten = getattr(model, "_flatten_layers", None)
+    return list(getattr(model, "layers", ())) if flatten is None else list(flatten())
+
+
+def _row_bytes(layer: Any, setup: Setup) -> int:
+    """Of a layer's outputs for one row, open dimensions as long as the longest of the data; 0 where Keras does not say."""
+    try:
+        outputs = layer.output
+    except (AttributeError, ValueError):  # it was never called, or more than once
+        return 0
+    longest = max((side for array in setup.x.values() for side in array.shape[1:]), default=1)
+    sizes = 0
+    for output in outputs if isinstance(outputs, list | tuple) else [outputs]:
+        shape = getattr(output, "shape", None)
+        sizes += 4 * math.prod(longest if side is None else int(side) for side in tuple(shape or ())[1:])
+    return sizes
 
 
 def as_fed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

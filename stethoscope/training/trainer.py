@@ -15,11 +15,22 @@ import numpy.typing as npt
 
 from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.training import LayerTraining, RunCurve
+from stethoscope.framework_errors import let_through
 from stethoscope.program.setup import Setup
 from stethoscope.training.compiled import build_optimizer, live_losses, live_optimizer, set_rate
 from stethoscope.training.instruments import PROBE_ROWS, Probe, Recording, StepStatistics, owners, sample_steps
 from stethoscope.training.loop import Batches, Evaluation, Loop
-from stethoscope.training.model import Weights, as_fed, build, call, package, restore, snapshot, variables_of
+from stethoscope.training.model import (
+    Weights,
+    as_fed,
+    build,
+    call,
+    package,
+    restore,
+    rows_at_once,
+    snapshot,
+    variables_of,
+)
 from stethoscope.training.outcome import FitCrash, Recorder, crash_sentence, is_tracing_failure
 
 STRETCH_S = 0.25
@@ -111,6 +122,7 @@ class Trainer:
             except StethoscopeError:
                 raise
             except Exception as error:
+                let_through(error)
                 if is_tracing_failure(error) and self._loop.degrade():
                     continue
                 raise FitCrash(crash_sentence(setup, self.model, error), error) from error
@@ -143,12 +155,13 @@ class Trainer:
         except StethoscopeError:
             raise
         except Exception as error:
+            let_through(error)
             raise FitCrash(crash_sentence(setup, self.model, error), error) from error
 
     def batch_loss(self, setup: Setup) -> Callable[[], Any]:
         """Puts the weights to where a run of seed 0 begins; returns the loss on a fixed batch, in inference mode, as a function."""
         self.start(setup, 0)
-        rows = np.sort(np.random.default_rng(0).permutation(setup.rows)[:PROBE_ROWS])
+        rows = np.sort(np.random.default_rng(0).permutation(setup.rows)[: self._probe_rows(setup)])
         batch = [_tensor(np.asarray(array)[rows]) for array in setup.x.values()]
         truth = [_tensor(np.asarray(array)[rows]) for array in setup.y]
 
@@ -236,11 +249,14 @@ class Trainer:
         return recorder.curve(final, stopped)
 
     def _recording(self, setup: Setup, total: int) -> Recording:
-        order = np.random.default_rng(0).permutation(setup.rows)[:PROBE_ROWS]
+        order = np.random.default_rng(0).permutation(setup.rows)[: self._probe_rows(setup)]
         if self._probe is None and self._loop.how == "graph":
             self._probe = Probe(self._modern, self.model)
         rows = [np.asarray(array[np.sort(order)]) for array in setup.x.values()]
         return Recording(self._statistics, self._probe, [_tensor(array) for array in rows], set(sample_steps(total)))
+
+    def _probe_rows(self, setup: Setup) -> int:
+        return rows_at_once(setup, self.model, PROBE_ROWS)
 
     def _by_layer(self) -> dict[str, npt.NDArray[Any]]:
         """Each layer's own weights as one vector."""

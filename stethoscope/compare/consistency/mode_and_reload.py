@@ -58,6 +58,7 @@ def trial(subject: Subject) -> Trial:
         said = subject.said(error)
         return Trial(_ID, "mode", _NAME, None, f"{said[:1].upper()}{said[1:]}.")
     except Exception as error:  # noqa: BLE001 - whatever a layer says to training=True is the answer
+        framework_errors.let_through(error)
         return Trial(_ID, "mode", _NAME, None, f"It does not run in training mode: {subject.said(error)}.", noted=True)
     if not subject.steady:
         return Trial(_ID, "mode", _NAME, None, "Not meaningful: the output already changes from run to run.")
@@ -229,6 +230,7 @@ def _outputs(subject: Subject, again: Runner) -> Trial:
             gap = subject.gap(subject.reference, again.predict(subject.feed))
             first = None if gap is None or not gap.beyond else _first_layer(subject, again)
     except Exception as error:  # noqa: BLE001 - whatever the second model says, the first one ran
+        framework_errors.let_through(error)
         return Trial(id_, "save-reload", name, False, f"What was loaded again does not run: {gist(error)}.")
     size = 0.0 if gap is None else gap.max_abs_diff
     if gap is None or not gap.beyond:

@@ -71,11 +71,12 @@ class Subject:
         """Runs the model on an input that it may not take.
 
         Raises:
-            Refused: it did not, or ran out of memory.
+            Refused: it did not.
         """
         try:
             return self.runner.predict(feed, training=training)
         except Exception as error:
+            framework_errors.let_through(error)
             raise Refused(self.said(error)) from error
 
     def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed | None:

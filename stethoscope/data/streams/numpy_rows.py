@@ -17,7 +17,7 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.errors import TooLarge, UnreadableFile, UnsafeFile
+from stethoscope.errors import OverBudget, TooLarge, UnreadableFile, UnsafeFile
 from stethoscope.models.containers.damage import ARCHIVE
 
 Array = npt.NDArray[Any]
@@ -119,7 +119,9 @@ class ArrayRows:
 
     def _check(self, size: int) -> None:
         if size > self._budget:
-            raise TooLarge(f"{self._subject}: takes {size:,} bytes, the limit is {self._budget:,}. Send fewer rows.")
+            raise OverBudget(
+                f"{self._subject}: takes {size:,} bytes, the limit is {self._budget:,}. Send fewer rows.", size
+            )
 
     def _bytes(self, position: int, size: int) -> bytearray:
         content = bytearray(size)

@@ -21,7 +21,15 @@ from typing import Any
 
 from stethoscope import framework_errors
 from stethoscope.codec import plain
-from stethoscope.errors import CannotRun, NeedsTrust, OutOfMemory, QuotaExceeded, StethoscopeError, UnsafeFile
+from stethoscope.errors import (
+    CannotRun,
+    NeedsTrust,
+    OutOfMemory,
+    OverBudget,
+    QuotaExceeded,
+    StethoscopeError,
+    UnsafeFile,
+)
 from stethoscope.framework_errors import ShortageReport, gist, named_by
 from stethoscope.jobs import protocol
 from stethoscope.jobs.worker.containment import contain, die_with_parent, limit, settle
@@ -118,21 +126,39 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
         return _answer(Status.OK, value)
     except OutOfMemory as error:
         return _answer(Status.OUT_OF_MEMORY, error.details, error)
+    except OverBudget as error:
+        return _over_budget(error)
     except UnsafeFile as error:
         return _answer(Status.REFUSED, error.details, error)
     except StethoscopeError as error:
-        return _answer(Status.FAILED, error.details, error)
+        return _ran_out(error.__cause__) or _answer(Status.FAILED, error.details, error)
     except Exception as error:  # noqa: BLE001 - a bug or a framework's own error: reported, with its traceback in the log
         traceback.print_exc()
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return _answer(Status.FAILED, {}, QuotaExceeded(protocol.DISK_FULL))
-        cause = framework_errors.explain(error)
-        if cause is not None:
-            return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(cause.sentence))
+        ended = _ran_out(error)
+        if ended is not None:
+            return ended
         incident = hashlib.sha256(traceback.format_exc().encode()).hexdigest()[:8]
         subject = job.files["model"].name if "model" in job.files else job.kind
         sentence = f"{subject}: unexpected {type(error).__name__} in the {job.kind} job: {gist(error)}."
         return _answer(Status.FAILED, {}, StethoscopeError(sentence)) | {"incident": incident}
+
+
+def _ran_out(error: BaseException | None) -> dict[str, Any] | None:
+    """The answer where this error, or what lies behind it, says that memory ran out: the parent puts it into words."""
+    cause = None if error is None else framework_errors.explain(error)
+    if cause is None:
+        return None
+    return _answer(Status.OUT_OF_MEMORY, {"oom": named_by(cause)}, OutOfMemory(""))
+
+
+def _over_budget(error: OverBudget) -> dict[str, Any]:
+    """Memory is what is short where this machine has what the data takes; else the file is refused."""
+    if error.needs_bytes > os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"):
+        return _answer(Status.REFUSED, error.details, error)
+    short = OutOfMemory(f"{error} Or raise the memory limit.")
+    return _answer(Status.OUT_OF_MEMORY, {"oom": ShortageReport()}, short)
 
 
 def _answer(status: Status, value: object, error: StethoscopeError | None = None) -> dict[str, Any]:
@@ -206,7 +232,9 @@ def open_model(
     except Exception as error:
         cause = framework_errors.explain(error)
         if cause is not None and not isinstance(error, OutOfMemory):
-            raise OutOfMemory(f"Loading {file.name}: {cause.sentence}", {"oom": named_by(cause)}) from error
+            raise OutOfMemory(
+                f"Loading {file.name}: {cause.sentence} Raise the memory limit.", {"oom": named_by(cause)}
+            ) from error
         raise
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from stethoscope.checks.findings import Finding, Outcome, Severity
 from stethoscope.codec import SCHEMA_VERSION, decode, plain
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.framework_errors import ShortageReport
 from stethoscope.types import ModelFile, Status
 
 StageStatus = Literal["waiting", "running", "done", "skipped", "failed"]
@@ -28,6 +29,8 @@ class StageReport:
     fraction: float | None = None
     wall_s: float = 0.0
     job_id: str = ""
+    shortage: ShortageReport | None = None
+    """Where memory ran out for it: what it would have gathered was not looked at."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Report:
     outcomes: tuple[Outcome, ...] = ()
     stages: tuple[StageReport, ...] = ()
     status: Status | None = None
-    """None while it runs; OK, CANCELLED, FAILED (the model could not even be read) or REFUSED."""
+    """None while it runs; OK, OUT_OF_MEMORY (of a part; the others were done), CANCELLED, FAILED (the model could not even be
+    read) or REFUSED."""
     reason: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """Evidence that pages show beside the findings: curves of the short run, baseline scores, the overfit test."""
@@ -77,7 +81,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
             {"check_id": outcome.check_id, "status": outcome.status.value, "reason": outcome.reason}
             for outcome in report.outcomes
         ],
-        "stages": [asdict(stage) for stage in report.stages],
+        "stages": plain(report.stages),
         "facts": plain(report.facts),
         "created_s": report.created_s,
         "wall_s": round(report.wall_s, 3) if math.isfinite(report.wall_s) else 0.0,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, replace
@@ -12,15 +11,18 @@ from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Finding, Proof, Severity
 from stethoscope.checks.fixes.combined import with_known_settings
 from stethoscope.checks.judging.examination import examine, ranked
-from stethoscope.codec import answer_of
+from stethoscope.codec import answer_of, partial_of
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
+from stethoscope.framework_errors import shortage_of
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.jobs.protocol import JobState
 from stethoscope.models.formats import all_formats
 from stethoscope.studies.diagnosis.report import Report, Request, StageReport, report_from_json, report_to_json
+from stethoscope.studies.diagnosis.shortages import OUT_OF_MEMORY, finding_of, not_looked_at
 from stethoscope.studies.diagnosis.stages import STAGES, Stage, trainable
 from stethoscope.studies.study import Cancelled, Kind, Parts, Publish, Studies
+from stethoscope.task import task_of
 from stethoscope.tasks.prove import ProvedFixes
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
@@ -69,7 +71,6 @@ def judged(finding: Finding, proof: Proof) -> Finding:
 
 
 _ONE_RUN = "A model is judged with one run of its logs; `stethoscope curves` compares all of them."
-_log = logging.getLogger(__name__)
 
 
 class Diagnosis:
@@ -104,8 +105,16 @@ class Diagnosis:
         finally:
             self._parts.cancel()
         if self._report.status is None:
-            self._publish(status=Status.CANCELLED if self._parts.cancelled else Status.OK)
+            self._publish(**self._ending())
         return self._report
+
+    def _ending(self) -> dict[str, Any]:
+        if self._parts.cancelled:
+            return {"status": Status.CANCELLED}
+        short = finding_of(self._states.values())
+        if short is None:
+            return {"status": Status.OK}
+        return {"status": Status.OUT_OF_MEMORY, "reason": short.message}
 
     def _wanted(self, stage: Stage) -> bool:
         """With `only`, a stage runs when a chosen check reads what it gives."""
@@ -177,22 +186,31 @@ class Diagnosis:
         return all_formats()[self._evidence.architecture.format_id].worker
 
     def _absorb(self, stage: Stage, result: JobResult) -> None:
-        reason = result.reason
-        if result.value and (result.status is Status.OK or stage.id != "describe"):
-            try:
-                self._evidence = stage.absorb(self._evidence, result)
-            except (StethoscopeError, KeyError, TypeError, ValueError) as error:
-                _log.exception("stage %s: the answer cannot be read", stage.id)
-                reason = reason or f"The answer of this stage cannot be read ({type(error).__name__})."
+        reason = self._learn(stage, result)
         if stage.id == "describe" and self._evidence.architecture is None:
             self._end(stage, "failed", reason)
-            ending = Status.REFUSED if result.status is Status.REFUSED else Status.FAILED
+            ending = result.status if result.status in (Status.REFUSED, Status.OUT_OF_MEMORY) else Status.FAILED
             self._publish(status=ending, reason=reason)
             return
         if stage.id == "describe" and self._evidence.architecture is not None:
             self._report = replace(self._report, format_id=self._evidence.architecture.format_id)
         failed = result.status is not Status.OK or bool(reason)
         self._end(stage, "failed" if failed else "done", reason, result.wall_s)
+
+    def _learn(self, stage: Stage, result: JobResult) -> str:
+        """Takes in what a stage answered, or had found when it ended early; returns why that is not whole."""
+        answer = task_of(stage.kind).answer
+        try:
+            found = answer_of(result, answer) if result.status is Status.OK else partial_of(result, answer)
+        except StethoscopeError as error:
+            return str(error)
+        if found is not None and (result.status is Status.OK or stage.id != "describe"):
+            self._evidence = stage.absorb(self._evidence, found)
+        shortage = shortage_of(result) if result.status is Status.OUT_OF_MEMORY else None
+        if shortage is None:
+            return result.reason
+        self._states[stage.id] = replace(self._states[stage.id], shortage=shortage)
+        return not_looked_at(shortage)
 
     def _end(self, stage: Stage, status: Any, reason: str, wall_s: float = 0.0) -> None:
         missing = {kind: reason for kind in stage.gives if reason and not self._evidence.has(kind)}
@@ -206,7 +224,13 @@ class Diagnosis:
     def _examine(self) -> None:
         outcomes = examine(self._evidence, self._checks)
         findings = ranked([self._fixed(finding) for outcome in outcomes for finding in outcome.findings])
-        self._report = replace(self._report, outcomes=outcomes, findings=findings, facts=self._facts())
+        self._report = replace(self._report, outcomes=outcomes, findings=self._headed(findings), facts=self._facts())
+
+    def _headed(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The findings, under that of the parts that memory ran out for, as they are known now."""
+        short = finding_of(self._states.values())
+        others = tuple(finding for finding in findings if finding.check_id != OUT_OF_MEMORY)
+        return others if short is None else (short, *others)
 
     def _fixed(self, finding: Finding) -> Finding:
         """The finding, its fix printing the layer's other settings too."""
@@ -250,9 +274,12 @@ class Diagnosis:
             findings = with_proofs(findings, chosen, answer_of(result, ProvedFixes).proofs)
         except StethoscopeError as error:
             reason = reason or str(error)
+        shortage = shortage_of(result) if result.status is Status.OUT_OF_MEMORY else None
+        reason = reason if shortage is None else not_looked_at(shortage)
         ended = "done" if result.status is Status.OK and not reason else "failed"
-        self._states["prove"] = replace(stage, status=ended, reason=reason, wall_s=result.wall_s)  # type: ignore[arg-type]
-        self._report = replace(self._report, findings=findings)
+        stage = replace(stage, status=ended, reason=reason, wall_s=result.wall_s, shortage=shortage)  # type: ignore[arg-type]
+        self._states["prove"] = stage
+        self._report = replace(self._report, findings=self._headed(findings))
         self._publish()
 
     def _unprovable(self, any_fix: bool) -> str:

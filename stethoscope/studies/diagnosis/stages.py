@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stethoscope.codec import answer_of
 from stethoscope.data.study.profiles import DataEvidence
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.evidence.training import TrainingEvidence
@@ -17,7 +16,10 @@ from stethoscope.studies.diagnosis.report import Request
 from stethoscope.tasks.describe import Description
 from stethoscope.tasks.examine import Examination
 from stethoscope.tasks.overfit import OverfitTest
-from stethoscope.types import Architecture, JobResult
+from stethoscope.types import Architecture
+
+if TYPE_CHECKING:
+    from stethoscope.compare.consistency.report import ConsistencyReport
 
 _NO_DATA = "No data was given. Add --data with samples and their labels."
 _NO_FIT = (
@@ -35,7 +37,8 @@ class Stage:
     gives: tuple[Evidence, ...]
     skip: Callable[[Request, EvidenceSet], str]
     """Returns why it does not apply, "" when it does; asked when everything in `after` has ended."""
-    absorb: Callable[[EvidenceSet, JobResult], EvidenceSet]
+    absorb: Callable[[EvidenceSet, Any], EvidenceSet]
+    """Adds what its kind of job answers, as that type."""
     params: Callable[[Request, EvidenceSet], dict[str, Any]]
     files: tuple[str, ...] = ("model",)
     after: tuple[str, ...] = ("describe",)
@@ -105,7 +108,9 @@ def _needs_targets(request: Request, evidence: EvidenceSet) -> str:
 
 def _needs_scoring(request: Request, evidence: EvidenceSet) -> str:
     reason = _needs_training(request, evidence)
-    return reason or ("" if evidence.baseline is not None else "There is no baseline to compare with.")
+    if reason or evidence.baseline is not None:
+        return reason
+    return evidence.missing.get(Evidence.BASELINE, "There is no baseline to compare with.")
 
 
 def trainable(architecture: Architecture) -> bool:
@@ -148,48 +153,47 @@ def _consistency_params(request: Request, _evidence: EvidenceSet) -> dict[str, A
     return {"runs": 3, "batch_size": 8, "seed": 0, "atol": 1e-5, "trusted": request.trusted}
 
 
-def _with_architecture(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    return replace(evidence, architecture=answer_of(result, Description).architecture)
+def _with_architecture(evidence: EvidenceSet, answer: Description) -> EvidenceSet:
+    return replace(evidence, architecture=answer.architecture)
 
 
-def _with_data(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    return replace(evidence, data=answer_of(result, DataEvidence))
+def _with_data(evidence: EvidenceSet, answer: DataEvidence) -> EvidenceSet:
+    return replace(evidence, data=answer)
 
 
-def _with_logs(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    return replace(evidence, logs=answer_of(result, CurveEvidence))
+def _with_logs(evidence: EvidenceSet, answer: CurveEvidence) -> EvidenceSet:
+    return replace(evidence, logs=answer)
 
 
-def _with_examination(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    examined = answer_of(result, Examination)
-    missing = {kind: examined.problems[kind.value] for kind in Evidence if examined.problems.get(kind.value)}
+def _with_examination(evidence: EvidenceSet, answer: Examination) -> EvidenceSet:
+    missing = {kind: answer.problems[kind.value] for kind in Evidence if answer.problems.get(kind.value)}
     return replace(
-        evidence, weights=examined.weights, activations=examined.activations, missing={**evidence.missing, **missing}
+        evidence, weights=answer.weights, activations=answer.activations, missing={**evidence.missing, **missing}
     )
 
 
-def _with_behaviour(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    from stethoscope.compare.consistency.report import ConsistencyReport, behaviour_from
+def _with_behaviour(evidence: EvidenceSet, answer: ConsistencyReport) -> EvidenceSet:
+    from stethoscope.compare.consistency.report import behaviour_from
 
-    return replace(evidence, behaviour=behaviour_from(answer_of(result, ConsistencyReport)))
-
-
-def _with_training(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    return replace(evidence, training=answer_of(result, TrainingEvidence))
+    return replace(evidence, behaviour=behaviour_from(answer))
 
 
-def _with_overfit(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    return replace(evidence, overfit=answer_of(result, OverfitTest).overfit)
+def _with_training(evidence: EvidenceSet, answer: TrainingEvidence) -> EvidenceSet:
+    return replace(evidence, training=answer)
 
 
-def _with_baseline(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
-    return replace(evidence, baseline=answer_of(result, BaselineEvidence))
+def _with_overfit(evidence: EvidenceSet, answer: OverfitTest) -> EvidenceSet:
+    return replace(evidence, overfit=answer.overfit)
 
 
-def _with_scores(evidence: EvidenceSet, result: JobResult) -> EvidenceSet:
+def _with_baseline(evidence: EvidenceSet, answer: BaselineEvidence) -> EvidenceSet:
+    return replace(evidence, baseline=answer)
+
+
+def _with_scores(evidence: EvidenceSet, answer: NetworkScore) -> EvidenceSet:
     if evidence.baseline is None:
         return evidence
-    return replace(evidence, baseline=with_network(evidence.baseline, answer_of(result, NetworkScore)))
+    return replace(evidence, baseline=with_network(evidence.baseline, answer))
 
 
 STAGES: tuple[Stage, ...] = (

@@ -17,7 +17,7 @@ import numpy as np
 from stethoscope.errors import CannotRun
 from stethoscope.evidence.training import RunCurve
 from stethoscope.evidence.trials import BlockedLayer, OverfitEvidence, blocking_layer
-from stethoscope.framework_errors import gist
+from stethoscope.framework_errors import let_through
 from stethoscope.program.setup import Setup
 from stethoscope.training.gathering.blocked_layers import blocked_layers
 from stethoscope.training.gathering.few_samples import (
@@ -252,7 +252,7 @@ def _blocked(trainer: Trainer, setup: Setup) -> tuple[BlockedLayer, ...]:
     try:
         return blocked_layers(trainer.model, setup.modern, list(setup.x.values()), setup.y, trainer.losses)
     except Exception as error:  # noqa: BLE001 - what a model does when called eagerly must not cost the verdict
-        gist(error)
+        let_through(error)
         return ()
 
 
