@@ -7,6 +7,7 @@ through the largest probes.
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -135,6 +136,19 @@ class PeakFit:
     def predict(self, batch_size: int) -> int:
         """The peak expected of one call at a batch size, in bytes."""
         return max(0, int(self.start_bytes + self.bytes_per_row * batch_size))
+
+    def between(self, batch_size: int) -> int:
+        """As `predict`, but on the straight line between the probes around a batch where there are some, in bytes."""
+        sizes = list(self.probes)
+        place = bisect.bisect_left(sizes, batch_size)
+        if place == len(sizes) or (place == 0 and sizes[0] != batch_size):
+            return self.predict(batch_size)
+        high = sizes[place]
+        if high == batch_size:
+            return self.probes[high]
+        low = sizes[place - 1]
+        share = (batch_size - low) / (high - low)
+        return int(self.probes[low] + share * (self.probes[high] - self.probes[low]))
 
     def predict_run(self, batch_size: int, samples: int, *, batches_itself: bool = False) -> int:
         """The peak expected of a whole run: loading, every batch, and collecting the outputs of all, in bytes.

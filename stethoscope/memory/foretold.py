@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from stethoscope.framework_errors import ShortageReport
 from stethoscope.memory.estimate import Alive, Estimate
 from stethoscope.memory.fit import PeakFit
 
@@ -54,3 +55,14 @@ class Foretold:
 def batches_to_trace(batch_size: int) -> list[int]:
     """The batch asked about and two smaller ones, which show how memory grows."""
     return sorted({max(1, batch_size // 4), max(1, batch_size // 2), batch_size})
+
+
+def expected_tensor(tensor: Alive, report: ShortageReport) -> ShortageReport:
+    """The report with the largest tensor expected at the peak: what asked last is chance, what holds most is the cause."""
+    return replace(
+        report,
+        tensor_shape=tensor.shape,
+        tensor_bytes=tensor.size_bytes,
+        operator=tensor.layer or tensor.name,
+        tensor_from="expected",
+    )

@@ -11,7 +11,7 @@ which are large enough to tell a slope, how long they take, and what the setting
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -23,7 +23,9 @@ from stethoscope.data.rows import data_of
 from stethoscope.framework_errors import BatchInterval
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.configure import Configured
+from stethoscope.memory.estimate import Alive, Estimate
 from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.foretold import ERROR
 from stethoscope.memory.points import best_time
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.sizes import human_bytes
@@ -38,6 +40,8 @@ ROUGHNESS = 0.2
 Measured: 28 % too low and 18 % too high for a BERT of 110 M parameters, at most 13 % for four smaller networks."""
 FEW_ROUGHNESS = 0.3
 """The same through one run alone."""
+TOLD_ROUGHNESS = 0.15
+"""The same of estimates that nothing was held against yet; see `foretold.ERROR` for those that a run corrected."""
 MOST_TRIES, LONGEST_S, ALL_S = 5, 45.0, 75.0
 """Batches tried as the largest; how long one of them, and all of them, may take."""
 REACH = 4
@@ -98,6 +102,8 @@ class AtSize:
     output_row_bytes: float = 0.0
     steady_rows: int = 0
     """The batch from which on every row needs the same; 0 where not even one row fits."""
+    estimated: tuple[Estimate, ...] = ()
+    """What the graph says of some batches, ascending; empty where it says nothing, and small batches are measured instead."""
     runs: tuple[PlainRun, ...] = ()
 
     def run_of(self, rows: int) -> PlainRun | None:
@@ -106,8 +112,10 @@ class AtSize:
 
     @cached_property
     def fit(self) -> PeakFit | None:
-        """The line through all whose peak is known; through one alone, as steep as with lean settings."""
+        """The line through all whose peak is known, and through what the graph says; through one alone, as steep as with lean settings."""
         ran = [run for run in self.runs if run.came_through]
+        if self.estimated:
+            return self._estimated_fit(ran)
         if not ran:
             return None
         probes = {run.rows: run.call_peak_bytes for run in ran}
@@ -122,11 +130,55 @@ class AtSize:
             roughness=ROUGHNESS if len(ran) > 1 else FEW_ROUGHNESS,
         )
 
+    def _estimated_fit(self, ran: Sequence[PlainRun]) -> PeakFit:
+        """What the graph says, moved by what it was off at the largest batch that ran."""
+        told = {item.batch_size: item.call_peak_bytes for item in self.estimated}
+        loading = max((run.loading_peak_bytes for run in ran), default=self.estimated[-1].loading_peak_bytes)
+        more = 0
+        if ran:
+            last = max(ran, key=lambda run: run.rows)
+            more = last.call_peak_bytes - told.get(last.rows, PeakFit(told).predict(last.rows))
+        probes = {rows: peak + more for rows, peak in told.items()} | {run.rows: run.call_peak_bytes for run in ran}
+        return PeakFit(
+            probes,
+            input_row_bytes=self.input_row_bytes,
+            output_row_bytes=self.output_row_bytes,
+            loading_peak_bytes=loading,
+            roughness=ERROR if ran else TOLD_ROUGHNESS,
+        )
+
+    def estimated_peak(self, rows: int) -> int | None:
+        """What the graph says of a batch, in bytes; None where it was not asked."""
+        return next((item.peak_bytes for item in self.estimated if item.batch_size == rows), None)
+
+    def largest_tensor(self, rows: int) -> Alive | None:
+        """The largest tensor alive at the peak of a batch, from the estimate nearest to it; None where none is known."""
+        nearest = min(self.estimated, key=lambda item: abs(item.batch_size - rows), default=None)
+        if nearest is None or not nearest.alive:
+            return None
+        tensor = nearest.alive[0]
+        if not tensor.shape or tensor.shape[0] % nearest.batch_size:
+            return tensor
+        first = tensor.shape[0] // nearest.batch_size * rows
+        size = tensor.size_bytes // nearest.batch_size * rows
+        return replace(tensor, shape=(first, *tensor.shape[1:]), size_bytes=size)
+
     def expected(self, rows: int) -> int | None:
         """The peak expected of a batch from those that ran before it; None where none did."""
         place = next((place for place, run in enumerate(self.runs) if run.rows == rows), len(self.runs))
         known = replace(self, runs=self.runs[:place]).fit
-        return None if known is None else max(known.predict(rows), known.loading_peak_bytes)
+        return None if known is None else max(known.between(rows), known.loading_peak_bytes)
+
+    def guess(self, limit_bytes: int) -> int:
+        """The batch that comes nearest to a limit with room to spare; 0 where not even one row does."""
+        if self.fit is None:
+            return 0
+        low, high = 0, REACH * max(self.fit.probes)
+        while high > low:
+            middle = (low + high + 1) // 2
+            fits = max(self.fit.between(middle), self.fit.loading_peak_bytes) * (1 + 2 * SPREAD) <= limit_bytes
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return low
 
     @property
     def ran_rows(self) -> int:
@@ -203,7 +255,9 @@ class PlainSweep:
         return None
 
     def _probes(self, at: AtSize) -> Iterator[int]:
-        """Batches that show a slope, where none of those asked about is about as large."""
+        """Batches that show a slope, where none of those asked about is about as large and the graph says nothing."""
+        if at.estimated:
+            return
         steady = at.steady_rows
         if self.fixed is None and not any(steady // 4 <= rows < steady for rows in self.batch_sizes):
             yield max(1, steady // 2)
@@ -218,7 +272,8 @@ class PlainSweep:
         if interval is None or fit is None or len(tries) >= MOST_TRIES or interval.high <= NEAR * interval.low:
             return None
         expected = fit.largest(limit_bytes)
-        rows = min(expected.low if expected else interval.high, REACH * max(1, at.ran_rows))
+        reach = expected.low if expected else interval.high
+        rows = at.guess(limit_bytes) if at.estimated else min(reach, REACH * max(1, at.ran_rows))
         if at.ended_rows is not None or rows <= interval.low:  # the line hoped for too much, or for no more than ran
             rows = (interval.low + interval.high + 1) // 2
         left_s = min(LONGEST_S, ALL_S - self.calls * sum(run.time_s for run in tries))

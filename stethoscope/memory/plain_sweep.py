@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal
 
-from stethoscope.architecture.open_sizes import OpenSize
+from stethoscope.architecture.open_sizes import OpenSize, OpenSizes
 from stethoscope.codec import plain
+from stethoscope.framework_errors import ShortageReport
 from stethoscope.memory.calibrate import calibrate
+from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import configured
+from stethoscope.memory.estimate import Estimates
+from stethoscope.memory.estimator import Estimator
+from stethoscope.memory.fit import PeakFit
+from stethoscope.memory.foretold import ERROR, batches_to_trace, expected_tensor
 from stethoscope.memory.one_process import SHARE, opening
 from stethoscope.memory.plain import AtSize, PlainSweep, Purpose, Wanted, ended, measured
 from stethoscope.memory.points import (
@@ -27,8 +34,14 @@ from stethoscope.memory.points import (
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.sizes import human_bytes
 from stethoscope.task import Before, InNewProcess, TaskContext
-from stethoscope.types import Status
+from stethoscope.types import Feed, Status
 
+_SEEKING_S = 12.0
+"""How long the graph is read at further batches, to come near the limit."""
+_NEAR_LIMIT = 0.05
+"""Within this share of the limit is near."""
+_FURTHER = 8
+"""A batch is asked about at most this many times the largest known."""
 ESTIMATE: Final = "estimate"
 """What is under way when all is measured: telling what would have been said without running."""
 CHECKS: Mapping[Purpose, str] = {"largest": "largest", "above": "check"}
@@ -46,6 +59,8 @@ class KeptSweep:
     calibrated_at: tuple[int, ...]
     under_way: Wanted | Literal["estimate"] | None = None
     """What this process does: a batch, or the estimate."""
+    estimate: Estimates | None = None
+    """What the graph says; None where that is told at the end."""
 
     def settled(self, before: Before, limit_bytes: int) -> KeptSweep:
         """With the batch under way as one that did not fit, where its process ended of it."""
@@ -80,11 +95,12 @@ class KeptSweep:
             input=self.source,
             open_sizes=self.open_sizes,
             lean_largest_batch=None if lean is None else LargestBatch(lean.low, lean.high, limit_bytes),
+            estimate=self.estimate,
         )
 
     def _point(self, at: AtSize, rows: int, call: str, limit_bytes: int) -> Point:
         run, expected = at.run_of(rows), at.expected(rows)
-        calibration = run is not None and run.status is Status.OK and rows <= at.steady_rows
+        calibration = run is not None and run.status is Status.OK and rows <= at.steady_rows and not at.estimated
         if run is not None and calibration:
             expected = run.peak_bytes
         point = Point(
@@ -95,6 +111,7 @@ class KeptSweep:
             size_from=self.size_from,
             calibration=calibration,
             lean_peak_bytes=at.lean.get(rows),
+            estimated_peak_bytes=at.estimated_peak(rows),
         )
         if run is None:
             reason = self.sweep.refusal(at, rows, limit_bytes)
@@ -108,34 +125,92 @@ class KeptSweep:
 def begun(
     context: TaskContext, settings: RunSettings, batch_sizes: Sequence[int], sizes: Sequence[int]
 ) -> InNewProcess:
-    """What a process with lean settings tells: which batches show a slope, and what the settings would save."""
+    """What a process with lean settings tells: what the graph says of each batch, else which batches show a slope."""
     with configured(context, settings) as opened:
         begin = opening(context, opened, sizes)
-        given, call, fed = begin.given, begin.call, begin.fed
-        fixed = given.batching.fixed
+        given, fixed = begin.given, begin.given.batching.fixed
         rows = tuple(batch_sizes) if fixed is None else (fixed,)
-        probed: set[int] = set()
-        found: list[AtSize] = []
-        for place, (told, feed) in enumerate(fed):
-            fit = calibrate(context, call, partial(given.batching.take, feed), rows[-1], fixed=fixed)
+        sweep = PlainSweep(rows, (), bool(context.params.get("check")), fixed)
+        kept = KeptSweep(sweep, given.source, given.sizes.dimensions, begin.size_from, ())
+        estimator = Estimator(replace(opened, settings=replace(opened.settings, allocator="pool")))
+        for place, (told, feed) in enumerate(begin.fed):
             at = AtSize(told.size if sizes else None, told.attempt)
-            if fit is not None:
-                probed.update(fit.probes)
-                at = replace(
-                    at,
-                    lean={count: fit.predict(count) for count in rows},
-                    lean_probes=fit.probes,
-                    lean_largest=None if fixed is not None else fit.largest(context.budget.memory_bytes),
-                    input_row_bytes=fit.input_row_bytes,
-                    output_row_bytes=fit.output_row_bytes,
-                    steady_rows=fit.largest_probe,
-                )
-            found.append(at)
-            context.report("measure", (place + 1) / len(fed))
-        sweep = PlainSweep(rows, tuple(found), bool(context.params.get("check")), fixed)
-        kept = KeptSweep(sweep, given.source, given.sizes.dimensions, begin.size_from, tuple(sorted(probed)))
+            if estimator.pooled:
+                kept = _traced(context, settings, kept, at, (told, feed), estimator)
+            if len(kept.sweep.sizes) == place:
+                kept = _calibrated(context, kept, at, begin.call, partial(given.batching.take, feed))
+            context.report("measure", (place + 1) / len(begin.fed))
         context.save_partial(kept.value(settings.call, context.budget.memory_bytes))
         return InNewProcess(kept)
+
+
+def _traced(
+    context: TaskContext,
+    settings: RunSettings,
+    kept: KeptSweep,
+    at: AtSize,
+    fed: tuple[OpenSizes, Feed],
+    estimator: Estimator,
+) -> KeptSweep:
+    """With one more size, as the graph says it; without where that says nothing. What is known of each batch is told at once."""
+    told, feed = fed
+    rows, limit, before = kept.sweep.batch_sizes, context.budget.memory_bytes, kept
+    asked = list(rows if kept.sweep.fixed else sorted({*rows, *batches_to_trace(rows[-1])}))
+    start = time.monotonic()
+    while asked:
+        count = asked.pop(0)
+        context.report("trace", message=f"reading the graph at batch {count:,}")
+        made = estimator.of([count], [told])
+        if not made.estimates:
+            return before
+        (found,) = made.estimates
+        slim = replace(found, timeline=(), alive=found.alive[:1])
+        at = replace(
+            at,
+            estimated=tuple(sorted((*at.estimated, slim), key=lambda item: item.batch_size)),
+            lean={**at.lean, count: found.lean_peak_bytes or 0},
+            input_row_bytes=sum(array.nbytes / max(1, len(array)) for array in feed.values() if array.ndim),
+            output_row_bytes=found.batch_output_bytes / count,
+            steady_rows=1,
+        )
+        lean = PeakFit(at.lean, roughness=ERROR).largest(limit) if kept.sweep.fixed is None else None
+        sweep = replace(before.sweep, sizes=(*before.sweep.sizes, replace(at, lean_largest=lean)))
+        known = (kept.estimate or Estimates()).estimates + (made.estimates if count in rows else ())
+        kept = replace(kept, sweep=sweep, estimate=Estimates(known))
+        context.save_partial(kept.value(settings.call, limit))
+        if not asked and kept.sweep.fixed is None and time.monotonic() - start < _SEEKING_S:
+            asked = _nearer(at, limit)
+    return kept
+
+
+def _nearer(at: AtSize, limit_bytes: int) -> list[int]:
+    """The batch to read the graph at next, so that what it says is known near the limit; none where it is."""
+    told = {item.batch_size: item.peak_bytes for item in at.estimated}
+    found = None if at.fit is None else at.fit.largest(limit_bytes)
+    if found is None or any(abs(peak / limit_bytes - 1) < _NEAR_LIMIT for peak in told.values()):
+        return []
+    rows = max(1, min((found.low + found.high) // 2, _FURTHER * max(told)))
+    return [rows] if rows not in told else []
+
+
+def _calibrated(
+    context: TaskContext, kept: KeptSweep, at: AtSize, call: Caller, take: Callable[[int], Feed]
+) -> KeptSweep:
+    """With one more size, of which small batches are measured."""
+    sweep = kept.sweep
+    fit = calibrate(context, call, take, sweep.batch_sizes[-1], fixed=sweep.fixed)
+    if fit is not None:
+        at = replace(
+            at,
+            lean={count: fit.predict(count) for count in sweep.batch_sizes},
+            lean_probes=fit.probes,
+            lean_largest=None if sweep.fixed is not None else fit.largest(context.budget.memory_bytes),
+            input_row_bytes=fit.input_row_bytes,
+            output_row_bytes=fit.output_row_bytes,
+            steady_rows=fit.largest_probe,
+        )
+        kept = replace(kept, calibrated_at=tuple(sorted({*kept.calibrated_at, *fit.probes})))
+    return replace(kept, sweep=replace(sweep, sizes=(*sweep.sizes, at)))
 
 
 def gone_on(context: TaskContext, settings: RunSettings, kept: KeptSweep, wanted: Wanted) -> InNewProcess:
@@ -170,4 +245,8 @@ def while_running(value: Swept, wanted: Wanted, at: AtSize, phase: str) -> dict[
             purpose=CHECKS[wanted.purpose],
         )
         value = replace(value, checks=(*value.checks, under_way))
-    return {**plain(value), "running": running}
+    named_tensor = at.largest_tensor(wanted.rows)
+    hint = (
+        {} if named_tensor is None else {"oom": expected_tensor(named_tensor, ShortageReport(batch_size=wanted.rows))}
+    )
+    return {**plain(value), "running": running, **hint}

@@ -21,7 +21,7 @@ from stethoscope.memory.batch_outputs import Batches, Value, declared_shape, joi
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.foretold import Foretold
+from stethoscope.memory.foretold import Foretold, expected_tensor
 from stethoscope.memory.points import SLOWEST_S
 from stethoscope.memory.run_settings import UsedSettings, give_back
 from stethoscope.task import TaskContext
@@ -192,13 +192,7 @@ class PredictionRun:
         """What to report when memory ran out: what asked for it, as the framework named it, and what would fit."""
         largest = self.foretold and self.foretold.largest
         if largest:
-            named = replace(
-                named,
-                tensor_shape=largest.shape,
-                tensor_bytes=largest.size_bytes,
-                operator=largest.layer or largest.name,
-                tensor_from="expected",
-            )
+            named = expected_tensor(largest, named)
         return replace(
             named,
             tensor_shape=named.tensor_shape

@@ -21,12 +21,13 @@ from stethoscope.compare.parity.array_difference import largest_of
 from stethoscope.data.batching import Batching, in_calls
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.memory.configure import Configured
+from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.models.formats import detect, format_of
 from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, quantised
 from stethoscope.models.model_format import Ends
 from stethoscope.task import TaskContext
-from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimator
+from stethoscope.tasks.estimate import HEADROOM_BYTES
 from stethoscope.types import Architecture, Feed, ModelFile, Runner
 
 ROWS = 8

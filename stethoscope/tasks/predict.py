@@ -12,15 +12,13 @@ from stethoscope.memory.batch_outputs import Batches
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured, configured, settings_of
+from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.foretold import Foretold, batches_to_trace
 from stethoscope.memory.plain import AtSize, Wanted, input_of, measured, ready
 from stethoscope.memory.prediction import Prediction, PredictionRun
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.memory.runtime_needs import runtime_of
-from stethoscope.models.formats import format_of
 from stethoscope.task import InNewProcess, TaskContext
-from stethoscope.tasks.estimate import Estimator
 from stethoscope.types import Status
 
 
@@ -137,11 +135,11 @@ def _calibrated(
 def _foretold(context: TaskContext, opened: Configured, given: ModelInput) -> Foretold | None:
     """What the graph says of TensorFlow's own pool; None where there is no such pool, or no graph to read."""
     settings = replace(opened.settings, allocator="pool")
-    if not runtime_of(format_of(opened.architecture), settings).pooled:
+    estimator = Estimator(replace(opened, settings=settings))
+    if not estimator.pooled:
         return None
     context.report("trace", message="reading the graph")
     rows, batch_size = given.batching.rows(given.feed), _batch_size(settings, given)
-    estimator = Estimator(replace(opened, settings=settings))
     sizes = [batch_size] if given.batching.fixed else batches_to_trace(batch_size)
     calls = estimator.of(sizes, [given.sizes]).estimates
     if not calls:

@@ -12,12 +12,13 @@ from stethoscope.data.dummy import shapes_in_data
 from stethoscope.errors import BadSetting
 from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.estimate import Estimates
+from stethoscope.memory.estimator import Estimator, joined
 from stethoscope.memory.one_process import LARGEST_ROWS, MOST_CHECKS, OneProcess, opening
 from stethoscope.memory.plain_sweep import ESTIMATE, KeptSweep, begun, gone_on
 from stethoscope.memory.points import Swept
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import InNewProcess, TaskContext
-from stethoscope.tasks.estimate import HEADROOM_BYTES, Estimator, joined
+from stethoscope.tasks.estimate import HEADROOM_BYTES
 
 BATCH_SIZES = (1, 8, 32, 64)
 
@@ -49,7 +50,7 @@ class Sweep:
         if wanted is not None:
             return gone_on(context, settings, kept, wanted)
         value = kept.value(settings.call, limit)
-        estimated = kept.under_way == ESTIMATE or not context.params.get("estimate", True)
+        estimated = kept.under_way == ESTIMATE or kept.estimate is not None or not context.params.get("estimate", True)
         return value if estimated else _estimated(context, settings, kept, value)
 
     def _in_one_process(self, context: TaskContext, batch_sizes: list[int], sizes: list[int]) -> Swept:
