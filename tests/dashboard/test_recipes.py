@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import ast
+import os
 import shlex
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from dashboard import recipe_inputs, recipes
+from sample_models import BUILT
+from stethoscope.codec import answer_of
 from stethoscope.data.dummy import dummy_feed
-from stethoscope.types import Architecture, TensorSpec
+from stethoscope.memory.prediction import Prediction
+from stethoscope.models.formats import detect
+from stethoscope.types import Architecture, ModelFile, TensorSpec
 from tests.small_models import tiny_onnx
+from tests.tasks.test_samples import submit
 
-SETTINGS = {"samples": 5, "batch_size": 2, "seed": 7}
+SETTINGS = {"samples": 5, "batch_size": 2, "seed": 7, "settings": {"call": "predict", "allocator": "pool"}}
 HOSTILE = "a'); import os; os.system('x') #\n.keras"
 KINDS = ["keras", "keras_h5", "tflite", "onnx", "saved_model", "frozen_graph"]
 
@@ -29,6 +37,34 @@ def test_names_are_literals_and_nothing_else(kind, data):
     tree = ast.parse(recipes.predict_code(HOSTILE, architecture(kind, HOSTILE), SETTINGS, data))
     imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
     assert "os" not in imported
+
+
+MEASURED = """
+import sys, tensorflow, keras
+def kept(name):
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) << 10
+before = kept("RssAnon")
+exec(compile(sys.stdin.read(), "program", "exec"), {})
+print(kept("VmHWM") - kept("RssFile") - before)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what a process holds is read from /proc")
+@pytest.mark.parametrize("call", ["predict", "function"])
+def test_the_program_takes_as_much_memory_as_the_page_says(engine, call):
+    file = ModelFile.at(BUILT / "memory_hungry.keras")
+    own = {"batch_size": 8, "call": call, "allocator": "pool"}
+    params = {"batch_size": 8, "samples": 8, "seed": 0, "settings": own}
+    result = submit(engine, "predict", "memory_hungry", 4 << 30, **params)
+    said = answer_of(result, Prediction)
+    program = recipes.predict_code(str(file.path), detect(file).describe(file), params, None, said.input)
+    environment = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "-1"}
+    words = [sys.executable, "-c", MEASURED]
+    done = subprocess.run(words, input=program, env=environment, capture_output=True, text=True, check=True)
+    taken = int(done.stdout.split()[-1])
+    assert taken > 100 << 20
+    assert said.measured_peak_bytes == pytest.approx(taken, rel=0.15)
+    assert said.predicted_peak_bytes == pytest.approx(taken, rel=0.15)
 
 
 def test_the_onnx_code_runs_and_gives_every_sample(tmp_path, monkeypatch):
@@ -59,7 +95,7 @@ def test_the_random_input_is_the_one_the_worker_made(dtype):
 
 def test_keras_2_files_are_opened_by_tf_keras():
     old = Architecture("keras_h5", "Keras 2.4.0", 1, 1, architecture("keras").inputs, (), ())
-    assert "tf_keras.models.load_model" in recipes.predict_code("m.h5", old, SETTINGS, None)
+    assert "import tf_keras as keras" in recipes.predict_code("m.h5", old, SETTINGS, None)
     assert "tf_keras" not in recipes.predict_code("m.keras", architecture("keras"), SETTINGS, None)
 
 
