@@ -27,13 +27,13 @@ import sys
 import numpy as np, tensorflow as tf, keras
 def kept(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) << 10
-path, call, rows = sys.argv[1], sys.argv[2], int(sys.argv[3])
+path, call, rows, length = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 before = kept("RssAnon")
 model = keras.saving.load_model(path)
 draw = np.random.default_rng(0)
 x = {}
 for given in model.inputs:
-    shape = (rows, *(16 if size is None else size for size in given.shape[1:]))
+    shape = (rows, *(length if size is None else size for size in given.shape[1:]))
     whole = "int" in given.dtype
     x[given.name] = draw.integers(0, 2, shape).astype(given.dtype) if whole else draw.random(shape, dtype="float32")
 x = x if len(x) > 1 else next(iter(x.values()))
@@ -56,7 +56,7 @@ def run(folder: Path) -> dict[str, Any]:
             for call in CALLS:
                 value = _swept(engine, path, call, BATCH_SIZES, MEMORY_BYTES)
                 for point in value["points"]:
-                    cases[f"{name}, {call}, {point['batch_size']}"] = _case(path, call, point)
+                    cases[f"{name}, {call}, {point['batch_size']}"] = _case(path, call, point, value["open_sizes"])
             needed = next(
                 (p["measured_peak_bytes"] for p in value["points"] if p["batch_size"] == BATCH_SIZES[1]), None
             )
@@ -93,34 +93,39 @@ def _summary(errors: Sequence[float | None]) -> dict[str, Any]:
     return {"cases": len(sizes), "median": round(statistics.median(sizes), 4), "worst": sizes[-1]}
 
 
-def _case(path: Path, call: str, point: Mapping[str, Any]) -> dict[str, Any]:
+def _case(path: Path, call: str, point: Mapping[str, Any], sizes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if point["measured_peak_bytes"] is None:
         return {"status": point["status"], "why": point["reason"]}
-    plain = _plain(path, call, point["batch_size"])
-    predicted = None if point["calibration"] else round(point["predicted_peak_bytes"] / plain - 1, 4)
+    taken = plain(path, call, point["batch_size"], _length(sizes))
+    predicted = None if point["calibration"] else round(point["predicted_peak_bytes"] / taken - 1, 4)
     found = {
-        "plain_bytes": plain,
-        "measured_error": round(point["measured_peak_bytes"] / plain - 1, 4),
+        "plain_bytes": taken,
+        "measured_error": round(point["measured_peak_bytes"] / taken - 1, 4),
         "predicted_error": predicted,
-        "lean_share": round((point["lean_peak_bytes"] or 0) / plain, 3),
+        "lean_share": round((point["lean_peak_bytes"] or 0) / taken, 3),
     }
     print(f"  {path.stem}, {call}, {point['batch_size']}: {found}", file=sys.stderr, flush=True)
     return found
 
 
-def _plain(path: Path, call: str, rows: int) -> int:
-    """The median of a few processes."""
-    words = [sys.executable, "-c", PLAIN, str(path), call, str(rows)]
+def _length(sizes: Sequence[Mapping[str, Any]]) -> int:
+    return max((found["size"] for found in sizes), default=16)
+
+
+def plain(path: Path, call: str, rows: int, length: int = 16) -> int:
+    """What a plain process adds, in bytes: the median of a few. `length` is the size of what the model leaves open."""
+    words = [sys.executable, "-c", PLAIN, str(path), call, str(rows), str(length)]
     runs = [subprocess.run(words, capture_output=True, text=True, check=True).stdout for _ in range(REPEATS)]
     return int(statistics.median(int(text.split()[-1]) for text in runs))
 
 
 def _interval(engine: Any, path: Path, limit: int) -> dict[str, Any]:
     """The interval for a limit that some batch fits, and whether its lower end stays within it in plain processes."""
-    found = _swept(engine, path, CALLS[-1], (1, 8), limit)["largest_batch"]
+    value = _swept(engine, path, CALLS[-1], (1, 8), limit)
+    found = value["largest_batch"]
     if not found or not found["low"]:
         return {"why": "memory hardly grows with the batch, or loading needs all"}
-    peak = _plain(path, CALLS[-1], found["low"])
+    peak = plain(path, CALLS[-1], found["low"], _length(value["open_sizes"]))
     return {**found, "plain_bytes": peak, "low_runs": peak <= limit}
 
 
@@ -131,7 +136,7 @@ def _swept(engine: Any, path: Path, call: str, rows: Sequence[int], limit: int) 
     result = engine.wait(
         engine.submit(Job("sweep", {"model": ModelFile.at(path)}, params, Budget(limit, 900), "tensorflow"))
     )
-    return {"points": [], "largest_batch": None, **result.value, "reason": result.reason}
+    return {"points": [], "largest_batch": None, "open_sizes": [], **result.value, "reason": result.reason}
 
 
 BENCHMARK = Benchmark(
