@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from stethoscope.codec import answer_of
-from stethoscope.tasks.placement import remedies
+from stethoscope.training.placement.remedies import remedies
 from stethoscope.training.placement.placement_report import PlacementReport
 from stethoscope.types import Budget, Job, ModelFile, Status
 
