@@ -190,7 +190,10 @@ def check(
 def plan(
     models: Annotated[list[Path], typer.Argument(help="One model, or several that are to share a device.")],
     device: Annotated[
-        str, typer.Option(help="Memory of one device (16GB), or its name: t4, a100-80, h100-80, tpu-v5e …")
+        str,
+        typer.Option(
+            help="Memory of one device (16GB), its name (t4, a100-80, h100-80, tpu-v5e …), or gpu for the card here."
+        ),
     ],
     devices: Annotated[int, typer.Option(min=1, help="How many of them there are.")] = 1,
     train: Annotated[bool, typer.Option("--train/--inference", help="What the devices are for.")] = True,

@@ -17,10 +17,11 @@ from stethoscope.cli import run as cli_run
 from stethoscope.cli.planned import Planned, sharing
 from stethoscope.cli.run import describe
 from stethoscope.codec import SCHEMA_VERSION, answer_of
+from stethoscope.devices import this_machine
 from stethoscope.errors import BadSetting, StethoscopeError
 from stethoscope.memory.lowering_report import TogetherReport
 from stethoscope.memory.planner.plan import Plan, Settings, for_model, plan, workload
-from stethoscope.memory.planner.presets import Device, device
+from stethoscope.memory.planner.presets import Device, device, gpu_usable_bytes, named
 from stethoscope.memory.planner.step_time import assumptions
 from stethoscope.memory.planner.strategy_code import StrategyCode
 from stethoscope.memory.planner.tpu_limits import tpu_limits
@@ -46,7 +47,28 @@ def settings(
     Raises:
         BadSetting: one of them makes no sense.
     """
-    return Settings(device(device_text), devices, training, optimizer, precision, batch_size, recompute, cached_tokens)
+    target = card_here(device_text) if device_text.lower().startswith("gpu") else device(device_text)
+    return Settings(target, devices, training, optimizer, precision, batch_size, recompute, cached_tokens)
+
+
+def card_here(text: str) -> Device:
+    """A card of this machine: "gpu", or "gpu:1" for the second.
+
+    Raises:
+        BadSetting: it is not there.
+    """
+    machine = this_machine()
+    _, _, number = text.partition(":")
+    index = int(number) if number.isdigit() else 0
+    card = next((card for card in machine.gpus if card.index == index), None)
+    if card is None:
+        raise BadSetting(
+            f"--device {text!r}: there is no GPU {index} here. {machine.gpus_reason} Give the memory of the one that is meant "
+            "(16GB), or its name (t4, a100-80)."
+        )
+    major = card.compute_capability.partition(".")[0]
+    usable = gpu_usable_bytes(card.total_bytes, int(major) if major.isdigit() else 8)
+    return named(card.name) or Device("own", card.name, "NVIDIA", card.total_bytes, usable, "the driver")
 
 
 def image_size(text: str) -> tuple[int, int] | None:

@@ -9,6 +9,9 @@ import re
 import pytest
 
 from sample_models import BUILT
+from stethoscope.cli.plan import card_here
+from stethoscope.devices import Gpu, Machine
+from stethoscope.errors import BadSetting
 from tests.small_models import hungry_onnx, tiny_onnx
 
 BERT = BUILT / "bert_small.keras"
@@ -120,6 +123,7 @@ def test_nonsense_is_one_line_and_exit_code_2(commands, tmp_path):
     broken.write_bytes(b"no model")
     for arguments in (
         ("plan", BERT, "--device", "huge"),
+        ("plan", BERT, "--device", "gpu"),  # this machine has none
         ("plan", BERT, "--device", "16GB", "--optimizer", "adamm"),
         ("plan", BERT, "--device", "16GB", "--precision", "fp7"),
         ("plan", BERT, "--device", "16GB", "--image-size", "big"),
@@ -129,6 +133,17 @@ def test_nonsense_is_one_line_and_exit_code_2(commands, tmp_path):
         done = commands.run(*arguments, "--json")
         assert done.returncode == 2, arguments
         assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+def test_a_card_of_this_machine(monkeypatch):
+    cards = (Gpu(0, "Tesla T4", 15 << 30, 14 << 30, 1 << 30), Gpu(1, "Some Card", 8 << 30, 8 << 30, 0))
+    machine = Machine("cpu", 4, None, 32 << 30, 20 << 30, None, cards)
+    monkeypatch.setattr("stethoscope.cli.plan.this_machine", lambda: machine)
+    assert card_here("gpu").id == "t4"
+    second = card_here("gpu:1")
+    assert second.title == "Some Card" and 6 << 30 < second.usable_bytes < 8 << 30
+    with pytest.raises(BadSetting):
+        card_here("gpu:2")
 
 
 def test_json_is_strict(commands):

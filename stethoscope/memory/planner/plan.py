@@ -7,6 +7,7 @@ The precision a model file was saved in.
 
 from __future__ import annotations
 
+import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -186,8 +187,26 @@ def _chosen(work: Workload, settings: Settings, candidates: list[_Candidate]) ->
         best = min(fitting, key=lambda it: (it.time.total_s, it.needs.layout.devices))
     else:
         best = min(candidates, key=lambda it: (it.needs.bytes.total, it.time.total_s))
-    notes = notes_of(work, settings.devices, best.needs)
+    notes = [*notes_of(work, settings.devices, best.needs)]
+    if not fitting:
+        notes.insert(0, _smaller_batch(work, settings, best.needs))
     return _plan(settings, best.needs.layout, best.needs.bytes, best.cost, best.time, notes)
+
+
+def _smaller_batch(work: Workload, settings: Settings, needs: Estimate) -> str:
+    """The largest batch that this layout has room for."""
+
+    def has_room(batch: int) -> bool:
+        return _fits(estimate(replace(work, batch_size=batch), needs.layout, needs.division), settings)
+
+    replicas = needs.layout.data
+    # `key` turns the question round: bisect looks for the first batch that has no room.
+    most = bisect.bisect_left(
+        range(1, work.batch_size // replicas + 1), True, key=lambda each: not has_room(each * replicas)
+    )
+    if not most:
+        return "No batch fits on this device: it takes a larger one, or a model that is divided."
+    return f"It fits with a batch of {most * replicas:,}" + (f", {most:,} on each replica." if replicas > 1 else ".")
 
 
 def _arithmetic(work: Workload, settings: Settings, row: Elsewhere, on: Division) -> Plan:

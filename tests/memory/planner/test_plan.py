@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 from hypothesis import given
@@ -85,6 +86,17 @@ def test_what_does_not_fit_comes_last_and_says_by_how_much():
     for item in plans:
         assert item.headroom_bytes == limit - item.bytes_per_device.total
         assert item.fits == (item.headroom_bytes >= 0)
+
+
+def test_what_does_not_fit_names_the_batch_that_does():
+    asked = Settings(device("16GB"), 4, batch_size=64, recompute=False)
+    whole = by_kind(plan(MODELS["residual"], asked))["data"].bytes_per_device.total
+    tight = dataclasses.replace(asked, device=small(int(whole * 0.6)))
+    first = by_kind(plan(MODELS["residual"], tight))["data"]
+    batch = int(re.search(r"batch of (\d+)", first.notes[0])[1])
+    assert 0 < batch < 64 and batch % 4 == 0
+    assert by_kind(plan(MODELS["residual"], dataclasses.replace(tight, batch_size=batch)))["data"].fits
+    assert not by_kind(plan(MODELS["residual"], dataclasses.replace(tight, batch_size=batch + 4)))["data"].fits
 
 
 def test_recomputation_is_a_line_where_it_makes_the_difference():

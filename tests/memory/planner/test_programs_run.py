@@ -13,6 +13,8 @@ from stethoscope.architecture.model_shape import model_shape
 from stethoscope.memory.planner.plan import Settings, plan
 from stethoscope.memory.planner.presets import device
 from stethoscope.memory.planner.strategy_code import strategy_codes
+from stethoscope.memory.sharing import Share
+from stethoscope.memory.sharing_programs import sharing_codes
 from tests.memory.planner.architectures import dense_stack
 from tests.tables import each
 
@@ -38,6 +40,8 @@ CASES = {
         ("tpu-v3", 2, False, False, None),
     )
 }
+SHARED = {"a.keras": 48, "b.keras": 80}
+"""MiB of each model on one card."""
 RUNNER = f"""
 import json, os, sys
 import numpy as np
@@ -56,7 +60,7 @@ def take_the_place_of_cards(count):
     real = tf.config.list_physical_devices
     tf.config.list_physical_devices = lambda kind=None: ["card"] if kind == "GPU" else real(kind)
     tf.config.set_visible_devices = lambda *of: asked.append(of)
-    tf.config.set_logical_device_configuration = lambda card, parts: asked.append((card, parts[0].memory_limit))
+    tf.config.set_logical_device_configuration = lambda card, parts: asked.append([part.memory_limit for part in parts])
     tf.tpu.experimental.initialize_tpu_system = lambda resolver: None
     tf.config.experimental_connect_to_cluster = lambda resolver: None
     tf.distribute.cluster_resolver.TPUClusterResolver = lambda tpu: tpu
@@ -73,10 +77,14 @@ def run(name, devices, code):
     layers = [keras.layers.Dense(width, "relu", name=f"dense_{{n}}") for n, width in enumerate((16, 4))]
     made = keras.Sequential([keras.Input((8,)), *layers])
     made.compile(keras.optimizers.SGD({RATE}), "mse")
-    made.save("model.keras")
+    for file in ("model.keras", "a.keras", "b.keras"):
+        made.save(file)
     held = {{"x": x, "y": y}}
     code = code.replace("/GPU:", "/CPU:").replace("/TPU:", "/CPU:")
     exec(code.replace('list_logical_devices("GPU")', 'list_logical_devices("CPU")'), held)
+    if name == "shared":
+        outputs = held["predict"]({{file: {{"x": x}} for file in ("a.keras", "b.keras")}})
+        return {{"name": name, "asked": asked[-1], "shapes": [list(output[0].shape) for output in outputs.values()]}}
     model, outputs = held["model"], held.get("outputs")
     rate = model.optimizer.learning_rate if model.optimizer else None
     return {{
@@ -120,6 +128,9 @@ def program(target: str, devices: int, training: bool, compiled: bool, limit: in
 def ran(tmp_path_factory) -> dict[str, dict]:
     folder = tmp_path_factory.mktemp("programs")
     given = {name: (case[1], program(*case)) for name, case in CASES.items()}
+    shares = tuple(Share(name, 1, 1, limit << 20) for name, limit in SHARED.items())
+    one = dense_stack([16, 4], inputs=8)
+    given["shared"] = (2, sharing_codes(shares, {}, dict.fromkeys(SHARED, one))[0].code)
     given |= {f"here: {name}": given[name] for name in CASES if name.startswith("t4")}
     (folder / "programs.json").write_text(json.dumps(given))
     (folder / "runner.py").write_text(RUNNER)
@@ -135,6 +146,11 @@ def ran(tmp_path_factory) -> dict[str, dict]:
     assert done.returncode == 0, done.stderr[-3000:]
     found = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
     return {one["name"]: one for one in found}
+
+
+def test_several_models_share_a_card_in_one_process(ran):
+    assert ran["shared"]["asked"] == list(SHARED.values())
+    assert ran["shared"]["shapes"] == [[32, 4], [32, 4]]
 
 
 @each("name", CASES)

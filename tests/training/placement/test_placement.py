@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from stethoscope.codec import answer_of
-from stethoscope.tasks.placement import remedies
 from stethoscope.training.placement.placement_report import PlacementReport
+from stethoscope.training.placement.remedies import remedies
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 WAYS = {"jit-off", "scope", "scope-load", "clone"}
