@@ -22,6 +22,7 @@ _PARTS = (
     ("activations", "Activations", figures.GREEN),
     ("buffers", "Buffers", figures.GREY),
 )
+_VERDICTS = {"fits": "fits", "too_near": "too near to say", "does_not_fit": "does not fit"}
 _MOST_BARS = 12
 _NAMES = {
     "single": "one device",
@@ -104,13 +105,20 @@ def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
     fitting = [plan for plan in runnable if plan.fits]
     best = fitting[0] if fitting else min(runnable, key=lambda plan: plan.bytes_per_device.total)
     room = words.size(asked.device.usable_bytes)
-    need = words.size(best.bytes_per_device.total)
+    need, more = words.size(best.bytes_per_device.total), words.size(best.margin_bytes)
     if fitting and best.devices == 1:
         render.verdict("good", "It fits", f"One device is enough: {need} of its {room}. {_cost(best)}")
     elif fitting:
         where = f"on each of {best.devices:,} devices"
         render.verdict(
             "good", "It fits", f"The cheapest plan, {name(best.kind)}, needs {need} of {room} {where}. {_cost(best)}"
+        )
+    elif best.verdict == "too_near":
+        render.verdict(
+            "plain",
+            "Too near to say",
+            f"The smallest plan, {name(best.kind)}, needs {need} of {room} a device, and may need {more} more: it is reckoned, "
+            "not run. The Memory page measures training.",
         )
     else:
         render.verdict(
@@ -139,7 +147,7 @@ def _cost(plan: Plan) -> str:
 
 def _line(kind: str, plans: Sequence[Plan]) -> str:
     plan = next(plan for plan in plans if plan.kind == kind)
-    fits = "fits" if plan.fits else "does not fit"
+    fits = _VERDICTS[plan.verdict]
     if not plan.available:
         fits += " (not in TensorFlow)"
     return f"{name(kind)}: {words.plural(plan.devices, 'device')}, {words.size(plan.bytes_per_device.total)} each, {fits}, cost {plan.cost.relative:.2f}"

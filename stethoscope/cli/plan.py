@@ -146,6 +146,8 @@ def plan_to_json(item: Plan) -> dict[str, Any]:
         "kind": item.kind,
         "devices": item.devices,
         "fits": item.fits,
+        "verdict": item.verdict,
+        "margin_bytes": item.margin_bytes,
         "available": item.available,
         "bytes_per_device": {**asdict(size), "total": size.total},
         "headroom_bytes": item.headroom_bytes,
@@ -167,6 +169,7 @@ def device_to_json(found: Device) -> dict[str, Any]:
     return asdict(found)
 
 
+_FITS = {"fits": "[green]yes[/]", "too_near": "[yellow]too near to say[/]", "does_not_fit": "[red]no[/]"}
 _WIDTH = 130
 """Of output that goes to a file or another program, which has no width of its own."""
 _PARTS = ("weights", "gradients", "optimizer", "activations", "buffers", "total")
@@ -225,13 +228,19 @@ def _model(console: Console, one: Mapping[str, Any]) -> None:
     table.columns[0].no_wrap = True
     for item in one["plans"]:
         sizes = [human_bytes(item["bytes_per_device"][part]) for part in _PARTS]
-        fits = "[green]yes[/]" if item["fits"] else "[red]no[/]"
+        fits = _FITS[item["verdict"]]
         if not item["available"]:
             fits += " [dim](not in TensorFlow)[/]"
         table.add_row(item["kind"], str(item["devices"]), fits, *sizes, f"{item['relative_cost']:.2f}")
     console.print(table)
     console.print("bytes on the fullest device; cost is device time over that of computing alone", style="dim")
     first = one["plans"][0]
+    console.print(
+        f"reckoned, not run: {escape(first['kind'])} may need {human_bytes(first['margin_bytes'])} more; "
+        f"`stethoscope sweep{' --train' if used['mode'] == 'training' else ''}` measures it",
+        style="dim",
+        soft_wrap=True,
+    )
     for note in first["notes"]:
         console.print(f"[yellow]note[/]  {escape(note)}", soft_wrap=True)
     if not first["strategies"]:

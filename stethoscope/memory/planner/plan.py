@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from stethoscope.architecture.model_shape import ModelShape, Recompute, model_shape
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.elsewhere import NOT_AVAILABLE, Cost, Elsewhere, cost, elsewhere
+from stethoscope.memory.planner.margin import Verdict, margin, verdict
 from stethoscope.memory.planner.parallelism import BytesPerDevice, Division, Estimate, Workload, estimate
 from stethoscope.memory.planner.presets import Device
 from stethoscope.memory.planner.states import Layout, Optimizer, Precision, compiled_optimizer, optimizer, precision
@@ -39,12 +40,16 @@ class Plan:
     devices: int
     """In use."""
     fits: bool
+    """Beyond the plan's own error; false too where it is too near to say."""
+    verdict: Verdict
+    margin_bytes: int
+    """By how much more than planned it may need."""
     available: bool
     """Whether TensorFlow or Keras can run it; the bytes of other frameworks' ways are arithmetic to compare with."""
     bytes_per_device: BytesPerDevice
     """Of the fullest device."""
     headroom_bytes: int
-    """Left on it; negative when it does not fit."""
+    """Left on it if the plan is right; negative when there is too little."""
     cost: Cost
     layout: Layout
     notes: tuple[str, ...]
@@ -151,7 +156,7 @@ def _same(a: Layout, b: Layout) -> bool:
 
 
 def _fits(needs: Estimate, settings: Settings) -> bool:
-    return needs.bytes.total <= settings.device.usable_bytes
+    return verdict(needs.bytes, settings.device.usable_bytes) == "fits"
 
 
 def _chosen(work: Workload, settings: Settings, candidates: list[tuple[Estimate, Cost]]) -> Plan:
@@ -168,13 +173,29 @@ def _arithmetic(settings: Settings, row: Elsewhere) -> Plan:
 
 
 def _plan(settings: Settings, layout: Layout, size: BytesPerDevice, price: Cost, notes: Iterable[str]) -> Plan:
-    left = settings.device.usable_bytes - size.total
-    return Plan(layout.kind, layout.devices, left >= 0, layout.available, size, left, price, layout, tuple(notes))
+    usable = settings.device.usable_bytes
+    said = verdict(size, usable)
+    return Plan(
+        layout.kind,
+        layout.devices,
+        said == "fits",
+        said,
+        margin(size).short_bytes,
+        layout.available,
+        size,
+        usable - size.total,
+        price,
+        layout,
+        tuple(notes),
+    )
 
 
-def _order(plan: Plan) -> tuple[bool, bool, float, int, str]:
+_VERDICTS: tuple[Verdict, ...] = ("fits", "too_near", "does_not_fit")
+
+
+def _order(plan: Plan) -> tuple[int, bool, float, int, str]:
     rank = round(plan.cost.relative, 6) if plan.fits else float(plan.bytes_per_device.total)
-    return not plan.fits, not plan.available, rank, plan.devices, plan.kind
+    return _VERDICTS.index(plan.verdict), not plan.available, rank, plan.devices, plan.kind
 
 
 def _notes(work: Workload, settings: Settings, needs: Estimate) -> Iterator[str]:
