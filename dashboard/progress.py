@@ -30,6 +30,7 @@ PHASES = {
     "configure": "Setting TensorFlow up",
     "measure": "Measuring memory",
     "sweep": "Running batches",
+    "changes": "Trying a change",
     "time": "Taking times",
     "collect": "Joining the outputs",
     "predict": "Predicting",

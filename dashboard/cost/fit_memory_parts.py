@@ -22,6 +22,7 @@ _COLOURS = (
     ("optimizer", figures.PURPLE),
     ("data", figures.SKY),
     ("outputs", figures.VERMILION),
+    ("activations,", figures.GREY),
     ("activations", figures.GREEN),
     ("gradients", figures.ORANGE),
 )
@@ -67,7 +68,7 @@ def _facts(swept: TrainingSwept) -> list[tuple[str, str, str]]:
     best = next((trial for trial in swept.trials if trial.change.id == swept.best), None)
     if best is None or best.saved_fraction is None:
         return []
-    return [("What lowers it most", f"{-100 * best.saved_fraction:.0f} %", escape.clip(best.change.title, 60))]
+    return [("What lowers it most", f"−{100 * best.saved_fraction:.0f} %", escape.clip(best.change.title, 60))]
 
 
 def _command(name: str, params: Mapping[str, Any], limit: int | None, swept: TrainingSwept) -> str:

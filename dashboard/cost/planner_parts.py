@@ -24,6 +24,7 @@ _PARTS = (
     ("activations", "Activations", figures.GREEN),
     ("buffers", "Buffers", figures.GREY),
 )
+_VERDICTS = {"fits": "fits", "too_near": "too near to say", "does_not_fit": "does not fit"}
 _MOST_BARS = 12
 _NAMES = {
     "single": "one device",
@@ -106,7 +107,7 @@ def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
     fitting = [plan for plan in runnable if plan.fits]
     best = fitting[0] if fitting else min(runnable, key=lambda plan: plan.bytes_per_device.total)
     room = words.size(asked.device.usable_bytes)
-    need = words.size(best.bytes_per_device.total)
+    need, more = words.size(best.bytes_per_device.total), words.size(best.margin_bytes)
     step = f"A step takes about {milliseconds(best.time.total_s)}, as reckoned below."
     if fitting and best.devices == 1:
         render.verdict("good", "It fits", f"One device is enough: {need} of its {room}. {step}")
@@ -115,6 +116,13 @@ def answer(plans: Sequence[Plan], asked: Settings) -> Plan | None:
         alone = " One device alone has room too." if any(plan.devices == 1 for plan in fitting) else ""
         how = name(best.kind)
         render.verdict("good", "It fits", f"{how[:1].upper()}{how[1:]}: {need} of {room} {where}. {step}{alone}")
+    elif best.verdict == "too_near":
+        render.verdict(
+            "plain",
+            "Too near to say",
+            f"The smallest plan, {name(best.kind)}, needs {need} of {room} a device, and may need {more} more: it is reckoned, "
+            "not run. The Memory page measures training.",
+        )
     else:
         render.verdict(
             "bad", "It does not fit", f"The smallest plan, {name(best.kind)}, needs {need} a device; {room} are usable."
@@ -144,10 +152,9 @@ def name(kind: str) -> str:
 
 
 def _line(plan: Plan) -> str:
-    fits = "fits" if plan.fits else "does not fit"
     need = words.size(plan.bytes_per_device.total)
     return (
-        f"{name(plan.kind)}: {words.plural(plan.devices, 'device')}, {need} each, {fits}, "
+        f"{name(plan.kind)}: {words.plural(plan.devices, 'device')}, {need} each, {_VERDICTS[plan.verdict]}, "
         f"{milliseconds(plan.time.total_s)} a step"
     )
 

@@ -190,6 +190,8 @@ def plan_to_json(item: Plan) -> dict[str, Any]:
         "kind": item.kind,
         "devices": item.devices,
         "fits": item.fits,
+        "verdict": item.verdict,
+        "margin_bytes": item.margin_bytes,
         "available": item.available,
         "bytes_per_device": {**asdict(size), "total": size.total},
         "headroom_bytes": item.headroom_bytes,

@@ -15,6 +15,7 @@ from stethoscope.sizes import human_bytes
 
 _WIDTH = 130
 """Of output that goes to a file or another program, which has no width of its own."""
+_FITS = {"fits": "[green]yes[/]", "too_near": "[yellow]too near to say[/]", "does_not_fit": "[red]no[/]"}
 _PARTS = ("weights", "gradients", "optimizer", "activations", "buffers", "total")
 
 
@@ -97,10 +98,16 @@ def _model(console: Console, one: Mapping[str, Any]) -> None:
             arithmetic.append(f"{item['kind']} {total}{'' if item['fits'] else ' (too much)'}, {step}")
             continue
         sizes = [human_bytes(item["bytes_per_device"][part]) for part in _PARTS]
-        fits = "[green]yes[/]" if item["fits"] else "[red]no[/]"
-        table.add_row(item["kind"], str(item["devices"]), fits, *sizes, step)
+        table.add_row(item["kind"], str(item["devices"]), _FITS[item["verdict"]], *sizes, step)
     console.print(table)
     console.print("bytes on the fullest device", style="dim")
+    first = one["plans"][0]
+    console.print(
+        f"reckoned, not run: {escape(first['kind'])} may need {human_bytes(first['margin_bytes'])} more; "
+        f"`stethoscope sweep{' --train' if used['mode'] == 'training' else ''}` measures it",
+        style="dim",
+        soft_wrap=True,
+    )
     if arithmetic:
         console.print(
             f"not in TensorFlow or Keras, arithmetic to compare with: {'; '.join(arithmetic)}",
@@ -108,7 +115,7 @@ def _model(console: Console, one: Mapping[str, Any]) -> None:
             soft_wrap=True,
         )
     console.print(one["time_assumptions"], style="dim", soft_wrap=True)
-    for note in one["plans"][0]["notes"]:
+    for note in first["notes"]:
         console.print(f"[yellow]note[/]  {escape(note)}", soft_wrap=True)
     for sentence in (one["tpu"] or {}).get("sentences", ()):
         console.print(f"[yellow]TPU[/]  {escape(sentence)}", soft_wrap=True)

@@ -33,6 +33,8 @@ class FitCall:
     metrics: Any = None
     """As Keras serialises those that the file was compiled with."""
     jit_compile: bool = False
+    from_file: bool = False
+    """Whether the file was compiled, and nobody asks for another loss or optimizer."""
     assumed: tuple[str, ...] = ()
     """A sentence for each thing that nobody said."""
 
@@ -85,6 +87,7 @@ def fit_call(context: TaskContext, opened: Configured, outputs: Feed) -> FitCall
         tuple(names),
         None if fit.loss else details.get("metrics"),
         bool(details.get("jit_compile")) and details.get("jit_compile") != "auto",
+        bool(details.get("optimizer")) and not (fit.loss or fit.optimizer),
         (*assumed, *sentences),
     )
 

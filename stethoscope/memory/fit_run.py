@@ -20,11 +20,12 @@ from stethoscope.memory.fit_call import FitCall, labels_of
 from stethoscope.memory.fit_changes import FitChange
 from stethoscope.memory.plain import AtSize, PlainRun, Purpose, input_of, ready
 from stethoscope.memory.precision import rebuilt_within, with_precision
+from stethoscope.memory.run_settings import give_back
 from stethoscope.memory.training_points import HeldBytes
 from stethoscope.models.capabilities import LiveModel
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
-from stethoscope.training.compiled import live_losses, live_optimizer
+from stethoscope.training.compiled import build_optimizer, live_losses, live_optimizer
 from stethoscope.training.from_job import model_to_train
 from stethoscope.training.model import as_taken, package
 from stethoscope.types import Refusal, Runner
@@ -74,6 +75,7 @@ def measured_fit(
     model = model_to_train(opened.runner, opened.architecture, context.files["model"].name)
     compiled(model, how, change)
     x = [feed[spec.name] for spec in opened.runner.inputs]
+    give_back()  # what drawing the data left free
     context.memory.reset()
     batch = rows // change.accumulate if change and change.accumulate else rows
     ended = fitted(model, how, x, y, batch)
@@ -133,6 +135,8 @@ def compiled(model: Any, how: FitCall, change: FitChange | None) -> None:
         metrics=_metrics(how),
         jit_compile=True if how.jit_compile else None if not how.modern else "auto",
     )
+    if how.from_file:  # loading a compiled file makes what the optimizer keeps, `fit` does elsewhere
+        build_optimizer(model.optimizer, model.trainable_variables)
 
 
 def _metrics(how: FitCall) -> Any:
@@ -186,14 +190,7 @@ def changed(runner: Runner, change: FitChange | None) -> Runner:
 
 def layers_to_recompute(model: Any) -> list[Any]:
     """Layers that come out the same when they are computed twice: none that draws random numbers or counts what it saw."""
-    return [layer for layer in getattr(model, "layers", ()) if type(layer).__name__ != "InputLayer" and _repeats(layer)]
-
-
-def _repeats(layer: Any) -> bool:
-    return not layer.non_trainable_variables or all(
-        any(variable is weight for weight in layer.weights) and not layer.trainable
-        for variable in layer.non_trainable_variables
-    )
+    return [layer for layer in model.layers if not layer.non_trainable_variables]
 
 
 def _compute_again(layer: Any) -> None:

@@ -10,8 +10,8 @@ from stethoscope.memory.points import Swept
 from stethoscope.sizes import human_bytes
 from stethoscope.types import Status
 
-NOISE_FRACTION = 0.03
-"""A peak lower by less is the same peak: two processes that do the same differ by as much."""
+NOISE_FRACTION, NOISE_BYTES = 0.03, 6 << 20
+"""A peak lower by less than the larger of both is the same peak: two processes that do the same differ by as much."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ def ranked(trials: Sequence[FitTrial], present_bytes: int | None) -> tuple[FitTr
     told = []
     for trial in trials:
         saved = 1 - trial.peak_bytes / present_bytes if trial.peak_bytes and present_bytes else None
-        lowers = trial.status is Status.OK and (saved is None or saved > NOISE_FRACTION)
+        enough = max(NOISE_FRACTION, NOISE_BYTES / present_bytes) if present_bytes else 0.0
+        lowers = trial.status is Status.OK and (saved is None or saved > enough)
         told.append(replace(trial, saved_fraction=saved, lowers=lowers))
     return tuple(sorted(told, key=lambda trial: (trial.status is not Status.OK, trial.peak_bytes or 0)))
 
@@ -143,7 +144,7 @@ def compared(
 def _sentence(batch_size: int, fit: tuple[int, HeldBytes, int, int], predict: tuple[int, HeldBytes, int]) -> str:
     (peak, held, grows, others), (other, kept, alive) = fit, predict
     both = f"At batch {batch_size:,} fit takes {human_bytes(peak)} and predict {human_bytes(other)}"
-    if abs(peak - other) <= NOISE_FRACTION * max(peak, other):
+    if abs(peak - other) <= max(NOISE_BYTES, NOISE_FRACTION * max(peak, other)):
         return f"{both}: the same within what equal runs differ by."
     reasons = [
         (grows, f"it keeps {human_bytes(grows)} of activations until the backward pass has read them"),

@@ -16,13 +16,13 @@ TOGETHER = "Several models on one card"
 def test_a_link_opens_the_same_plan(app, tmp_path):
     entry = add(tmp_path, tiny_onnx)
     open_page(app, "planner", entry, device="other", plan="data", devices="4")
-    app.text_input("device-memory").set_value("1MB")
+    app.text_input("device-memory").set_value("1GB")
     shown = text(settle(app))
     assert badges(app)["It fits"] == "green"
     assert "One device" in shown
     assert app.selectbox("device").value == "other"
     assert app.selectbox("plan").value == "data"
-    assert "--device 1000000B --devices 4" in app.code[-1].value
+    assert "--device 1000000000B --devices 4" in app.code[-1].value
 
 
 def test_what_does_not_fit_is_said_with_the_smallest_plan(app, tmp_path):

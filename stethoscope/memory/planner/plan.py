@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from stethoscope.architecture.model_shape import ModelShape, Recompute, model_shape
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.elsewhere import NOT_AVAILABLE, Cost, Elsewhere, cost, elsewhere
+from stethoscope.memory.planner.margin import Verdict, margin, verdict
 from stethoscope.memory.planner.parallelism import BytesPerDevice, Division, Estimate, Workload, estimate
 from stethoscope.memory.planner.presets import Device
 from stethoscope.memory.planner.remarks import milliseconds, notes_of
@@ -38,12 +39,16 @@ class Plan:
     devices: int
     """In use."""
     fits: bool
+    """Beyond the plan's own error; false too where it is too near to say."""
+    verdict: Verdict
+    margin_bytes: int
+    """By how much more than planned it may need."""
     available: bool
     """Whether TensorFlow or Keras can run it; the bytes of other frameworks' ways are arithmetic to compare with."""
     bytes_per_device: BytesPerDevice
     """Of the fullest device."""
     headroom_bytes: int
-    """Left on it; negative when it does not fit."""
+    """Left on it if the plan is right; negative when there is too little."""
     cost: Cost
     time: StepTime
     layout: Layout
@@ -158,7 +163,7 @@ def _same(a: Layout, b: Layout) -> bool:
 
 
 def _fits(needs: Estimate, settings: Settings) -> bool:
-    return needs.bytes.total <= settings.device.usable_bytes
+    return verdict(needs.bytes, settings.device.usable_bytes) == "fits"
 
 
 @dataclass(frozen=True)
@@ -219,14 +224,31 @@ def _arithmetic(work: Workload, settings: Settings, row: Elsewhere, on: Division
 def _plan(
     settings: Settings, layout: Layout, size: BytesPerDevice, price: Cost, time: StepTime, notes: Iterable[str]
 ) -> Plan:
-    left = settings.device.usable_bytes - size.total
-    return Plan(layout.kind, layout.devices, left >= 0, layout.available, size, left, price, time, layout, tuple(notes))
+    usable = settings.device.usable_bytes
+    said = verdict(size, usable)
+    return Plan(
+        layout.kind,
+        layout.devices,
+        said == "fits",
+        said,
+        margin(size).short_bytes,
+        layout.available,
+        size,
+        usable - size.total,
+        price,
+        time,
+        layout,
+        tuple(notes),
+    )
 
 
-def _order(plan: Plan, asked: int) -> tuple[bool, bool, bool, float, int, str]:
+_VERDICTS: tuple[Verdict, ...] = ("fits", "too_near", "does_not_fit")
+
+
+def _order(plan: Plan, asked: int) -> tuple[bool, int, bool, float, int, str]:
     rank = plan.time.total_s if plan.fits else float(plan.bytes_per_device.total)
     idle = plan.fits and plan.devices < asked
-    return not plan.available, not plan.fits, idle, rank, plan.devices, plan.kind
+    return not plan.available, _VERDICTS.index(plan.verdict), idle, rank, plan.devices, plan.kind
 
 
 def _with_the_fastest_named(plans: list[Plan]) -> tuple[Plan, ...]:
