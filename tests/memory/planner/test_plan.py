@@ -34,13 +34,6 @@ def by_kind(plans):
     return {item.layout.family: item for item in plans}
 
 
-@pytest.fixture
-def sure(monkeypatch):
-    """Plans that are taken to be exact: on devices as small as these nothing else would fit."""
-    for name in ("STEP_BYTES", "STATES", "COMPUTING", "OVER"):
-        monkeypatch.setattr(f"stethoscope.memory.planner.margin.{name}", 0)
-
-
 def small(memory_bytes: int) -> Device:
     return Device("own", "small", "own", memory_bytes, memory_bytes, "given")
 

@@ -146,6 +146,7 @@ def test_what_tensorflow_has_not_is_said():
     assert "JAX backend only" in first_code("tensor", devices=4)[0].note
 
 
+@pytest.mark.usefixtures("sure")
 def test_recomputation_has_no_program():
     shape = model_shape(transformer(blocks=12, hidden=64, heads=8, sequence=256))
     roomy = plan(shape, Settings(device("1TB"), batch_size=64))[0].bytes_per_device.total
