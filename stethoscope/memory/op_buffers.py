@@ -83,7 +83,7 @@ _UNARY = (
 )
 _BINARY = (
     "Add AddN AddV2 Atan2 BiasAdd BiasAddV1 Div DivNoNan FloorDiv FloorMod LogicalAnd LogicalOr Maximum Minimum Mod Mul "
-    "MulNoNan Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy ClipByValue FusedBatchNorm "
+    "MulNoNan Pow RealDiv Select SelectV2 SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlogy ClipByValue FusedBatchNorm "
     "FusedBatchNormV2 FusedBatchNormV3 _FusedBatchNormEx Cast ZerosLike OnesLike InplaceUpdate TensorScatterUpdate"
 )
 ELEMENTWISE = frozenset([*_UNARY.split(), *_BINARY.split()])
