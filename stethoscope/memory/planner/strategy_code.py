@@ -64,6 +64,7 @@ def strategy_codes(
     loss: str = "",
     *,
     as_compiled: bool = False,
+    tied_by_xla: bool = False,
     limit_bytes: int | None = None,
 ) -> tuple[StrategyCode, ...]:
     """Returns programs for a plan, the one to prefer first; none for what neither TensorFlow nor Keras can run.
@@ -75,12 +76,14 @@ def strategy_codes(
         model_file: the name of the file to load.
         loss: the name of the loss to compile with; a placeholder when not given.
         as_compiled: whether the file holds the loss and optimizer it is to be trained with.
+        tied_by_xla: whether the file was compiled with jit_compile=True, so that `fit` fails on several devices as it is.
         limit_bytes: what the process may take of the one card it runs on; all of it when not given.
     """
     layout = plan.layout
     if not plan.available:
         return ()
     body = _Body(settings, model_file, loss, live=shape.live, as_compiled=as_compiled)
+    body.tied_by_xla = tied_by_xla
     if layout.tensor > 1:
         return (_model_parallel(plan, settings, shape, body),)
     if layout.data > 1:
@@ -100,6 +103,7 @@ class _Body:
         self, settings: Settings, model_file: str, loss: str, *, live: bool, as_compiled: bool = False
     ) -> None:
         self.settings = settings
+        self.tied_by_xla = False
         self.as_compiled = as_compiled and live and not _policy(settings.precision)
         self.loss = json.dumps(loss or "YOUR_LOSS")
         self.policy = _policy(settings.precision)
@@ -117,6 +121,10 @@ class _Body:
         if self.settings.training and not self.as_compiled:
             name = _optimizer_class(self.settings.optimizer)
             lines.append(f"model.compile(optimizer=keras.optimizers.{name}, loss={self.loss})")
+        if self._compiled and self.tied_by_xla:
+            lines.append(
+                "model.compile(optimizer=model.optimizer, loss=model.loss, jit_compile=False)  # XLA: one device only"
+            )
         return "".join(f"{indent}{line}\n" for line in lines)
 
     @property
