@@ -7,6 +7,7 @@ import streamlit as st
 from dashboard import described, escape, recipes, render, session
 from dashboard.cost import memory_inputs, planner_parts, sharing_inputs
 from stethoscope.architecture.model_shape import model_shape
+from stethoscope.architecture.xla_use import xla_use
 from stethoscope.errors import StethoscopeError
 from stethoscope.memory.planner.plan import Settings, for_model, plan, workload
 from stethoscope.memory.planner.step_time import assumptions
@@ -56,6 +57,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
         view.entry.name,
         loss if isinstance(loss, str) else "",
         as_compiled=architecture.compile is not None and asked.optimizer == "auto",
+        tied_by_xla=xla_use(architecture).setting == "on",
     )
     if own.device.is_tpu:
         planner_parts.on_tpu(tpu_limits(architecture))

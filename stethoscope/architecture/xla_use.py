@@ -39,7 +39,7 @@ def remedy_for_whom() -> tuple[tuple[str, str], ...]:
     return (
         ("serving", "load the file in a fresh process, on the device that predicts"),
         ("development in one process", "compile again with jit_compile=False"),
-        ("several devices", "build, load and compile within a strategy's scope: no XLA there"),
+        ("several devices", "load and compile again within a strategy's scope, where Keras leaves XLA off"),
     )
 
 

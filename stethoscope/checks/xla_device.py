@@ -6,8 +6,8 @@ device …/GPU:0 from device …/CPU:0”. Keras 3 turns `jit_compile="auto"` in
 the file. In a fresh process with the CPU alone the file loads and predicts; XLA compiles it there, again for each new shape.
 Example: `model.compile("adam", "mse", jit_compile=True)`, `fit` on a GPU, then `predict` on the CPU of the same machine.
 Fix: serving: load the file in a fresh process, on the device that predicts. Development in one process: compile again with
-`jit_compile=False`. Several devices: build, load and compile within a strategy's scope, where Keras leaves XLA off. The Devices
-page makes the clash happen, and tries each.
+`jit_compile=False`. Several devices: load and compile again within a strategy's scope, where Keras leaves XLA off; without compiling
+again, `fit` ends with the same message there. The Devices page makes the clash happen, and tries each.
 Limits: read from the file; whether a second device is there is not known.
 Source: tensorflow.org/xla/known_issues#tfvariable_on_a_different_device; Keras 3.15, `Trainer._resolve_auto_jit_compile`; tried
 with TensorFlow 2.21 on two logical devices.

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from stethoscope.architecture.model_shape import ModelShape
+from stethoscope.architecture.xla_use import xla_use
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.plan import Plan, Settings, Together, together
 from stethoscope.memory.planner.strategy_code import StrategyCode, strategy_codes
@@ -36,7 +37,14 @@ class Planned:
         compiled = self.architecture.compile
         loss = compiled.loss if compiled is not None and isinstance(compiled.loss, str) else ""
         return strategy_codes(
-            of, self.settings, self.shape, self.name, loss, as_compiled=self.as_compiled, limit_bytes=limit_bytes
+            of,
+            self.settings,
+            self.shape,
+            self.name,
+            loss,
+            as_compiled=self.as_compiled,
+            tied_by_xla=xla_use(self.architecture).setting == "on",
+            limit_bytes=limit_bytes,
         )
 
 

@@ -64,6 +64,7 @@ def strategy_codes(
     loss: str = "",
     *,
     as_compiled: bool = False,
+    tied_by_xla: bool = False,
     limit_bytes: int | None = None,
 ) -> tuple[StrategyCode, ...]:
     """Returns programs for a plan, the one to prefer first; none for what neither TensorFlow nor Keras can run.
@@ -75,12 +76,14 @@ def strategy_codes(
         model_file: the name of the file to load.
         loss: the name of the loss to compile with; a placeholder when not given.
         as_compiled: whether the file holds the loss and optimizer it is to be trained with.
+        tied_by_xla: whether the file was compiled with jit_compile=True, so that `fit` fails on several devices as it is.
         limit_bytes: what the process may take of the one card it runs on; all of it when not given.
     """
     layout = plan.layout
     if not plan.available:
         return ()
     body = _Body(settings, model_file, loss, live=shape.live, as_compiled=as_compiled)
+    body.tied_by_xla = tied_by_xla and layout.devices > 1
     if layout.tensor > 1:
         return (_model_parallel(plan, settings, shape, body),)
     if layout.data > 1:
@@ -100,6 +103,7 @@ class _Body:
         self, settings: Settings, model_file: str, loss: str, *, live: bool, as_compiled: bool = False
     ) -> None:
         self.settings = settings
+        self.tied_by_xla = False
         self.as_compiled = as_compiled and live and not _policy(settings.precision)
         self.loss = json.dumps(loss or "YOUR_LOSS")
         self.policy = _policy(settings.precision)
@@ -111,12 +115,17 @@ class _Body:
             self.make = f"keras.models.load_model({json.dumps(model_file)})"
         self.before = f'keras.config.set_dtype_policy("{self.policy}")\n' if self.policy else ""
 
-    def make_lines(self, indent: str) -> str:
-        """The model made (and compiled), as lines indented by `indent`."""
+    def make_lines(self, *, on_tensorflow: bool) -> str:
+        """The model made (and compiled), within a strategy's scope on TensorFlow."""
+        indent = "    " if on_tensorflow else ""
         lines = [f"model = {self.make}{'  # with its loss and optimizer' if self._compiled else ''}"]
         if self.settings.training and not self.as_compiled:
             name = _optimizer_class(self.settings.optimizer)
             lines.append(f"model.compile(optimizer=keras.optimizers.{name}, loss={self.loss})")
+        if self._compiled and self.tied_by_xla and on_tensorflow:
+            lines.append(
+                "model.compile(optimizer=model.optimizer, loss=model.loss, jit_compile=False)  # XLA: one device only"
+            )
         return "".join(f"{indent}{line}\n" for line in lines)
 
     @property
@@ -151,7 +160,7 @@ def _optimizer_class(chosen: str | Optimizer) -> str:
 def _scoped(body: _Body, strategy: str, before: str = "") -> str:
     return (
         f"{before}import keras\nimport tensorflow as tf\n\n{body.before}{strategy}"
-        f"with strategy.scope():\n{body.make_lines('    ')}{body.run(on_tensorflow=True)}"
+        f"with strategy.scope():\n{body.make_lines(on_tensorflow=True)}{body.run(on_tensorflow=True)}"
     )
 
 
@@ -199,7 +208,7 @@ def _data_parallel(devices: int, body: _Body) -> StrategyCode:
     code = (
         f"{_JAX}{body.before}devices = keras.distribution.list_devices()[:{devices}]\n"
         "keras.distribution.set_distribution(keras.distribution.DataParallel(devices=devices))\n"
-        f"{body.make_lines('')}{body.run(on_tensorflow=False)}"
+        f"{body.make_lines(on_tensorflow=False)}{body.run(on_tensorflow=False)}"
     )
     note = _JAX_NOTE
     if devices > DEVICES_PER_HOST:
@@ -221,7 +230,7 @@ def _model_parallel(plan: Plan, settings: Settings, shape: ModelShape, body: _Bo
         f"layout_map = keras.distribution.LayoutMap(mesh)\n{lines}"
         "keras.distribution.set_distribution(\n"
         '    keras.distribution.ModelParallel(layout_map=layout_map, batch_dim_name="batch")\n)\n'
-        f"{body.make_lines('')}{body.run(on_tensorflow=False)}"
+        f"{body.make_lines(on_tensorflow=False)}{body.run(on_tensorflow=False)}"
     )
     note = (
         f"{_JAX_NOTE} tf.distribute has no tensor parallelism. Compare the keys with [v.path for v in model.variables]."

@@ -79,6 +79,8 @@ def run(name, devices, code):
     made.compile(keras.optimizers.SGD({RATE}), "mse")
     for file in ("model.keras", "a.keras", "b.keras"):
         made.save(file)
+    made.compile(keras.optimizers.SGD({RATE}), "mse", jit_compile=True)
+    made.save("tied.keras")
     held = {{"x": x, "y": y}}
     code = code.replace("/GPU:", "/CPU:").replace("/TPU:", "/CPU:")
     exec(code.replace('list_logical_devices("GPU")', 'list_logical_devices("CPU")'), held)
@@ -116,12 +118,21 @@ for name, (devices, code) in given.items():
 """
 
 
-def program(target: str, devices: int, training: bool, compiled: bool, limit: int | None) -> str:
+def program(target: str, devices: int, training: bool, compiled: bool, limit: int | None, *, tied: bool = False) -> str:
     """The first program of the plan that uses them all, for the network that the runner saves."""
     shape = model_shape(dense_stack([16, 4], inputs=8))
     asked = Settings(device(target), devices, training, optimizer="sgd")
     chosen = next(item for item in plan(shape, asked) if item.kind == ("single" if devices == 1 else "data"))
-    return strategy_codes(chosen, asked, shape, "model.keras", "mse", as_compiled=compiled, limit_bytes=limit)[0].code
+    return strategy_codes(
+        chosen,
+        asked,
+        shape,
+        "tied.keras" if tied else "model.keras",
+        "mse",
+        as_compiled=compiled,
+        tied_by_xla=tied,
+        limit_bytes=limit,
+    )[0].code
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +141,7 @@ def ran(tmp_path_factory) -> dict[str, dict]:
     given = {name: (case[1], program(*case)) for name, case in CASES.items()}
     shares = tuple(Share(name, 1, 1, limit << 20) for name, limit in SHARED.items())
     one = dense_stack([16, 4], inputs=8)
+    given["tied"] = (2, program("t4", 2, True, True, None, tied=True))
     given["shared"] = (2, sharing_codes(shares, {}, dict.fromkeys(SHARED, one))[0].code)
     given |= {f"here: {name}": given[name] for name in CASES if name.startswith("t4")}
     (folder / "programs.json").write_text(json.dumps(given))
@@ -146,6 +158,11 @@ def ran(tmp_path_factory) -> dict[str, dict]:
     assert done.returncode == 0, done.stderr[-3000:]
     found = (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
     return {one["name"]: one for one in found}
+
+
+def test_a_file_that_xla_tied_to_one_device_trains_on_two(ran):
+    assert ran["tied"]["moved"] and ran["tied"]["replicas"] == 2
+    assert ran["tied"]["rate"] == pytest.approx(RATE)
 
 
 def test_several_models_share_a_card_in_one_process(ran):
