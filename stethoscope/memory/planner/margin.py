@@ -10,9 +10,10 @@ from stethoscope.memory.planner.parallelism import BytesPerDevice
 Verdict = Literal["fits", "too_near", "does_not_fit"]
 STEP_BYTES = 128 << 20
 """What tracing a step, its programs and the workspace of its kernels take besides what the plan counts, at most."""
-STATES, COMPUTING, OVER = 0.1, 1.1, 0.1
-"""By what share more may be needed than planned: of weights, gradients and optimizer, and of activations and buffers, of which
-frameworks keep more than the backward pass needs, in pieces that do not fit into each other; and by what share of all less.
+STATES, COMPUTING, OVER = 0.75, 1.1, 0.1
+"""By what share more may be needed than planned: of weights, gradients and optimizer, as an update makes copies of its largest
+weight and loading holds some twice; of activations and buffers, of which frameworks keep more than the backward pass needs, in
+pieces that do not fit into each other; and by what share of all less.
 
 Source: `python -m benchmarks training_peaks`, docs/memory-accuracy.md.
 """
