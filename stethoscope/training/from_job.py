@@ -7,6 +7,7 @@ import dataclasses
 import io
 import math
 import re
+import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +27,7 @@ from stethoscope.training.compiled import losses_of_targets, named_optimizer, ou
 from stethoscope.training.skill import Scorer
 from stethoscope.types import Architecture, Feed, Refusal, Runner
 
-PROBE_ROWS = 512
+PROBE_ROWS, MOST_PROBE_S = 512, 5.0
 TRAINED_SKILL, TRAINED_SKILL_AT_ZERO = 0.6, 0.8
 """Skill that random initial weights hardly reach on a few hundred rows; more is asked where the optimizer says no step was taken."""
 _MAX_MEMBER_BYTES = 2 << 30
@@ -77,7 +78,7 @@ def _whole(dataset: Any) -> int:
 
 
 def _skill(setup: Setup) -> float:
-    """The file's weights' skill on a few rows; 0 when the data does not fit the model."""
+    """The file's weights' skill on as many rows as a few seconds allow; 0 when the data does not fit the model."""
     from stethoscope.training.model import call, rows_at_once
 
     rows = min(PROBE_ROWS, setup.rows)
@@ -85,11 +86,14 @@ def _skill(setup: Setup) -> float:
     scorer = Scorer.of(setup)
     try:
         parts = np.array_split(order, math.ceil(rows / rows_at_once(setup, setup.live, rows)))
-        found = [
-            call(setup.live, setup.modern, [np.asarray(array)[part] for array in setup.x.values()], training=False)
-            for part in parts
-        ]
-        outputs = [np.concatenate([np.asarray(item) for item in items]) for items in zip(*found, strict=True)]
+        found, until = [], time.monotonic() + MOST_PROBE_S
+        for part in parts:
+            feed = [np.asarray(array)[part] for array in setup.x.values()]
+            found.append([np.asarray(item) for item in call(setup.live, setup.modern, feed, training=False)])
+            if time.monotonic() > until:
+                order = order[: sum(len(one) for one in parts[: len(found)])]
+                break
+        outputs = [np.concatenate(items) for items in zip(*found, strict=True)]
         return scorer.scores([np.asarray(item)[order] for item in setup.y], outputs).skill
     except Exception as error:  # noqa: BLE001 - what cannot run here cannot train either: the training says why
         let_through(error)
