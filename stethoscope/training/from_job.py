@@ -109,8 +109,10 @@ DATA_SHARE = 0.2
 """Share of the job's memory that training rows may take; TensorFlow holds them a second time."""
 
 
-def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str, ...]]:
+def setup_from_job(context: TaskContext, *, judged: bool = True) -> tuple[Architecture, Setup, tuple[str, ...]]:
     """Loads the model and the data, and puts together what `fit` would do.
+
+    Where it is not `judged` whether the file's weights are trained ones, they are not looked at: the model is not run.
 
     Reads files "model" and "data" and params["fit"]; what the user says there overrides the file's compile settings.
 
@@ -141,6 +143,8 @@ def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str
             f"The data: expected targets for {[spec.name for spec in architecture.outputs]}, got none. Add them as y."
         )
     setup, assumed = make_setup(model, architecture, bound, fit, input_names)
+    if not judged:
+        return architecture, setup, assumed
     context.report("predict", message="the model as it is in the file, on a few rows")
     trained = looks_trained(context.files["model"].path, setup)
     return architecture, setup.with_changes(from_file=not trained), assumed

@@ -183,6 +183,20 @@ def test_a_command_ends_with_what_it_was(commands, files, tmp_path, command):
         assert value["oom"]["phase"] == value["phase"] and value["oom"]["advice"]
 
 
+def test_a_training_says_which_batch_was_seen_to_fit(engine, files):
+    roles = {"model": ModelFile.at(files["deep"]), "data": ModelFile.at(files["small"])}
+    ended = {}
+    for size in (16, 8):
+        params = {"fit": {**FIT, "batch_size": size}, "time_s": 2, "trials": False}
+        job = Job("train", roles, params, Budget(235 * MIB, 120), "tensorflow")
+        ended[size] = engine.wait(engine.submit(job), 120)
+    report = shortage_of(ended[16])
+    assert (ended[16].status, report.batch_size) == (Status.OUT_OF_MEMORY, 16), ended[16].reason
+    assert (report.largest_batch_estimate.low, report.largest_batch_estimate.high) == (8, 15)
+    assert report.peak_bytes == ended[16].peak_rss_bytes > 200 * MIB
+    assert ended[8].status is Status.OK, ended[8].reason
+
+
 def test_a_diagnosis_keeps_what_it_found_beside_one_finding_of_memory(commands, files):
     words = ("check", files["deep"], "--data", files["small"], *COMMANDS["check"], "--memory-limit", "235MiB")
     done = commands.run(*words, "--json", "--fail-on", "critical")
