@@ -58,12 +58,16 @@ def find(context: TaskContext, before: Before) -> NoReturn:
     if size < 1 or expected > _TIME_SHARE * context.budget.timeout_s:
         _end(context, last, peak, None)
     context.entrust(replace(last, batch_size=size, began_s=now, peak_bytes=peak))
+    context.memory.watch()  # else libraries that tracing touches count as the training's
     asked = context.params.get("fit")
     fit = {**(asked if isinstance(asked, Mapping) else {}), "batch_size": size}
     _, setup, _ = setup_from_job(replace(context, params={**context.params, "fit": fit}), judged=False)
     setup, _ = fitting_rows(setup, context.budget.memory_bytes)
     context.report("train", message=f"after memory ran out: the first steps in batches of {size:,}")
     Trainer(setup).warm_up(setup)
+    context.memory.rest()
+    if context.memory.peak_bytes() > context.budget.memory_bytes:
+        raise MemoryError  # it was over the limit for too short to be ended: the next process tries less
     context.keep_to_myself()
     _end(context, last, peak, BatchInterval(size, last.batch_size - 1))
 
