@@ -4,13 +4,15 @@ Why: a column with one value for every row tells nothing. One or two cost a few 
 input was lost on the way (a wrong path, a normalisation that divided by too much, an array never filled).
 Example: `np.zeros((n, 8))` that the loop over files never wrote to.
 Fix: leave such columns out; when all are constant, look at the code that makes the array.
+The mask, segments and positions beside the ids of a text are the same in every row where no text is padded or has two parts:
+no defect.
 Thresholds: all columns: CRITICAL. At least half of them, in a table: MEDIUM. Fewer: LOW; not in images and other wide rows.
 Source: scikit-learn, VarianceThreshold; Great Expectations and deepchecks have the same rule (IsSingleValue).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.findings import Fault, Finding, Number, Severity, Table
@@ -19,6 +21,7 @@ from stethoscope.checks.fixes.rows import DropFeatures
 from stethoscope.data.study.profiles import ArrayProfile
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
+_BESIDE_IDS = ("mask", "segment", "token_type", "type_id", "position")
 _TABLE = 64
 """Wider rows are taken for pixels or counts, where constant columns (the corners of images) are usual."""
 
@@ -29,6 +32,8 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         return
     for name, array in data.inputs.items():
         if array.rows < 2 or array.minimum is None or array.maximum is None:
+            continue
+        if _beside_ids(name, array, data.inputs):
             continue
         if array.minimum == array.maximum or _every_column(array):
             yield Finding(
@@ -61,6 +66,17 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             evidence=(Table("Constant columns", ("column", "value"), shown),),
             fix=DropFeatures(columns=columns, input=name if len(data.inputs) > 1 else ""),
         )
+
+
+def _beside_ids(name: str, array: ArrayProfile, inputs: Mapping[str, ArrayProfile]) -> bool:
+    """Whether it says something about the ids of another input: which count, of which sentence, at which place."""
+    if not array.integral or not any(part in name.lower() for part in _BESIDE_IDS):
+        return False
+    return any(
+        other.integral and other.shape == array.shape and other.minimum != other.maximum and not _every_column(other)
+        for given, other in inputs.items()
+        if given != name
+    )
 
 
 def _every_column(array: ArrayProfile) -> bool:

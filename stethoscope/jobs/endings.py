@@ -197,7 +197,7 @@ def _from_answer(ending: Ending, answer: Mapping[str, Any], partial: Mapping[str
             Status.CRASHED, partial, "The worker's answer was not valid. Nothing of it was used.", "", ending.peak_bytes
         )
     measured = answer.get("peak_rss_bytes")
-    peak = max(ending.peak_bytes, measured if isinstance(measured, int) else 0)
+    peak = max(ending.peak_bytes, ending.peak_before_bytes, measured if isinstance(measured, int) else 0)
     if status is Status.OK and (wrong := misfit(ending.job.kind, value)):
         return Told(Status.CRASHED, partial, f"{wrong} Nothing of it was used.", "", ending.peak_bytes)
     merged = value if status is Status.OK else {**partial, **value}

@@ -16,6 +16,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.evidence.training import GradientError, RunCurve, TrainingEvidence, Trial
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
+from stethoscope.training import smaller_batch
 from stethoscope.training.compare import Trainers, compare, skill_of
 from stethoscope.training.from_job import fit_settings, fitting_rows, setup_from_job
 from stethoscope.training.gathering.blocked_layers import gradient_errors, has_suspects
@@ -302,17 +303,25 @@ class Train:
     answer = TrainingEvidence
 
     def run(self, context: TaskContext) -> TrainingEvidence:
-        """Trains; what is known so far is kept as the partial answer."""
+        """Trains; what is known so far is kept as the partial answer. Where memory runs out, says which batch was seen to fit."""
+        if context.before is not None:
+            smaller_batch.find(context, context.before)
         fit = fit_settings(context.params.get("fit"))
         _, setup, assumed = setup_from_job(context)
         setup, sentences = fitting_rows(setup, context.budget.memory_bytes)
+        smaller_batch.begin(context, setup.batch_size)
+
+        def keep(evidence: TrainingEvidence) -> None:
+            context.keep_to_myself()  # the training as it is has run: what its trials need is no matter of its batch
+            context.save_partial(evidence)
+
         gatherer = Gatherer(
             setup,
             fit.epochs,
             (*assumed, *sentences),
             float(context.params.get("time_s") or TIME_S),
             say=context.report,
-            keep=context.save_partial,
+            keep=keep,
             warm=context.memory.enforce,
             trials=bool(context.params.get("trials", True)),
         )

@@ -7,6 +7,7 @@ import dataclasses
 import io
 import math
 import re
+import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +27,7 @@ from stethoscope.training.compiled import losses_of_targets, named_optimizer, ou
 from stethoscope.training.skill import Scorer
 from stethoscope.types import Architecture, Feed, Refusal, Runner
 
-PROBE_ROWS = 512
+PROBE_ROWS, MOST_PROBE_S = 512, 5.0
 TRAINED_SKILL, TRAINED_SKILL_AT_ZERO = 0.6, 0.8
 """Skill that random initial weights hardly reach on a few hundred rows; more is asked where the optimizer says no step was taken."""
 _MAX_MEMBER_BYTES = 2 << 30
@@ -77,7 +78,7 @@ def _whole(dataset: Any) -> int:
 
 
 def _skill(setup: Setup) -> float:
-    """The file's weights' skill on a few rows; 0 when the data does not fit the model."""
+    """The file's weights' skill on as many rows as a few seconds allow; 0 when the data does not fit the model."""
     from stethoscope.training.model import call, rows_at_once
 
     rows = min(PROBE_ROWS, setup.rows)
@@ -85,11 +86,14 @@ def _skill(setup: Setup) -> float:
     scorer = Scorer.of(setup)
     try:
         parts = np.array_split(order, math.ceil(rows / rows_at_once(setup, setup.live, rows)))
-        found = [
-            call(setup.live, setup.modern, [np.asarray(array)[part] for array in setup.x.values()], training=False)
-            for part in parts
-        ]
-        outputs = [np.concatenate([np.asarray(item) for item in items]) for items in zip(*found, strict=True)]
+        found, until = [], time.monotonic() + MOST_PROBE_S
+        for part in parts:
+            feed = [np.asarray(array)[part] for array in setup.x.values()]
+            found.append([np.asarray(item) for item in call(setup.live, setup.modern, feed, training=False)])
+            if time.monotonic() > until:
+                order = order[: sum(len(one) for one in parts[: len(found)])]
+                break
+        outputs = [np.concatenate(items) for items in zip(*found, strict=True)]
         return scorer.scores([np.asarray(item)[order] for item in setup.y], outputs).skill
     except Exception as error:  # noqa: BLE001 - what cannot run here cannot train either: the training says why
         let_through(error)
@@ -105,8 +109,10 @@ DATA_SHARE = 0.2
 """Share of the job's memory that training rows may take; TensorFlow holds them a second time."""
 
 
-def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str, ...]]:
+def setup_from_job(context: TaskContext, *, judged: bool = True) -> tuple[Architecture, Setup, tuple[str, ...]]:
     """Loads the model and the data, and puts together what `fit` would do.
+
+    Where it is not `judged` whether the file's weights are trained ones, they are not looked at: the model is not run.
 
     Reads files "model" and "data" and params["fit"]; what the user says there overrides the file's compile settings.
 
@@ -137,6 +143,8 @@ def setup_from_job(context: TaskContext) -> tuple[Architecture, Setup, tuple[str
             f"The data: expected targets for {[spec.name for spec in architecture.outputs]}, got none. Add them as y."
         )
     setup, assumed = make_setup(model, architecture, bound, fit, input_names)
+    if not judged:
+        return architecture, setup, assumed
     context.report("predict", message="the model as it is in the file, on a few rows")
     trained = looks_trained(context.files["model"].path, setup)
     return architecture, setup.with_changes(from_file=not trained), assumed

@@ -14,7 +14,7 @@ from stethoscope.errors import CannotRun
 from stethoscope.framework_errors import gist
 from stethoscope.program.setup import Setup
 
-LITTLE_BYTES = 64 << 20
+LITTLE_BYTES = 128 << 20
 MAX_KEPT_BYTES = 256 << 20
 """Initial weights of a seed are kept for the next run up to this size; beyond it they are made again."""
 
@@ -79,11 +79,11 @@ def as_taken(model: Any, modern: bool, values: Sequence[Any], *, outputs: bool =
 def rows_at_once(setup: Setup, model: Any, most: int) -> int:
     """How many rows to call the model on at once, so that looking at it takes no more memory than a step of its training.
 
-    `most` where that costs little; where one layer's output alone would take more than `LITTLE_BYTES`, no more than the
-    batch that it is trained with.
+    `most` where that costs little; where what its layers put out would take more than `LITTLE_BYTES`, no more than the batch
+    that it is trained with. Called eagerly, Keras holds all of it until the end.
     """
-    largest = max((_row_bytes(layer, setup) for layer in _flat(model)), default=0)
-    return most if most * largest <= LITTLE_BYTES else max(1, min(most, setup.batch_size))
+    each = sum(_row_bytes(layer, setup) for layer in _flat(model))
+    return most if most * each <= LITTLE_BYTES else max(1, min(most, setup.batch_size))
 
 
 def _flat(model: Any) -> list[Any]:

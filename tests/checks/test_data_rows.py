@@ -82,6 +82,16 @@ def test_an_array_that_was_never_filled():
     assert found("constant-features", x=rows)[0].severity is Severity.CRITICAL
 
 
+def test_what_stands_beside_the_ids_of_a_text_may_be_the_same_in_every_row():
+    names = ("x", "input_mask", "segment_ids")
+    model = architecture(*(layer(name, "InputLayer", (None, 12)) for name in names), MODEL.layers[-1])
+    ids = np.random.default_rng(0).integers(1, 90, (300, 12))
+    same = {"input_mask": np.ones_like(ids), "segment_ids": np.zeros_like(ids)}
+    assert not found("constant-features", x=ids, model=model, **same)
+    (finding,) = found("constant-features", x=np.ones_like(ids), model=model, **{**same, "segment_ids": ids % 2})
+    assert finding.where == "input:x"
+
+
 @pytest.mark.parametrize(("columns", "severity"), [([1], Severity.LOW), ([0, 2, 4, 6], Severity.MEDIUM)])
 def test_some_columns_that_never_change(columns, severity):
     x = X.copy()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +13,11 @@ import numpy as np
 import pytest
 
 from sample_models.canonical import save_keras
+from stethoscope.cli.app import app
 from stethoscope.framework_errors import shortage_of
 from stethoscope.models.formats import detect
 from stethoscope.tasks import all_tasks
-from stethoscope.types import Budget, Job, ModelFile, Status
+from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 MIB = 1 << 20
 SIDE, ROWS, CLASSES = 256, 32, 4
@@ -87,25 +90,30 @@ RUNS_NOTHING = {
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, Path]:
-    """A network of little weight whose rows are large, twice, and rows for it."""
+    """A network of little weight whose rows are large, twice; one that needs much more in training; and rows for each."""
+    folder = tmp_path_factory.mktemp("short")
+    wide = save_keras(network(SIDE, 2), folder / "model.keras")
+    deep = save_keras(network(SIDE // 4, 12), folder / "deep.keras")
+    data, few = rows(folder / "data.npz", SIDE), rows(folder / "small.npz", SIDE // 4)
+    return {"model": wide, "other": wide, "data": data, "deep": deep, "small": few}
+
+
+def network(side: int, depth: int) -> Any:
     import keras
 
-    folder, layers = tmp_path_factory.mktemp("short"), keras.layers
-    model = keras.Sequential(
-        [
-            keras.Input((SIDE, SIDE, 3), name="image"),
-            layers.Conv2D(32, 3, padding="same", activation="relu", name="conv0"),
-            layers.Conv2D(32, 3, padding="same", activation="relu", name="conv1"),
-            layers.GlobalAveragePooling2D(name="pool"),
-            layers.Dense(CLASSES, activation="softmax", name="classes"),
-        ],
-        name="wide",
-    )
-    random = np.random.default_rng(0)
-    x = np.repeat(np.repeat(random.random((ROWS, 8, 8, 3), np.float32), SIDE // 8, 1), SIDE // 8, 2)
-    np.savez_compressed(folder / "data.npz", x=x, y=np.arange(ROWS) % CLASSES)
-    saved = save_keras(model, folder / "model.keras")
-    return {"model": saved, "other": saved, "data": folder / "data.npz"}
+    layers = keras.layers
+    convolutions = [
+        layers.Conv2D(32, 3, padding="same", activation="relu", name=f"conv{place}") for place in range(depth)
+    ]
+    ends = [layers.GlobalAveragePooling2D(name="pool"), layers.Dense(CLASSES, activation="softmax", name="classes")]
+    return keras.Sequential([keras.Input((side, side, 3), name="image"), *convolutions, *ends], name=f"net{depth}")
+
+
+def rows(path: Path, side: int) -> Path:
+    small = np.random.default_rng(0).random((ROWS, 8, 8, 3), np.float32)
+    x = np.repeat(np.repeat(small, side // 8, 1), side // 8, 2)
+    np.savez_compressed(path, x=x, y=np.arange(ROWS) % CLASSES)
+    return path
 
 
 def job_of(kind: str, files: Mapping[str, Path]) -> Job:
@@ -132,3 +140,83 @@ def test_memory_that_runs_out_is_the_answer(engine, files, kind):
     assert report.limit_bytes == SHORT[kind].memory_bytes
     assert result.reason and "Traceback" not in result.reason
     assert not result.incident
+
+
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "activations": ("--batch-size", "16"),
+    "check": ("--fit", "epochs=1,batch_size=16,loss=sparse_categorical_crossentropy", "--train-time", "2"),
+    "compare": ("--batch-size", "16", "--no-edges"),
+    "consistency": ("--batch-size", "16", "--runs", "2"),
+    "convert": ("--to", "onnx", "--rows", "16"),
+    "drift": ("--layer", "conv1"),
+    "endurance": ("--batch-size", "16", "--tests", "latency", "--calls", "12", "--test-time", "2"),
+    "latency": ("--batch-sizes", "16", "--seconds", "0.2"),
+    "predict": ("--batch-size", "16"),
+}
+"""Every command that runs a model within a memory limit, with what makes it need more."""
+READ_ONLY = {"curves", "versions"}
+
+
+def test_every_command_with_a_memory_limit_is_among_them():
+    limited = {
+        command.name or command.callback.__name__
+        for command in app.registered_commands
+        if "memory_limit" in inspect.signature(command.callback).parameters
+    }
+    assert limited == {*COMMANDS, "sweep", *READ_ONLY}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_ends_with_what_it_was(commands, files, tmp_path, command):
+    model, data = files["model"], files["data"]
+    given = {"compare": (model, model, "--data", data), "drift": (data, data, "--model", model)}
+    words = (*given.get(command, (model, "--data", data)), *COMMANDS[command], "--memory-limit", "40MiB")
+    words += ("--out", tmp_path / "made.onnx") if command == "convert" else ()
+    done = commands.run(command, *words, "--json")
+    value = json.loads(done.stdout)
+    assert value["status"] == "out_of_memory", done.stderr
+    assert done.returncode == (1 if command == "check" else 2)
+    assert value["phase"] and value["reason"]
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert "Traceback" not in done.stdout + done.stderr
+    if command not in ("compare",):
+        assert value["oom"]["phase"] == value["phase"] and value["oom"]["advice"]
+
+
+def test_a_training_says_which_batch_was_seen_to_fit(engine, files):
+    def trained(size: int) -> JobResult:
+        params = {"fit": {**FIT, "batch_size": size}, "time_s": 2, "trials": False}
+        roles = {"model": ModelFile.at(files["deep"]), "data": ModelFile.at(files["small"])}
+        job = Job("train", roles, params, Budget(140 * MIB, 120), "tensorflow")
+        return engine.wait(engine.submit(job), 120)
+
+    ended = trained(16)
+    report = shortage_of(ended)
+    assert (ended.status, report.batch_size) == (Status.OUT_OF_MEMORY, 16), ended.reason
+    fits = report.largest_batch_estimate
+    assert 1 <= fits.low <= fits.high < 16
+    assert {"batch_size": fits.low}.items() <= {one.setting: one.to for one in report.change}.items()
+    assert report.peak_bytes == ended.peak_rss_bytes > 100 * MIB
+    assert trained(fits.low).status is Status.OK
+
+
+def test_a_diagnosis_keeps_what_it_found_beside_one_finding_of_memory(commands, files):
+    words = ("check", files["deep"], "--data", files["small"], *COMMANDS["check"], "--memory-limit", "140MiB")
+    done = commands.run(*words, "--json", "--fail-on", "critical")
+    value = json.loads(done.stdout)
+    assert done.returncode == 2, done.stderr
+    assert (value["status"], value["phase"]) == ("out_of_memory", "train")
+    assert value["oom"]["batch_size"] in (8, 16)
+    assert [one["check_id"] for one in value["findings"]].count("out-of-memory") == 1
+    first = value["findings"][0]
+    assert (first["check_id"], first["fault"], first["severity"], first["where"]) == (
+        *("out-of-memory", "memory", "high", "fit"),
+    )
+    assert any(f"batch_size={size}" in first["fix"]["code"] for size in (1, 2, 4, 8))
+    stages = {one["id"]: one for one in value["stages"]}
+    short = {one["id"] for one in value["stages"] if one["shortage"]}
+    assert "train" in short and "profile" not in short
+    assert stages["profile"]["status"] == "done"
+    seen = {one["check_id"]: one["status"] for one in value["outcomes"]}
+    assert seen["label-range"] == "ok" and seen["learning-rate-low"] == "skipped"
+    assert "failed" not in seen.values()
