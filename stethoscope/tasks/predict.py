@@ -24,7 +24,7 @@ from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.estimate import Estimates
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.plain import AtSize, Wanted, input_of, measured, ready
-from stethoscope.memory.points import SLOWEST_S
+from stethoscope.memory.points import best_time
 from stethoscope.memory.run_settings import RunSettings, UsedSettings, give_back
 from stethoscope.task import InNewProcess, TaskContext
 from stethoscope.tasks.estimate import estimates
@@ -197,17 +197,13 @@ class _Run:
 
     def _again(self, first_s: float) -> float:
         """How long the first batch takes once more; as long as it took where that was slow, or memory runs out now."""
-        if first_s > SLOWEST_S:
-            return first_s
         batch = self.given.batching.take(self.given.feed, self.given.batching.fixed or self.batch_size)
-        start = time.perf_counter()
         try:
-            self.call(batch)
+            return best_time(self.call, batch, first_s)
         except Exception as error:
             if explain(error) is None:
                 raise
             return first_s
-        return min(first_s, time.perf_counter() - start)
 
     def _by_batch(self) -> tuple[dict[str, list[npt.NDArray[Any]]], list[float]]:
         batching = self.given.batching
