@@ -100,24 +100,12 @@ def sweep(
         if train:
             from stethoscope.cli import training_memory
 
-            if estimate_only:
-                raise BadSetting("--estimate-only: expected a call to estimate, got --train, which is measured only.")
-            if precision != "as saved" or xla:
-                raise BadSetting(
-                    "--train: expected the model as it is saved. Ask for --advise, which tries precisions."
-                )
+            training_memory.refuse(estimate_only=estimate_only, precision=precision, xla=xla)
             trained = training_memory.swept(
                 model,
                 data,
                 cli_run.data_params(prepare, target),
-                run_settings(
-                    batch_size=max(rows),
-                    call="function",
-                    precision=precision,
-                    xla=xla,
-                    device=device,
-                    memory_limit=memory_limit,
-                ),
+                training_memory.settings(device, memory_limit),
                 rows,
                 lengths,
                 fit,

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import known, summary
+from stethoscope.cli.settings import run_settings
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
 from stethoscope.evidence.fit import FitSettings
@@ -38,11 +39,30 @@ def change_kinds(text: str, default: str) -> tuple[str, ...]:
     return kinds
 
 
+def refuse(*, estimate_only: bool, precision: str, xla: bool) -> None:
+    """Raises BadSetting for options that make no sense with `--train`."""
+    if estimate_only:
+        raise BadSetting("--estimate-only: expected a call to estimate, got --train, which is measured only.")
+    if precision != "as saved" or xla:
+        raise BadSetting("--train: expected the model as it is saved. Ask for --advise, which tries precisions.")
+
+
+def settings(device: str, memory_limit: str) -> RunSettings:
+    """The settings of the processes that train.
+
+    Raises:
+        BadSetting: no such device, or no size.
+    """
+    return run_settings(
+        batch_size=1, call="function", precision="as saved", xla=False, device=device, memory_limit=memory_limit
+    )
+
+
 def swept(
     model: Path,
     data: Path | None,
     data_params: Mapping[str, Any],
-    settings: RunSettings,
+    used: RunSettings,
     rows: Sequence[int],
     sizes: Sequence[int],
     fit: str | None,
@@ -58,7 +78,7 @@ def swept(
     from stethoscope.studies.checked_sweep import as_checked
 
     params = {
-        "settings": settings.to_json(),
+        "settings": used.to_json(),
         "batch_sizes": list(rows),
         "sizes": list(sizes),
         "fit": FitSettings.parse(fit).to_json() if fit else {},

@@ -22,7 +22,7 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.foretold import Foretold, expected_tensor
-from stethoscope.memory.points import SLOWEST_S
+from stethoscope.memory.points import best_time
 from stethoscope.memory.run_settings import UsedSettings, give_back
 from stethoscope.task import TaskContext
 from stethoscope.types import Feed
@@ -160,17 +160,13 @@ class PredictionRun:
 
     def _again(self, first_s: float) -> float:
         """How long the first batch takes once more; as long as it took where that was slow, or memory runs out now."""
-        if first_s > SLOWEST_S:
-            return first_s
         batch = self.given.batching.take(self.given.feed, self.given.batching.fixed or self.batch_size)
-        start = time.perf_counter()
         try:
-            self.call(batch)
+            return best_time(self.call, batch, first_s)
         except Exception as error:
             if explain(error) is None:
                 raise
             return first_s
-        return min(first_s, time.perf_counter() - start)
 
     def _by_batch(self) -> tuple[dict[str, list[npt.NDArray[Any]]], list[float]]:
         batching = self.given.batching
