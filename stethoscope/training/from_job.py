@@ -145,7 +145,10 @@ def setup_from_job(context: TaskContext, *, judged: bool = True) -> tuple[Archit
     setup, assumed = make_setup(model, architecture, bound, fit, input_names)
     if not judged:
         return architecture, setup, assumed
-    context.report("predict", message="the model as it is in the file, on a few rows")
+    from stethoscope.training.model import rows_at_once
+
+    at_once = rows_at_once(setup, setup.live, min(PROBE_ROWS, setup.rows))
+    context.report("predict", message=f"the model as it is in the file, {at_once:,} rows at once")
     trained = looks_trained(context.files["model"].path, setup)
     return architecture, setup.with_changes(from_file=not trained), assumed
 
