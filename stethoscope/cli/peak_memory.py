@@ -142,7 +142,7 @@ def sweep(
             print_json(cost.answer(guesses)) if as_json else cost.show(guesses)
             exit_for(worst(guesses))
             return
-        from stethoscope.studies.checked_sweep import as_checked
+        from stethoscope.studies.checked_sweep import as_checked, as_ended
 
         with cli_run.interruptible() as stopped:
             for settings in chosen:
@@ -156,7 +156,7 @@ def sweep(
                     **cli_run.data_params(prepare, target),
                 }
                 result, _ = cli_run.model_job("sweep", model, data, params, budget)
-                results[settings.call] = as_checked(result)
+                results[settings.call] = as_ended(as_checked(result))
                 if result.status is Status.CANCELLED or stopped():
                     break
         advice = None

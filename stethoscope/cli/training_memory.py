@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,7 @@ def swept(
     Raises:
         StethoscopeError: the model could not be described, or a fit setting makes no sense.
     """
-    from stethoscope.studies.checked_sweep import as_checked
+    from stethoscope.studies.checked_sweep import as_checked, as_ended
 
     params = {
         "settings": used.to_json(),
@@ -88,15 +87,6 @@ def swept(
     }
     result, _ = cli_run.model_job("sweep_training", model, data, params, limits)
     return as_ended(as_checked(result))
-
-
-def as_ended(result: JobResult) -> JobResult:
-    """Where none of the batches asked about ran, the command has no answer to give: memory ran out."""
-    found = partial_of(result, TrainingSwept)
-    if found is None or result.status is not Status.OK or any(point.status is Status.OK for point in found.points):
-        return result
-    out = next((point for point in found.points if point.status is Status.OUT_OF_MEMORY), None)
-    return result if out is None else replace(result, status=out.status, reason=out.reason)
 
 
 def answer(result: JobResult) -> dict[str, Any]:

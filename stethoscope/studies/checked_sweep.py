@@ -1,13 +1,29 @@
-"""What the end of a sweep's process means when it came while a batch was checked on purpose."""
+"""What the end of a sweep means: of its process while a batch was checked on purpose, and of one in which no batch ran."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from stethoscope.codec import answer_of, partial_of, plain
 from stethoscope.framework_errors import shortage_of
-from stethoscope.memory.points import Otherwise, SweepUnderWay, Swept
+from stethoscope.memory.points import Otherwise, Point, SweepUnderWay, Swept
 from stethoscope.types import JobResult, Status
+
+
+@dataclass(frozen=True)
+class _Answer:
+    points: tuple[Point, ...] = ()
+
+
+def as_ended(result: JobResult) -> JobResult:
+    """Where none of the batches asked about fits, a sweep of any kind has no answer to give: memory ran out."""
+    found = partial_of(result, _Answer)
+    if result.status is not Status.OK or found is None or not found.points:
+        return result
+    if any(point.status not in (Status.OUT_OF_MEMORY, Status.REFUSED) for point in found.points):
+        return result
+    ran = [point for point in found.points if point.status is Status.OUT_OF_MEMORY]
+    return replace(result, status=Status.OUT_OF_MEMORY, reason=(ran or found.points)[0].reason)
 
 
 def as_checked(result: JobResult) -> JobResult:

@@ -18,7 +18,7 @@ from stethoscope.codec import answer_of, plain
 from stethoscope.errors import BadSetting
 from stethoscope.framework_errors import ShortageReport
 from stethoscope.memory.points import Knee, LargestBatch, LargestBatchAt, Otherwise, Point, RunningBatch, Swept
-from stethoscope.studies.checked_sweep import as_checked
+from stethoscope.studies.checked_sweep import as_checked, as_ended
 from stethoscope.types import JobResult, Status
 from tests.small_models import hungry_onnx, tiny_onnx
 from tests.terminal import on_terminal, workers_of
@@ -98,6 +98,15 @@ def test_a_process_that_ended_while_checking_otherwise_is_no_answer(ended, statu
     assert result.status is status
     assert swept.checks[-1].status == check
     assert swept.largest_batch.low == low
+
+
+@pytest.mark.parametrize("status", [Status.OUT_OF_MEMORY, Status.REFUSED])
+def test_where_no_batch_fits_memory_ran_out(status):
+    ended = result("function")
+    point = Point(8, "function", 1 << 40, status=status, reason="Too much.")
+    alone = as_ended(replace(ended, value={**ended.value, "points": [plain(point)]}))
+    assert (alone.status, alone.reason) == (Status.OUT_OF_MEMORY, "Too much.")
+    assert as_ended(ended) is ended
 
 
 def test_a_worker_killed_while_checking_is_not_an_answer(tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from stethoscope.cli import training_memory
@@ -54,10 +52,3 @@ def test_kinds_of_changes_are_those_of_training():
     assert training_memory.change_kinds("precision, optimizer", "batch,call") == ("precision", "optimizer")
     with pytest.raises(BadSetting, match="luck"):
         training_memory.change_kinds("luck", "batch,call")
-
-
-def test_where_no_batch_ran_memory_ran_out():
-    out = Point(8, "fit", None, status=Status.OUT_OF_MEMORY, reason="Too much.")
-    ended = training_memory.as_ended(replace(RESULT, value=plain(replace(ANSWER, points=(out,)))))
-    assert (ended.status, ended.reason) == (Status.OUT_OF_MEMORY, "Too much.")
-    assert training_memory.as_ended(RESULT).status is Status.OK
