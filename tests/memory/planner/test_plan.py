@@ -13,10 +13,10 @@ from stethoscope.architecture.model_shape import model_shape
 from stethoscope.errors import BadSetting
 from stethoscope.memory.planner.margin import margin
 from stethoscope.memory.planner.parallelism import Workload, estimate
-from stethoscope.memory.planner.plan import Settings, plan, precision_of, together
+from stethoscope.memory.planner.plan import Settings, plan, together
 from stethoscope.memory.planner.presets import Device, device
 from stethoscope.memory.planner.remarks import milliseconds
-from stethoscope.memory.planner.states import Layout, optimizer, precision
+from stethoscope.memory.planner.states import Layout, optimizer, precision, precision_of
 from stethoscope.types import Architecture, CompileSettings
 from tests.exploring import examples
 from tests.memory.planner.architectures import architecture, dense_stack, layer, residual_network, transformer
