@@ -5,8 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import described, escape, recipes, render, session
-from dashboard.cost import memory_inputs, planner_parts, sharing_inputs
+from dashboard.cost import planner_parts, sharing_inputs
 from stethoscope.architecture.model_shape import model_shape
+from stethoscope.architecture.open_sizes import USUAL, open_axes, sizes_of_file
 from stethoscope.architecture.xla_use import xla_use
 from stethoscope.errors import StethoscopeError
 from stethoscope.memory.planner.plan import Settings, for_model, plan, workload
@@ -35,7 +36,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
         sharing_inputs.page(view)
         return
     with st.container(border=True):
-        given = planner_parts.settings(open_sizes=memory_inputs.has_open_sizes(architecture))
+        given = planner_parts.settings(usual_length=_usual_length(architecture))
     if given is None:
         return
     asked, length = given
@@ -81,6 +82,13 @@ def _command(name: str, asked: Settings, length: int | None) -> str:
         "precision": None if asked.precision == "auto" else asked.precision,
     }
     return recipes.command_line("plan", name, options) + ("" if asked.training else " --inference")
+
+
+def _usual_length(architecture: Architecture) -> int | None:
+    """The sequence length that is taken where none is given; None where the model leaves none open."""
+    if not open_axes(architecture.inputs):
+        return None
+    return sizes_of_file(architecture.layers).or_else(USUAL).sequence_length
 
 
 def page() -> None:

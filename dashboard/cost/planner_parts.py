@@ -39,11 +39,11 @@ _NAMES = {
 }
 
 
-def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
+def settings(*, usual_length: int | None) -> tuple[Settings, int | None] | None:
     """Draws the form; returns the settings and the sequence length, or None after saying what is wrong.
 
     Args:
-        open_sizes: whether the model leaves dimensions besides the batch open, so that a length must be assumed.
+        usual_length: the sequence length that is taken where none is given; None where the model leaves none open.
     """
     first = st.grid(4, min_column_width=150, vertical_alignment="bottom")
     with first.cell():
@@ -70,7 +70,7 @@ def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
         with first.cell():
             optimizer = linked.select("Optimizer", _or_as_in_the_file(OPTIMIZERS), "auto", "optimizer")
     length = None
-    if open_sizes:
+    if usual_length is not None:
         with first.cell():
             length = st.number_input(
                 "Sequence length",
@@ -79,7 +79,7 @@ def settings(*, open_sizes: bool) -> tuple[Settings, int | None] | None:
                 None,
                 key="sequence",
                 bind="query-params",
-                placeholder="128",
+                placeholder=str(usual_length),
                 help="For inputs whose length is open",
             )
     with st.popover("More"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from stethoscope.architecture.open_sizes import OpenSizes, sizes_of_file, sizes_to_try
 from stethoscope.devices import Machine
 from stethoscope.errors import CannotRun
 from stethoscope.memory.card_programs import choose_card, named_devices
@@ -19,7 +20,6 @@ from stethoscope.models.model_format import Format
 from stethoscope.types import Architecture, TensorSpec
 
 _MIB = 1 << 20
-_DYNAMIC_SIZE = 16
 """Stands in for a dimension that the model leaves open."""
 
 _POLICY_FUNCTION = '''def with_policy(item, policy):
@@ -55,6 +55,7 @@ def python_code(
     keras_2: bool = False,
     samples: int | None = None,
     inputs: Sequence[str] = (),
+    sizes: OpenSizes | None = None,
     not_run: Sequence[str] = (),
 ) -> str:
     """A program that loads a file and predicts under `settings`.
@@ -67,6 +68,7 @@ def python_code(
         keras_2: whether the file is of Keras 2 (then tf_keras loads it).
         samples: rows of random input; one batch if not given.
         inputs: lines that bind `inputs`, an array by input name, instead of random input.
+        sizes: of what the inputs leave open, for random input; without, what a run assumes first.
         not_run: why the program was not run here, if it was not: printed at its top.
 
     Raises:
@@ -94,7 +96,8 @@ def python_code(
     else:
         lines.append(f"loaded = tf.saved_model.load({_folder(name)!r})  # the unpacked folder")
         lines.append('model = loaded.signatures["serving_default"]\n')
-    lines += [*(inputs or _random_inputs(specs, samples or settings.batch_size)), ""]
+    told = sizes or next(sizes_to_try(specs))
+    lines += [*(inputs or _random_inputs(told, samples or settings.batch_size)), ""]
     lines += _limit(settings, specs, keras)
     lines += _calls(settings, specs, keras)
     return "\n".join(lines) + "\n"
@@ -135,7 +138,8 @@ def program_for(name: str, architecture: Architecture, chosen: RunSettings, mach
     missing = [refusal.message for refusal in refusals(on_card, machine) if refusal.kind == "not here"]
     old = architecture.framework_version.startswith("Keras 2")
     format_ = format_of(architecture)
-    return python_code(name, accepted, architecture.inputs, format_=format_, keras_2=old, not_run=missing)
+    sizes = next(sizes_to_try(architecture.inputs, of_file=sizes_of_file(architecture.layers)))
+    return python_code(name, accepted, architecture.inputs, format_=format_, keras_2=old, sizes=sizes, not_run=missing)
 
 
 def before_the_first_operation(settings: RunSettings) -> list[str]:
@@ -200,13 +204,10 @@ def _precision(settings: RunSettings) -> list[str]:
     ]
 
 
-def _random_inputs(specs: Sequence[TensorSpec], samples: int) -> list[str]:
+def _random_inputs(sizes: OpenSizes, samples: int) -> list[str]:
     lines = ["rng = np.random.default_rng(0)", "inputs = {"]
-    for spec in specs:
-        sizes = [_DYNAMIC_SIZE if size is None else size for size in spec.shape or (None,)]
-        if spec.shape is None or (spec.shape and spec.shape[0] is None):
-            sizes[:1] = [samples]
-        shape = tuple(sizes)
+    for spec in sizes.inputs:
+        shape = sizes.shape(spec, samples)
         if spec.dtype == "string":
             value = f'np.full({shape}, "text", dtype=object)'
         elif spec.dtype == "bool":
