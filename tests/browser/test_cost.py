@@ -92,7 +92,7 @@ def test_devices_and_plans_follow_their_settings_and_links_open_the_answers(visi
 
     step("a plan follows the settings in the address")
     page = visitor.go(f"/planner?model={ONNX}&device=t4&devices=4")
-    expect(page.get_by_text(re.compile("device is enough"))).to_be_visible()
+    expect(page.get_by_text(re.compile("each of 4 devices"))).to_be_visible()
     expect(page.get_by_role("combobox", name="Device")).to_have_value("NVIDIA T4")
 
     step("models share a card")

@@ -115,7 +115,7 @@ def test_for_people(commands):
     assert "4 × NVIDIA T4" in done.stdout
     assert "MirroredStrategy" in done.stdout
     assert "TFLOP/s" in done.stdout
-    assert "Sequence length 128 assumed" in done.stdout
+    assert "Sequence length 128" in done.stdout
 
 
 def test_nonsense_is_one_line_and_exit_code_2(commands, tmp_path):

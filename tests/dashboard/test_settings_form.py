@@ -44,7 +44,7 @@ def app(workspace, monkeypatch) -> AppTest:
 
 def test_plain_settings_run_and_their_code_is_python(app):
     assert "runs" in text(app)
-    assert "32 rows, tf.function" in text(app).replace("\\", "")
+    assert "32 rows, model.predict" in text(app).replace("\\", "")
     ast.parse(app.code[0].value)
     assert "the first operation" not in app.code[0].value
 
@@ -83,14 +83,14 @@ def test_a_value_that_is_none_is_a_sentence(app):
 
 
 def test_the_address_holds_choices_by_their_ids(app):
-    app.selectbox("call").set_value("predict")
+    app.selectbox("call").set_value("compiled")
     app.selectbox("precision").set_value("mixed_bfloat16")
     app.run()
-    assert app.query_params["call"] in ("predict", ["predict"])
+    assert app.query_params["call"] in ("compiled", ["compiled"])
     fresh = AppTest.from_function(form, default_timeout=90)
-    fresh.query_params["call"], fresh.query_params["precision"] = "predict", "nonsense"
+    fresh.query_params["call"], fresh.query_params["precision"] = "compiled", "nonsense"
     fresh.run()
-    assert fresh.selectbox("call").value == "predict"
+    assert fresh.selectbox("call").value == "compiled"
     assert fresh.selectbox("precision").value == "as saved"
     assert "precision" not in fresh.query_params
 
