@@ -78,12 +78,13 @@ def test_code_in_the_other_file_is_not_run_before_its_owner_said_yes(app, engine
 
 
 def test_a_comparison_is_cancelled_and_leaves_no_recording(app, engine, tmp_path):
+    before = {state.id for state in engine.jobs() if state.kind == "record"}
     endless = add(tmp_path, endless_onnx)
     open_page(app, "parity", endless, other=store().add_file(endless.path, "other.onnx", ME).id)
     app.button("run-Compare").click()
     assert badges(cancel(app)) == {"Cancelled": "gray"}
     assert "run-Compare" in keys(app)
-    until(lambda: not [state for state in engine.jobs() if state.kind == "record"])
+    until(lambda: {state.id for state in engine.jobs() if state.kind == "record"} <= before)
 
 
 def test_another_link_changes_what_is_chosen_already(app, digits, exported, on_the_phone):

@@ -50,7 +50,7 @@ print(kept("VmHWM") - kept("RssFile") - before)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what a process holds is read from /proc")
-@pytest.mark.parametrize("call", ["predict", "function"])
+@pytest.mark.parametrize("call", ["predict", pytest.param("function", marks=pytest.mark.sweep)])
 def test_the_program_takes_as_much_memory_as_the_page_says(engine, call):
     file = ModelFile.at(BUILT / "memory_hungry.keras")
     own = {"batch_size": 8, "call": call, "allocator": "pool"}
