@@ -1,6 +1,6 @@
 """Peaks estimated before anything is run against those of a process like the user's own: architectures × call styles × batch sizes.
 
-The other process is a Python that loads the file and calls it once; nothing of ours is in it.
+The other process is a Python that loads the file and calls it once; nothing of ours is in it. One for each case.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(folder: Path) -> dict[str, Any]:
 
 
 def _case(path: Path, call: str, estimate: Mapping[str, Any]) -> dict[str, Any]:
-    taken = plain(path, call, estimate["batch_size"], estimate["size"] or 16)
+    taken = plain(path, call, estimate["batch_size"], estimate["size"] or 16, repeats=1)
     return {
         "plain_bytes": taken,
         "error": round(estimate["peak_bytes"] / taken - 1, 4),

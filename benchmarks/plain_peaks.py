@@ -112,10 +112,10 @@ def _length(sizes: Sequence[Mapping[str, Any]]) -> int:
     return max((found["size"] for found in sizes), default=16)
 
 
-def plain(path: Path, call: str, rows: int, length: int = 16) -> int:
+def plain(path: Path, call: str, rows: int, length: int = 16, repeats: int = REPEATS) -> int:
     """What a plain process adds, in bytes: the median of a few. `length` is the size of what the model leaves open."""
     words = [sys.executable, "-c", PLAIN, str(path), call, str(rows), str(length)]
-    runs = [subprocess.run(words, capture_output=True, text=True, check=True).stdout for _ in range(REPEATS)]
+    runs = [subprocess.run(words, capture_output=True, text=True, check=True).stdout for _ in range(repeats)]
     return int(statistics.median(int(text.split()[-1]) for text in runs))
 
 
