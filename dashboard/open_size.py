@@ -13,11 +13,14 @@ from stethoscope.types import Architecture
 _WHENCE: dict[Source, str] = {"given": "as asked", "data": "of the data", "file": "of the file", "assumed": "assumed"}
 
 
+def _is_image(architecture: Architecture) -> bool:
+    return any(is_image(spec) for spec, _ in open_axes(architecture.inputs))
+
+
 def usual(architecture: Architecture) -> tuple[int, Source]:
     """The size that is taken where nobody says one, and who says it."""
     stated = sizes_of_file(architecture.layers)
-    image = any(is_image(spec) for spec, _ in open_axes(architecture.inputs))
-    size = (stated.image_size[0] if stated.image_size else None) if image else stated.sequence_length
+    size = (stated.image_size[0] if stated.image_size else None) if _is_image(architecture) else stated.sequence_length
     return (TRIED[0], "assumed") if size is None else (size, "file")
 
 
@@ -30,10 +33,9 @@ def unsaid(architecture: Architecture) -> str:
 def field(cell: DeltaGenerator, architecture: Architecture, *, disabled: bool) -> int | None:
     """The field for random input; None where it is left as it is. Call it where something is open."""
     size, source = usual(architecture)
-    image = any(is_image(spec) for spec, _ in open_axes(architecture.inputs))
     chosen = int(
         cell.number_input(
-            "Image size" if image else "Length",
+            "Image size" if _is_image(architecture) else "Length",
             1,
             1 << 20,
             size,

@@ -11,10 +11,8 @@ import streamlit as st
 from dashboard import cards, escape, figures, recipes, render, words
 from dashboard.cost import sweep_figures, sweep_parts
 from dashboard.data import data_use
-from stethoscope.codec import partial_of
 from stethoscope.jobs.protocol import JobState
 from stethoscope.memory.training_points import FitAndPredict, FitTrial, Part, TrainingSwept
-from stethoscope.studies.checked_sweep import as_checked
 from stethoscope.types import Status
 
 _COLOURS = (
@@ -30,14 +28,10 @@ _COLOURS = (
 
 def answer(state: JobState, name: str) -> None:
     """Everything about a finished sweep of training of the file `name`."""
-    assert state.result is not None
-    result = as_checked(state.result)
-    swept = partial_of(result, TrainingSwept)
-    if result.status is not Status.OK:
-        render.ending(state)
-    if swept is None or not swept.points:
+    swept = sweep_parts.found(state, TrainingSwept)
+    if swept is None:
         return
-    limit = swept.largest_batch.budget_bytes if swept.largest_batch else None
+    limit = sweep_parts.limit_of(swept)
     cards.facts([*sweep_parts.largest(swept), *_facts(swept)])
     if any(point.measured_peak_bytes for point in swept.points):
         st.plotly_chart(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -22,16 +22,30 @@ _NO_BOUND = (1 << 30) - 1
 """A batch nobody runs: memory hardly grows, and no upper end was found."""
 
 
-def answer(state: JobState, name: str) -> None:
-    """Everything about a finished sweep of the file `name`."""
+Sweep = TypeVar("Sweep", bound=Swept)
+
+
+def found(state: JobState, kind: type[Sweep]) -> Sweep | None:
+    """What a finished sweep found, after saying how it ended where that was early; None where it found nothing."""
     assert state.result is not None
     result = as_checked(state.result)
-    swept = partial_of(result, Swept)
     if result.status is not Status.OK:
         render.ending(state)
-    if swept is None or not swept.points:
+    swept = partial_of(result, kind)
+    return swept if swept is not None and swept.points else None
+
+
+def limit_of(swept: Swept) -> int | None:
+    """The memory limit that the largest batch was looked for under, in bytes; None where none was looked for."""
+    return swept.largest_batch.budget_bytes if swept.largest_batch else None
+
+
+def answer(state: JobState, name: str) -> None:
+    """Everything about a finished sweep of the file `name`."""
+    swept = found(state, Swept)
+    if swept is None:
         return
-    limit = swept.largest_batch.budget_bytes if swept.largest_batch else None
+    limit = limit_of(swept)
     _facts(swept)
     st.plotly_chart(
         sweep_figures.memory(swept.points, limit),
