@@ -22,11 +22,16 @@ CALLS = ("predict", "function")
 MEMORY_BYTES, SMALL_BYTES = 6 << 30, 100 << 20
 REPEATS = 3
 MEDIAN, WORST = 0.03, 0.15
-PLAIN = """
-import sys
-import numpy as np, tensorflow as tf, keras
+KEPT = """
 def kept(name):
     return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) << 10
+"""
+"""`kept("VmHWM")` is that line of the process's status, in bytes."""
+PLAIN = (
+    KEPT
+    + """
+import sys
+import numpy as np, tensorflow as tf, keras
 path, call, rows, length = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 before = kept("RssAnon")
 model = keras.saving.load_model(path)
@@ -40,6 +45,7 @@ x = x if len(x) > 1 else next(iter(x.values()))
 made = model.predict(x, batch_size=rows, verbose=0) if call == "predict" else tf.function(model)(x)
 print(kept("VmHWM") - kept("RssFile") - before)
 """
+)
 """The peak is the kernel's mark; libraries are taken off as they are at the end."""
 
 

@@ -14,16 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark
+from benchmarks.plain_peaks import KEPT
 from benchmarks.training_peaks_models import ARCHITECTURES
 
 BATCH_SIZES = (4, 32)
 MEMORY_BYTES, SMALL_BYTES = 10 << 30, 100 << 20
 MEDIAN, WORST = 0.03, 0.15
-PLAIN = """
+PLAIN = (
+    KEPT
+    + """
 import json, sys
 import numpy as np, tensorflow as tf, keras
-def kept(name):
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) << 10
 path, rows = sys.argv[1], int(sys.argv[2])
 before = kept("RssAnon")
 model = keras.saving.load_model(path)
@@ -38,6 +39,7 @@ y = draw.random((3 * rows, *out), dtype="float32") if model.loss == "mse" else d
 model.fit(x if len(x) > 1 else x[0], y, batch_size=rows, verbose=0)
 print(json.dumps({"peak": kept("VmHWM") - kept("RssFile") - before, "parameters": model.count_params()}))
 """
+)
 """The peak is the kernel's mark; libraries are taken off as they are at the end."""
 
 

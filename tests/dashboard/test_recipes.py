@@ -18,6 +18,7 @@ from stethoscope.data.dummy import dummy_feed
 from stethoscope.memory.prediction import Prediction
 from stethoscope.models.formats import detect
 from stethoscope.types import Architecture, ModelFile, TensorSpec
+from tests.plain_process import KEPT
 from tests.small_models import tiny_onnx
 from tests.tasks.test_samples import submit
 
@@ -39,14 +40,15 @@ def test_names_are_literals_and_nothing_else(kind, data):
     assert "os" not in imported
 
 
-MEASURED = """
+MEASURED = (
+    KEPT
+    + """
 import sys, tensorflow, keras
-def kept(name):
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) << 10
 before = kept("RssAnon")
 exec(compile(sys.stdin.read(), "program", "exec"), {})
 print(kept("VmHWM") - kept("RssFile") - before)
 """
+)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what a process holds is read from /proc")

@@ -12,13 +12,14 @@ from sample_models import BUILT
 from stethoscope.codec import answer_of
 from stethoscope.memory.training_points import TrainingSwept
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
+from tests.plain_process import KEPT
 
 MIB = 1 << 20
-PLAIN = """
+PLAIN = (
+    KEPT
+    + """
 import json, sys
 import numpy as np, keras
-def kept(name):
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name)) << 10
 path, rows = sys.argv[1], int(sys.argv[2])
 started = kept("RssAnon")
 model = keras.saving.load_model(path)
@@ -28,6 +29,7 @@ x = draw.random((3 * rows, *model.input_shape[1:]), dtype="float32")
 model.fit(x, draw.random((3 * rows, *model.output_shape[1:]), dtype="float32"), batch_size=rows, verbose=0)
 print(json.dumps(kept("VmHWM") - kept("RssFile") - started))
 """
+)
 """What a user runs."""
 
 
