@@ -30,6 +30,7 @@ _KINDS = {
     "read_versions": "Versions of data",
     "read_data": "Reading data",
     "label_doubts": "Label doubts",
+    "sweep_training": "Memory of training",
 }
 BRAND = Path(__file__).parent / "brand.svg"
 STYLE = Path(__file__).parent / "frame.css"
