@@ -55,6 +55,8 @@ class ModelFile:
     """What the user called it, with its suffix. Hostile text: escape before showing."""
     sha256: str = ""
     """Hex digest of the content where it is known (files in the store); "" otherwise."""
+    code: Self | None = None
+    """Python that defines a model's own classes and functions. Its owner gave it to be run, in workers only."""
 
     @property
     def suffix(self) -> str:
@@ -135,6 +137,19 @@ class Hazard:
 
 
 @dataclass(frozen=True)
+class MissingCode:
+    """A class or function of somebody's own that a file holds the name of, and nobody has given the code of."""
+
+    name: str
+    module: str
+    """Where its author had it; "" where the file does not say."""
+    where: str
+    """The layer that needs it."""
+    only_training: bool = False
+    """Whether the model runs without it: a loss, a metric, an optimizer."""
+
+
+@dataclass(frozen=True)
 class Architecture:
     """What a model file says about itself, read without executing anything."""
 
@@ -158,6 +173,8 @@ class Architecture:
     """Empty when the installed runtimes should be able to run it, else one sentence that says why not."""
     output_layers: tuple[str, ...] = ()
     """For each of `outputs`, the path of the layer that yields it; empty where the format does not say."""
+    missing: tuple[MissingCode, ...] = ()
+    """What the file only names."""
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -31,6 +31,7 @@ from stethoscope.cli.answers import (
     severity,
     summary,
 )
+from stethoscope.cli.own_code import takes_code
 from stethoscope.codec import plain
 from stethoscope.tasks.describe import Description
 from stethoscope.types import JobResult
@@ -72,6 +73,7 @@ def serve(
 
 
 @app.command()
+@takes_code
 def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
     """Read a model's architecture without loading it."""
     with failing_well():
@@ -85,19 +87,20 @@ def describe(model: ModelArgument, as_json: JsonOption = False) -> None:
             cli_text.description(description)
 
 
-app.command()(outputs.predict)
-app.command()(outputs.activations)
-app.command()(peak_memory.sweep)
-app.command()(peak_memory.endurance)
+app.command()(takes_code(outputs.predict))
+app.command()(takes_code(outputs.activations))
+app.command()(takes_code(peak_memory.sweep))
+app.command()(takes_code(peak_memory.endurance))
 app.command()(cli_curves.curves)
 app.command()(data_changes.versions)
-app.command(cls=cli_convert.ConvertCommand)(cli_convert.convert)
-app.command()(side_by_side.compare)
-app.command()(side_by_side.latency)
-app.command()(data_changes.drift)
+app.command(cls=cli_convert.ConvertCommand)(takes_code(cli_convert.convert))
+app.command()(takes_code(side_by_side.compare))
+app.command()(takes_code(side_by_side.latency))
+app.command()(takes_code(data_changes.drift))
 
 
 @app.command()
+@takes_code
 def consistency(
     model: ModelArgument,
     data: DataOption = None,
@@ -129,6 +132,7 @@ def consistency(
 
 
 @app.command()
+@takes_code
 def check(
     model: ModelArgument,
     data: DataOption = None,
@@ -187,6 +191,7 @@ def check(
 
 
 @app.command()
+@takes_code
 def plan(
     models: Annotated[list[Path], typer.Argument(help="One model, or several that are to share a device.")],
     device: Annotated[

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stethoscope.cli.own_code import code_given
 from stethoscope.codec import answer_of
 from stethoscope.devices import default_floor_bytes
 from stethoscope.errors import BadSetting, UnreadableFile
@@ -116,7 +117,7 @@ def input_files(model: Path, data: Path | None) -> dict[str, ModelFile]:
     Raises:
         UnreadableFile: a file is not there.
     """
-    files = {"model": ModelFile(model.resolve(), model.name)}
+    files = {"model": ModelFile(model.resolve(), model.name, code=code_given())}
     if data is not None:
         files["data"] = ModelFile(data.resolve(), data.name)
     for role, file in files.items():

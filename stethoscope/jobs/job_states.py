@@ -21,25 +21,30 @@ from stethoscope.codec import read_json
 from stethoscope.errors import NotFound
 from stethoscope.jobs.protocol import JobState, unmark
 from stethoscope.jobs.supervisor import Queued
-from stethoscope.types import Job, JobResult, Progress, Status
+from stethoscope.types import Job, JobResult, ModelFile, Progress, Status
 
 
 def cache_key(job: Job) -> str:
     """What makes two jobs equal: content of the files, kind, parameters, budget and version; "" when a content is not known."""
-    if not job.files or not all(file.sha256 for file in job.files.values()):
+    contents = [part for file in job.files.values() for part in (file, file.code) if part is not None]
+    if not contents or not all(part.sha256 for part in contents):
         return ""
     earlier = {role: cache_key(one) for role, one in job.after.items()}
     if not all(earlier.values()):
         return ""
     identity = {
         "kind": job.kind,
-        "files": {role: [file.sha256, file.suffix] for role, file in job.files.items()},
+        "files": {role: _content(file) for role, file in job.files.items()},
         "params": dict(job.params),
         "after": earlier,
         "budget": [job.budget.memory_bytes, job.budget.timeout_s],
         "version": f"{__version__}+{_code_fingerprint()}",
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def _content(file: ModelFile) -> list[str]:
+    return [file.sha256, file.suffix, *(() if file.code is None else _content(file.code))]
 
 
 @functools.cache

@@ -43,7 +43,7 @@ def write_job(folder: Path, job: Job, *, require_containment: bool = False) -> N
     """Leaves `job` in `folder` for a worker."""
     value = {
         "kind": job.kind,
-        "files": {role: [str(file.path.absolute()), file.name, file.sha256] for role, file in job.files.items()},
+        "files": {role: _file_told(file) for role, file in job.files.items()},
         "params": dict(job.params),
         "budget": [job.budget.memory_bytes, job.budget.timeout_s, job.budget.disk_bytes],
         "worker": job.worker,
@@ -57,12 +57,22 @@ def read_job(folder: Path) -> tuple[Job, bool]:
     value = json.loads((folder / "job.json").read_text())
     job = Job(
         kind=value["kind"],
-        files={role: ModelFile(Path(path), name, sha256) for role, (path, name, sha256) in value["files"].items()},
+        files={role: _file_read(told) for role, told in value["files"].items()},
         params=value["params"],
         budget=Budget(*value["budget"]),
         worker=value["worker"],
     )
     return job, bool(value["require_containment"])
+
+
+def _file_told(file: ModelFile) -> list[Any]:
+    told: list[Any] = [str(file.path.absolute()), file.name, file.sha256]
+    return told if file.code is None else [*told, _file_told(file.code)]
+
+
+def _file_read(told: list[Any]) -> ModelFile:
+    path, name, sha256, *code = told
+    return ModelFile(Path(path), name, sha256, *map(_file_read, code))
 
 
 def handed_over(folder: Path) -> Mapping[str, Any] | None:

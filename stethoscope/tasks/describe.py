@@ -10,7 +10,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
 from stethoscope.models.model_format import on_disk
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, TensorSpec
+from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, MissingCode, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Description(FormatNamed):
     hazards: tuple[Hazard, ...]
     runnable: str
     output_layers: tuple[str, ...]
+    missing: tuple[MissingCode, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
     @classmethod

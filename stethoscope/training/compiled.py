@@ -58,9 +58,12 @@ def _loss(modern: bool, said: Any) -> Any:
         if isinstance(value, dict) and "module" not in value and hasattr(keras.losses, str(value.get("class_name"))):
             found = getattr(keras.losses, value["class_name"]).from_config(_known(keras, value))
         else:
-            found = keras.losses.get(value)
+            own = keras.saving.get_registered_object(value) if isinstance(value, str) else None
+            found = own() if isinstance(own, type) else own or keras.losses.get(value)
     except Exception as error:
-        raise CannotRun(f"The loss {_shown(said)}: Keras cannot make it: {gist(error)}. Name another loss.") from error
+        raise CannotRun(
+            f"The loss {_shown(said)}: Keras cannot make it: {gist(error)}. Name another loss, or give the Python file that defines it."
+        ) from error
     if found is None or isinstance(found, keras.losses.Loss):
         return found
     # What `compile` wraps a function in: it brings targets and predictions to one rank before the function sees them.
@@ -78,7 +81,11 @@ def _known(keras: Any, value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _shown(said: Any) -> str:
-    return repr(said.get("class_name") if isinstance(said, Mapping) else said)[:80]
+    """Its name; that of a function stands where a class has its settings."""
+    if not isinstance(said, Mapping):
+        return repr(said)[:80]
+    named = said.get("config") if said.get("class_name") == "function" else None
+    return repr(named if isinstance(named, str) else said.get("class_name"))[:80]
 
 
 def live_optimizer(setup: Setup) -> Any:

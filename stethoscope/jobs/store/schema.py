@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path, PureWindowsPath
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -23,7 +23,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.types import ModelFile, UploadKind
 
 BUSY_TIMEOUT_MS = 30_000
-HEAD: Final = "0002"
+HEAD: Final = "0003"
 """The revision that `metadata` is, the last one in `migrations/versions`. It is known here so that opening an up-to-date workspace
 needs no Alembic."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
@@ -47,6 +47,9 @@ entries = sa.Table(
     sa.Column("behaviour", sa.Text, nullable=False, default=""),
     sa.Column("description", sa.Text, nullable=False, default=""),
     sa.Column("kind", sa.String(10), nullable=False, server_default=""),
+    sa.Column("code_sha256", sa.String(64), nullable=False, server_default="", index=True),
+    sa.Column("code_name", sa.String(400), nullable=False, server_default=""),
+    sa.Column("code_bytes", sa.BigInteger, nullable=False, server_default="0"),
 )
 """`kind` is empty in rows of before it was kept, until the content has been looked at."""
 
@@ -190,11 +193,25 @@ class Entry:
     title: str = ""
     behaviour: str = ""
     description: str = ""
+    code: ModelFile | None = None
+    """Python that the owner gave to be run with it: what defines its own classes."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any], path_of: Callable[[str], Path]) -> Self:
+        """The entry of a row, its contents where `path_of` says."""
+        values = dict(row)
+        values["created"] = values["created"].replace(tzinfo=UTC)
+        values["last_used"] = values["last_used"].replace(tzinfo=UTC)
+        # Another process may be looking at it just now, see `fill_kinds`.
+        values["kind"] = UploadKind(values["kind"] or UploadKind.MODEL)
+        code, name, _ = (values.pop(f"code_{part}", "") for part in ("sha256", "name", "bytes"))
+        beside = ModelFile(path_of(code), name, code) if code else None
+        return cls(**values, path=path_of(values["sha256"]), code=beside)
 
     @property
     def file(self) -> ModelFile:
         """The bytes on disk under the user's name for them."""
-        return ModelFile(self.path, self.name, self.sha256)
+        return ModelFile(self.path, self.name, self.sha256, self.code)
 
 
 def new_id() -> str:

@@ -97,9 +97,9 @@ def hold_strays(connection: sa.Connection, files: Iterable[Path]) -> None:
 
 def _found(connection: sa.Connection, sha256: str, owner: str | None = None) -> bool:
     whose = [] if owner is None else [owner]
+    columns = (entries.c.sha256, entries.c.code_sha256, held.c.sha256)
     tables = (
-        sa.select(table.c.sha256).where(table.c.sha256 == sha256, *(table.c.owner == one for one in whose))
-        for table in (entries, held)
+        sa.select(column).where(column == sha256, *(column.table.c.owner == one for one in whose)) for column in columns
     )
     return connection.execute(sa.union(*tables)).first() is not None
 
@@ -109,7 +109,9 @@ def _sum(connection: sa.Connection, owner: str | None = None) -> int:
     samples = sa.select(entries.c.sha256).where(entries.c.sample)
     named = sa.select(entries.c.sha256, entries.c.size_bytes).where(~entries.c.sample)
     kept = sa.select(held.c.sha256, held.c.size_bytes).where(held.c.sha256.not_in(samples))
+    code = sa.select(entries.c.code_sha256, entries.c.code_bytes).where(entries.c.code_sha256 != "")
     if owner is not None:
         named, kept = named.where(entries.c.owner == owner), kept.where(held.c.owner == owner)
-    once = sa.union(named, kept).subquery()
+        code = code.where(entries.c.owner == owner)
+    once = sa.union(named, kept, code).subquery()
     return int(connection.execute(sa.select(sa.func.coalesce(sa.func.sum(once.c.size_bytes), 0))).scalar_one())

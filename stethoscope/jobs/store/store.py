@@ -65,7 +65,7 @@ class Store:
             with self._engine.connect() as connection:
                 row = connection.execute(sa.select(entries).where(entries.c.id == entry_id)).mappings().first()
             if row is not None and self.path_of(row["sha256"]).is_file():
-                return self._entry(row)
+                return Entry.of(row, self.path_of)
         raise NotFound("Model: expected a link to a stored model, got one that is unknown or expired. Upload it again.")
 
     def list(self, owner: str, kind: UploadKind | None = None) -> tuple[Entry, ...]:
@@ -75,7 +75,7 @@ class Store:
         if kind is not None:
             query = query.where(entries.c.kind == kind)
         with self._engine.connect() as connection:
-            return tuple(self._entry(row) for row in connection.execute(query).mappings())
+            return tuple(Entry.of(row, self.path_of) for row in connection.execute(query).mappings())
 
     def usage(self, owner: str) -> Usage:
         """How much of the quota the owner has used, in bytes."""
@@ -172,20 +172,45 @@ class Store:
         } | more
         if not row["kind"]:
             row["kind"] = kind_of(ModelFile(upload.path, row["name"], upload.sha256), expected)
-        target = self.path_of(upload.sha256)
         with writing(self._engine) as connection:
-            if not row["sample"] and not shares.has(connection, owner, upload.sha256):
-                shares.usage(connection, owner, self._settings).check(upload.size_bytes)
+            self._keep(connection, upload, owner, counts=not row["sample"])
             old = connection.execute(sa.select(entries.c.sha256).where(entries.c.id == row["id"])).scalar()
-            if not target.is_file():
-                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                upload.path.chmod(0o444)
-                upload.path.replace(target)
             connection.execute(sa.delete(entries).where(entries.c.id == row["id"]))
             connection.execute(sa.insert(entries).values(row))
         if old not in (None, upload.sha256):
             self._drop_unused(old)
-        return self._entry(row)
+        return Entry.of(row, self.path_of)
+
+    def _keep(self, connection: sa.Connection, upload: Upload, owner: str, *, counts: bool = True) -> None:
+        """Moves what was uploaded to where its content lies, if it does not lie there already."""
+        if counts and not shares.has(connection, owner, upload.sha256):
+            shares.usage(connection, owner, self._settings).check(upload.size_bytes)
+        target = self.path_of(upload.sha256)
+        if not target.is_file():
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            upload.path.chmod(0o444)
+            upload.path.replace(target)
+
+    def set_code(self, entry_id: str, owner: str, name: str, source: bytes | None) -> Entry:
+        """Puts Python beside the owner's model, to be run with it in workers, in place of what was there; None takes it away.
+
+        Raises:
+            NotFound: no such entry, or it belongs to somebody else.
+            QuotaExceeded: it does not fit.
+        """
+        before = self.get(entry_id).code
+        if source is None:
+            self._change(entry_id, owner, code_sha256="", code_name="", code_bytes=0)
+        else:
+            with self.upload(owner, len(source)) as upload:
+                upload.write(source)
+                with writing(self._engine) as connection:
+                    self._keep(connection, upload, owner)
+                told = {"code_sha256": upload.sha256, "code_name": clean_name(name), "code_bytes": len(source)}
+                self._change(entry_id, owner, **told)
+        if before is not None:
+            self._drop_unused(before.sha256)
+        return self.get(entry_id)
 
     def touch(self, entry_id: str) -> None:
         """Notes that the entry is in use, so that it does not expire."""
@@ -233,6 +258,8 @@ class Store:
         entry = self.get(entry_id)
         self._change(entry_id, owner, remove=True)
         self._drop_unused(entry.sha256)
+        if entry.code is not None:
+            self._drop_unused(entry.code.sha256)
 
     def _change(self, entry_id: str, owner: str, *, remove: bool = False, **values: Any) -> None:
         mine = (entries.c.id == entry_id) & (entries.c.owner == owner) & ~entries.c.sample
@@ -308,14 +335,6 @@ class Store:
         with writing(self._engine) as connection:
             if not shares.in_use(connection, sha256):
                 shutil.rmtree(self.path_of(sha256).parent, ignore_errors=True)
-
-    def _entry(self, row: Any) -> Entry:
-        values = dict(row)
-        values["created"] = values["created"].replace(tzinfo=UTC)
-        values["last_used"] = values["last_used"].replace(tzinfo=UTC)
-        # Another process may be looking at it just now, see `fill_kinds`.
-        values["kind"] = UploadKind(values["kind"] or UploadKind.MODEL)
-        return Entry(**values, path=self.path_of(values["sha256"]))
 
 
 def _copy(path: Path, name: str, upload: Upload) -> str:

@@ -88,7 +88,9 @@ def run(folder: Path, log: int, progress: int) -> None:
         job, strict = protocol.read_job(folder)
         limit(job.budget)
         meter = Meter(job.budget.memory_bytes)
-        layers = contain(folder, [file.path for file in job.files.values()])
+        layers = contain(
+            folder, [part.path for file in job.files.values() for part in (file, file.code) if part is not None]
+        )
         meter.guard()
         loose = strict and not all(layers.values())
         answer = _work(job, folder, meter, _Reporter(progress), may_run_programs=not loose)

@@ -15,6 +15,7 @@ from stethoscope.models.formats.keras_model.keras_describe import Description, d
 from stethoscope.models.formats.keras_model.keras_legacy import is_legacy, modernised, program
 from stethoscope.models.formats.keras_model.keras_parameters import Stored, by_name
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
+from stethoscope.models.own_code import defined
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -117,6 +118,8 @@ def read(file: ModelFile) -> Description:
         stored=stored,
         weight_bytes=sum(array.size_bytes for array in weights.arrays.values()),
         originals=originals,
+        code=file.code,
+        provided=defined(file.code),
     )
 
 

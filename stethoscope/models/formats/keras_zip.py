@@ -22,6 +22,7 @@ from stethoscope.models.formats.keras_model.keras_describe import Description, d
 from stethoscope.models.formats.keras_model.keras_legacy import program
 from stethoscope.models.formats.keras_model.keras_parameters import by_class
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
+from stethoscope.models.own_code import defined
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 _WEIGHTS = "model.weights.h5"
@@ -145,6 +146,8 @@ def read(file: ModelFile, archive: Archive) -> Description:
         stored=stored,
         weight_bytes=weight_bytes,
         warnings=warnings,
+        code=file.code,
+        provided=defined(file.code),
     )
 
 

@@ -26,7 +26,7 @@ from stethoscope.models.formats.keras_model.keras_ends import (
 from stethoscope.models.formats.keras_model.keras_hazards import inspect_description, not_installed
 from stethoscope.models.formats.keras_model.keras_parameters import Counts, Stored, count_parameters
 from stethoscope.models.formats.keras_model.keras_shapes import Flow, Flows, follow, input_refs
-from stethoscope.types import Architecture, Layer, Operand, TensorSpec
+from stethoscope.types import Architecture, Layer, MissingCode, ModelFile, Operand, TensorSpec
 
 _UNNAMED = "Weights"
 
@@ -67,11 +67,20 @@ class Description:
     warnings: list[str] = field(default_factory=list)
     originals: Sequence[Any] = ()
     """Further JSON of the file that loading would deserialise."""
+    code: ModelFile | None = None
+    """What its author gave beside it."""
+    provided: frozenset[str] = frozenset()
+    """What that defines."""
 
     @property
     def modern(self) -> bool:
         """Whether Keras 3 saved it."""
         return is_modern(self.version)
+
+    @property
+    def untrained(self) -> dict[str, Any]:
+        """The model without how it was compiled: what it takes to run it."""
+        return {key: item for key, item in self.model.items() if key != "compile_config"}
 
 
 def is_modern(version: str) -> bool:
@@ -87,7 +96,8 @@ def describe(description: Description) -> Architecture:
         TooLarge: a layer asks for more parameters than the budget.
     """
     network, subject = description.network, description.subject
-    inspection = inspect_description(description.model, description.training, *description.originals)
+    inspection = inspect_description(description.untrained, *description.originals, provided=description.provided)
+    compiled_with = inspect_description(description.training, provided=description.provided)
     warnings = list(description.warnings)
     layers: list[Layer] = []
     inputs: tuple[TensorSpec, ...] = ()
@@ -110,7 +120,14 @@ def describe(description: Description) -> Architecture:
     # Groups of a subclassed model are named by attribute: which of their arrays are statistics cannot be told.
     unclear = network is None and any(layer.type == _UNNAMED for layer in layers)
     warnings += _version_warnings(description)
-    runnable = not_installed(inspection.foreign)
+    missing = [
+        MissingCode(need.name, need.module, need.where, only_training=found is compiled_with)
+        for found in (inspection, compiled_with)
+        for need in found.foreign
+        if not need.is_here
+    ]
+    warnings += [_only_named(need) for need in missing if need.only_training][:1]
+    runnable = not_installed(inspection.foreign, "" if description.code is None else description.code.name)
     return Architecture(
         format_id=description.format_id,
         display_format=description.display_format,
@@ -122,10 +139,11 @@ def describe(description: Description) -> Architecture:
         layers=tuple(layers),
         compile=compile_settings(description.training),
         warnings=tuple(warnings),
-        hazards=inspection.hazards,
+        hazards=(*inspection.hazards, *(one for one in compiled_with.hazards if one not in inspection.hazards)),
         weight_bytes=description.weight_bytes,
         runnable=f"{subject}: {runnable}" if runnable else "",
         output_layers=output_layers(network) if network is not None else (),
+        missing=tuple(missing),
     )
 
 
@@ -209,6 +227,13 @@ def _leftover(stored: Stored, taken: set[str]) -> Iterator[Layer]:
             (),
             {"stored": [list(a.shape) for a in arrays[:16]]},
         )
+
+
+def _only_named(need: MissingCode) -> str:
+    return (
+        f"Compiled with {need.name!r}, of which the file holds the name, not the code: training it here takes another loss or "
+        "the Python file that defines it. All else needs none."
+    )
 
 
 def _unknown(counts: Counts) -> list[str]:

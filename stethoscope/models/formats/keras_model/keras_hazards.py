@@ -6,9 +6,10 @@ Source: CVE-2024-3660, CVE-2025-1550, CVE-2025-8747, CVE-2025-9905, CVE-2025-990
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,46 +62,77 @@ class Foreign:
     name: str
     module: str
     where: str
+    hazard: Hazard | None = None
+    """What loading it could do, where a package that is installed here may have it."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether Python could find something of this name here: then it is code that would run."""
+        root = _root(self.module)
+        if root in ("", "builtins", "__main__"):
+            return hasattr(builtins, self.name)
+        return not _may_be_newer(self.module) if root in _OWN else _importable(root)
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What `inspect_description` found."""
+    """What `inspect_description` found. A name of something that is not here is no hazard: a file holds the name, not the code."""
 
     hazards: tuple[Hazard, ...]
     foreign: tuple[Foreign, ...]
 
 
-def inspect_description(*parts: Any) -> Inspection:
-    """Returns the hazards of a model's description and compile settings (any JSON values)."""
+def inspect_description(*parts: Any, provided: Collection[str] = ()) -> Inspection:
+    """Returns the hazards of a model's description and compile settings (any JSON values).
+
+    Args:
+        parts: what is looked through.
+        provided: names of classes and functions whose code was given beside the file; they are neither hazard nor foreign.
+    """
     hazards: dict[tuple[str, str, str], Hazard] = {}
     foreign: dict[tuple[str, str], Foreign] = {}
     for part in parts:
         for found in _walk(part):
-            if isinstance(found, Hazard):
-                # A Lambda layer and the bytecode inside it are one thing to whoever decides about it.
-                message = "" if found.rule == "lambda" else found.message
-                hazards.setdefault((found.rule, found.where, message), found)
-            else:
+            hazard = found if isinstance(found, Hazard) else found.hazard
+            if isinstance(found, Foreign):
+                if found.name.rsplit(">", 1)[-1] in provided:
+                    continue
                 foreign.setdefault((found.module, found.name), found)
+                hazard = hazard if found.is_here else None
+            if hazard is not None:
+                # A Lambda layer and the bytecode inside it are one thing to whoever decides about it.
+                message = "" if hazard.rule == "lambda" else hazard.message
+                hazards.setdefault((hazard.rule, hazard.where, message), hazard)
     return Inspection(tuple(hazards.values()), tuple(foreign.values()))
 
 
-def not_installed(foreign: tuple[Foreign, ...]) -> str:
-    """Returns one sentence naming the first class that no installed package can provide, or ""."""
+def not_installed(foreign: tuple[Foreign, ...], code: str = "") -> str:
+    """Returns one sentence naming the first class that no installed package can provide, or "".
+
+    Args:
+        foreign: what is needed.
+        code: what the Python file is called that was given, and has none of them.
+    """
     for need in foreign:
-        root = _root(need.module)
-        if root in _OWN:
-            if _may_be_newer(need.module):
-                return f"It needs {need.module}.{need.name} (in {need.where!r}), which the installed Keras does not have. Update Keras, or convert the model."
+        if need.is_here:
             continue
-        if root in ("", "builtins", "__main__") or not _importable(root):
-            source = f" of {need.module!r}" if need.module else ""
-            return (
-                f"It needs {need.name!r}{source} (in {need.where!r}), which is not part of Keras and not installed here. "
-                "Install the package that defines it on the machine that runs Stethoscope, or convert the model to ONNX or TFLite."
-            )
+        if _root(need.module) in _OWN:
+            return f"It needs {need.module}.{need.name} (in {need.where!r}), which the installed Keras does not have. Update Keras, or convert the model."
+        lacking = f"and {code} does not define it" if code else "the file holds the name, not the code"
+        return f"It names {described(need)}, which is not part of Keras: {lacking}. {WHAT_HELPS}"
     return ""
+
+
+WHAT_HELPS = (
+    "Give the Python file that defines it (--code on the command line, “Add its code” on the page), or call model.export() "
+    "where it runs and give the SavedModel, which needs no code."
+)
+
+
+def described(need: Foreign) -> str:
+    """What is missing, and for which layer."""
+    source = f" of {need.module!r}" if _root(need.module) not in ("", "builtins", "__main__") else ""
+    return f"{need.name!r}{source} (in {need.where!r})"
 
 
 def _root(module: str | None) -> str:
@@ -193,8 +225,8 @@ def _object(value: dict[str, Any], where: str) -> Iterator[Hazard | Foreign]:
             if _root(module) in _OWN and not _may_be_newer(module)
             else "which is not part of Keras here"
         )
-        yield Hazard("unknown-class", where, f"{where!r} uses {full!r}, {what}. Loading it runs that code.")
-        yield Foreign(class_name, module or "", where)
+        hazard = Hazard("unknown-class", where, f"{where!r} uses {full!r}, {what}. Loading it runs that code.")
+        yield Foreign(class_name, module or "", where, hazard)
 
 
 def _is_object(value: dict[str, Any]) -> bool:
@@ -211,10 +243,10 @@ def _function(config: Any, module: str | None, registered: str | None, where: st
     if is_builtin_function(name, module) and registered in (None, "function", name):
         return
     full = f"{module}.{name}" if module else name
-    yield Hazard(
+    hazard = Hazard(
         "python-function", where, f"{where!r} refers to the Python function {full!r}. Running it can do anything."
     )
-    yield Foreign(name, module or "", where)
+    yield Foreign(name, module or "", where, hazard)
 
 
 def _operation(class_name: str, config: dict[str, Any], where: str) -> Iterator[Hazard]:

@@ -29,6 +29,7 @@ from stethoscope.models.formats.keras_model.keras_hazards import Foreign, inspec
 from stethoscope.models.formats.keras_model.keras_runner import KerasRunner
 from stethoscope.models.formats.keras_model.keras_shapes import is_operation
 from stethoscope.models.formats.keras_model.keras_version2 import load_version2
+from stethoscope.models.formats.keras_model.own_objects import register
 from stethoscope.types import Architecture, ModelFile
 
 _MISSING = re.compile(
@@ -43,6 +44,7 @@ def open_zip(
     """Loads a `.keras` file; see `Format.open`."""
     _gate(file, architecture, trusted)
     _import_foreign(description, trusted)
+    register(description.code, modern=description.modern)
     path = _archive_path(file, scratch)
     with _explained(file, description):
         if description.modern:
@@ -70,6 +72,7 @@ def open_h5(file: ModelFile, description: Description, architecture: Architectur
     """Loads a `.h5` file; see `Format.open`."""
     _gate(file, architecture, trusted)
     _import_foreign(description, trusted)
+    register(description.code, modern=description.modern)
     with _explained(file, description):
         if not description.modern:
             import tf_keras
@@ -91,7 +94,7 @@ def _gate(file: ModelFile, architecture: Architecture, trusted: bool) -> None:
 
 
 def _foreign(description: Description) -> tuple[Foreign, ...]:
-    return inspect_description(description.model, *description.originals).foreign
+    return inspect_description(description.untrained, *description.originals, provided=description.provided).foreign
 
 
 def _import_foreign(description: Description, trusted: bool) -> None:
@@ -111,11 +114,7 @@ def _import_foreign(description: Description, trusted: bool) -> None:
 def _with_weights(description: Description, load: Any, keras: Any, trusted: bool) -> Any:
     if description.stored is not None:
         return load()
-    if description.modern:
-        return keras.saving.deserialize_keras_object(description.model, safe_mode=not trusted)
-    return keras.saving.deserialize_keras_object(
-        {k: v for k, v in description.model.items() if k != "compile_config"}, safe_mode=not trusted
-    )
+    return keras.saving.deserialize_keras_object(description.untrained, safe_mode=not trusted)
 
 
 def _archive_path(file: ModelFile, scratch: Path) -> Path:
