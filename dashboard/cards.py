@@ -1,21 +1,16 @@
-"""The model card and its parts: facts, inputs and outputs, compile settings, warnings, and code inside the file."""
+"""The model card and its parts: facts, inputs and outputs, compile settings, warnings."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from dashboard import escape, figures, render, rerun, tables, words
-from dashboard.session import View
-from stethoscope.jobs.store import Entry, store
-from stethoscope.types import Architecture, Hazard
-
-_SHOWN_PLACES = 5
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+from dashboard import escape, figures, tables, words
+from stethoscope.jobs.store import Entry
+from stethoscope.types import Architecture
 
 
 def facts(pairs: Sequence[tuple[str, str, str]]) -> None:
@@ -113,66 +108,6 @@ def warnings(items: Sequence[str], shown: int = 3) -> None:
         with st.expander(f"{words.plural(len(items) - shown, 'more warning')}"):
             for text in items[shown : shown + 100]:
                 st.markdown(f"- {escape.markdown(text, 600)}")
-
-
-def hazards(view: View, items: Sequence[Hazard]) -> bool:
-    """Says what code is inside the file and lets its owner allow it; returns whether the model may be run."""
-    entry = view.entry
-    if entry is None or not items:
-        return True
-    with st.container(border=True):
-        places: dict[str, list[str]] = {}
-        for hazard in items:
-            places.setdefault(hazard.where or "model", []).append(hazard.message)
-        many = words.plural(len(places), "place")
-        if entry.trusted:
-            render.verdict("plain", "Code allowed", f"This file holds code of its own in {many}; its owner allowed it.")
-        else:
-            render.verdict(
-                "careful",
-                "Holds code",
-                f"This file holds code of its own in {many}. It is not run unless its owner says so.",
-            )
-        for where, messages in list(places.items())[:_SHOWN_PLACES]:
-            st.markdown(f"- {escape.code(where)} · {escape.markdown(' '.join(_sentences(messages)), 600)}")
-        if len(places) > _SHOWN_PLACES:
-            st.caption(f"and {words.plural(len(places) - _SHOWN_PLACES, 'more place')}")
-        if view.mine and not entry.trusted:
-            st.button("Run its code…", key="trust", on_click=_ask_to_trust, args=(entry.id,))
-            if st.session_state.get("_ask_to_trust") == entry.id:
-                _confirm_trust(entry, view.owner)
-        elif view.mine:
-            if st.button("Do not run its code any more", key="distrust"):
-                store().set_trusted(entry.id, view.owner, False)
-                rerun.whole_page()
-        elif not entry.trusted:
-            st.caption("Only the owner of this model can allow it. Upload your own copy to decide for yourself.")
-    return entry.trusted
-
-
-def _sentences(messages: Sequence[str]) -> list[str]:
-    """Every sentence of several messages once, in order."""
-    return list(dict.fromkeys(sentence for message in messages for sentence in _SENTENCE.split(message)))
-
-
-def _ask_to_trust(entry_id: str | None = None) -> None:
-    st.session_state["_ask_to_trust"] = entry_id
-
-
-@st.dialog("Run the code inside this file?", on_dismiss=_ask_to_trust)
-def _confirm_trust(entry: Entry, owner: str) -> None:
-    st.markdown(
-        f"{escape.code(entry.name)} contains code that runs when the model is loaded. It will run in a contained process "
-        "without network and without access to other files. Say yes only if you know where the file comes from."
-    )
-    yes, no = st.columns(2)
-    if yes.button("Yes, run its code", key="trust-yes", type="primary", width="stretch"):
-        store().set_trusted(entry.id, owner)
-        _ask_to_trust()
-        rerun.whole_page()
-    if no.button("No", key="trust-no", width="stretch"):
-        _ask_to_trust()
-        rerun.whole_page()
 
 
 def parameters_by_layer(architecture: Architecture) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from dashboard import recipe_inputs
+from dashboard import recipe_inputs, session
 from dashboard.data import data_use
 from stethoscope.codec import partial_of
 from stethoscope.data.dummy import FedInput
@@ -44,7 +44,9 @@ def predict_code(
         chosen = RunSettings.from_json(settings.get("settings"))
         chosen = replace(chosen, batch_size=int(settings["batch_size"]), memory_limit_bytes=None)
         old = "import tf_keras" in program.imports
-        return python_code(name, chosen, architecture.inputs, format_=kind, keras_2=old, inputs=inputs)
+        return python_code(
+            name, chosen, architecture.inputs, format_=kind, keras_2=old, inputs=inputs, given=architecture.given
+        )
     lines = ["import numpy as np", *program.imports, "", *inputs, "", *program.load, ""]
     lines += [
         f"batch_size = {int(settings['batch_size'])}",
@@ -87,8 +89,11 @@ def _setting_options(chosen: Mapping[str, Any], usual: str) -> dict[str, Any]:
 
 
 def command_line(verb: str, name: str, options: Mapping[str, Any]) -> str:
-    """The `stethoscope` command equal to a run: options without a value are left out."""
+    """The `stethoscope` command equal to a run of the model in view: options without a value are left out."""
     parts = ["stethoscope", verb, name if not name.startswith("-") else f"./{name}"]
+    entry = session.current().entry
+    if entry is not None:
+        options = {**options, "code": entry.code and entry.code.name, "trust": entry.trusted or None}
     for option, value in options.items():
         if value is True:
             parts.append(f"--{option}")

@@ -11,6 +11,7 @@ from dashboard import (
     escape,
     navigation,
     overview_tiles,
+    own_code,
     render,
     rerun,
     session,
@@ -67,7 +68,7 @@ def opened(view: session.View) -> None:
     if architecture is not None:
         overview_tiles.health(view, architecture)
         cards.model(entry, architecture)
-        cards.hazards(view, architecture.hazards)
+        own_code.allowed(view, architecture)
         st.subheader("What to do next", anchor=False)
         overview_tiles.next_steps(entry, architecture)
         cards.parameters_by_layer(architecture)

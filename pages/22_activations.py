@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from dashboard import cards, described, linked, render, run_limits, session
+from dashboard import described, linked, own_code, render, run_limits, session
 from dashboard.activations import (
     activation_attention,
     activation_compare,
@@ -38,7 +38,7 @@ VIEWS: dict[str, tuple[str, View]] = {
 
 def ready(view: session.View, architecture: Architecture) -> None:
     """The samples, the layers, and the view of them that is chosen."""
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, panel, recipes, render, run_limits, session
+from dashboard import described, own_code, panel, recipes, render, run_limits, session
 from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
 from dashboard.data import data_use
 from stethoscope.studies.diagnosis.report import Report
@@ -18,7 +18,7 @@ PAGE = {"title": "Diagnosis", "section": "Behaviour", "url_path": "diagnosis", "
 def ready(view: session.View, architecture: Architecture) -> None:
     """Inputs, the button, and the diagnosis this page shows."""
     assert view.entry is not None
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     run_limits.runnable(architecture.runnable)
     with st.container(border=True):
         data = diagnosis_inputs.data(view, architecture)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, panel, recipes, render, run_limits, runs, session
+from dashboard import described, own_code, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import consistency_parts
 from dashboard.data import data_choice, data_use
 from stethoscope.codec import partial_of
@@ -60,7 +60,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """Settings, button, and the answer of the run this page shows."""
     assert view.entry is not None
     entry = view.entry
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):

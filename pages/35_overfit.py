@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, panel, recipes, render, run_limits, runs, session
+from dashboard import described, own_code, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import diagnosis_inputs, overfit_parts
 from dashboard.data import data_use
 from stethoscope.studies.diagnosis.stages import trainable
@@ -17,7 +17,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """Inputs, the button, and the test this page shows."""
     assert view.entry is not None
     entry = view.entry
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     if not trainable(architecture):

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, open_size, panel, recipes, render, run_limits, runs, session
+from dashboard import described, open_size, own_code, panel, recipes, render, run_limits, runs, session
 from dashboard.behaviour import prediction_parts
 from dashboard.data import data_choice
 from stethoscope.architecture.open_sizes import open_axes
@@ -56,7 +56,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """Input, settings, button, and the answer of the run this page shows."""
     assert view.entry is not None
     entry = view.entry
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dashboard import cards, described, render, run_limits, session
+from dashboard import described, own_code, render, run_limits, session
 from dashboard.cost import fit_memory_inputs, memory_inputs
 from stethoscope.types import Architecture
 
@@ -15,7 +15,7 @@ PAGE = {"title": "Memory", "section": "Cost", "url_path": "memory", "icon": ""}
 def ready(view: session.View, architecture: Architecture) -> None:
     """What all questions share, then the chosen one."""
     assert view.entry is not None
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     asked = st.segmented_control(

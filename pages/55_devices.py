@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard import cards, described, panel, recipes, render, run_limits, runs, session, settings_form
+from dashboard import described, own_code, panel, recipes, render, run_limits, runs, session, settings_form
 from dashboard.behaviour import prediction_parts
 from dashboard.cost import devices_parts, placement_inputs
 from stethoscope.devices import this_machine
@@ -22,7 +22,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """The form, what speaks against the settings, a run under them, and their code."""
     assert view.entry is not None
     entry = view.entry
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     chosen_view = st.segmented_control(

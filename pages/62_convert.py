@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import cards, described, render, run_limits, session
+from dashboard import described, own_code, render, run_limits, session
 from dashboard.data import data_choice
 from dashboard.deployment import (
     convert_failure,
@@ -24,7 +24,7 @@ PAGE = {"title": "Convert", "section": "Deployment", "url_path": "convert", "ico
 
 def ready(view: session.View, architecture: Architecture) -> None:
     """The target, its settings, and what became of the conversions."""
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     possible = convert_targets.possible(architecture)

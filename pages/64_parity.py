@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, described, escape, linked, panel, render, run_limits, session
+from dashboard import described, escape, linked, own_code, panel, render, run_limits, session
 from dashboard.data import data_choice
 from dashboard.deployment import (
     parity_jobs,
@@ -79,7 +79,7 @@ def settings() -> tuple[dict[str, Any], DeltaGenerator]:
 def ready(view: session.View, architecture: Architecture) -> None:
     """The other models, the input, the button; and the answers of what was compared."""
     assert view.entry is not None
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):
@@ -139,7 +139,7 @@ def answers(view: session.View, architecture: Architecture, others: Sequence[Ent
 
 def speed(view: session.View, architecture: Architecture) -> None:
     """The other models, the settings, the button; and the times."""
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     with st.container(border=True):

@@ -150,6 +150,25 @@ class MissingCode:
 
 
 @dataclass(frozen=True)
+class GivenCode:
+    """The Python file that was given beside a model, and what the model takes of it."""
+
+    file: str
+    """What its owner calls it."""
+    names: tuple[str, ...]
+
+    @property
+    def statement(self) -> str:
+        """The line of Python that imports them."""
+        return f"from {Path(self.file).stem} import {', '.join(self.names)}"
+
+    @property
+    def objects(self) -> str:
+        """What `load_model` is told of them, as the last of its arguments."""
+        return ", custom_objects={" + ", ".join(f'"{name}": {name}' for name in self.names) + "}"
+
+
+@dataclass(frozen=True)
 class Architecture:
     """What a model file says about itself, read without executing anything."""
 
@@ -175,6 +194,8 @@ class Architecture:
     """For each of `outputs`, the path of the layer that yields it; empty where the format does not say."""
     missing: tuple[MissingCode, ...] = ()
     """What the file only names."""
+    given: GivenCode | None = None
+    """Where that was given."""
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,19 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
-from dashboard import analysis, cards, described, escape, figures, progress, render, rerun, run_limits, session, words
+from dashboard import (
+    analysis,
+    described,
+    escape,
+    figures,
+    own_code,
+    progress,
+    render,
+    rerun,
+    run_limits,
+    session,
+    words,
+)
 from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
@@ -38,7 +50,7 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
     architecture = described.architecture(view)
     if architecture is None:
         return
-    allowed = cards.hazards(view, architecture.hazards)
+    allowed = own_code.allowed(view, architecture)
     if not run_limits.runnable(architecture.runnable):
         return
     job = _job(view.entry, architecture, entry)

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import cards, escape, linked
+from dashboard import escape, linked, own_code
 from dashboard.deployment import drift_fit
 from dashboard.deployment.drift_fit import Known
 from dashboard.deployment.drift_sides import Sides
@@ -149,4 +149,4 @@ def _model(view: View, architecture: Architecture | None, sides: Sides, known: K
             else:
                 st.caption(f"It does not take this data: {escape.markdown(known.why_not, _WHY)}")
             drift_fit.prepare_link(sides.reference_id, "Change" if known.fits else "Prepare it")
-    return on and known.fits, not on or cards.hazards(view, architecture.hazards)
+    return on and known.fits, not on or own_code.allowed(view, architecture)

@@ -17,7 +17,7 @@ from stethoscope.memory.refusals import put_right, refusals
 from stethoscope.memory.run_settings import MAPPED_FROM_BYTES, POOL_VARIABLE, RunSettings
 from stethoscope.models.formats import format_of
 from stethoscope.models.model_format import Format
-from stethoscope.types import Architecture, TensorSpec
+from stethoscope.types import Architecture, GivenCode, TensorSpec
 
 _MIB = 1 << 20
 """Stands in for a dimension that the model leaves open."""
@@ -57,6 +57,7 @@ def python_code(
     inputs: Sequence[str] = (),
     sizes: OpenSizes | None = None,
     not_run: Sequence[str] = (),
+    given: GivenCode | None = None,
 ) -> str:
     """A program that loads a file and predicts under `settings`.
 
@@ -70,6 +71,7 @@ def python_code(
         inputs: lines that bind `inputs`, an array by input name, instead of random input.
         sizes: of what the inputs leave open, for random input; without, what a run assumes first.
         not_run: why the program was not run here, if it was not: printed at its top.
+        given: the code that was given beside it.
 
     Raises:
         CannotRun: TensorFlow does not run files of this format, or not in that call style or precision.
@@ -90,8 +92,10 @@ def python_code(
     lines.append("import numpy as np\nimport tensorflow as tf\n")
     lines += before_the_first_operation(settings)
     if keras:
-        lines.append(f"import {module}{' as keras' if keras_2 else ''}\n")
-        lines.append(f"model = keras.models.load_model({name!r}, compile=False)\n")
+        own = given if given is not None and given.names else None
+        lines.append(f"import {module}{' as keras' if keras_2 else ''}" + ("" if own else "\n"))
+        lines += [] if own is None else [f"{own.statement}\n"]
+        lines.append(f"model = keras.models.load_model({name!r}, compile=False{own.objects if own else ''})\n")
         lines += _precision(settings)
     else:
         lines.append(f"loaded = tf.saved_model.load({_folder(name)!r})  # the unpacked folder")
@@ -139,7 +143,16 @@ def program_for(name: str, architecture: Architecture, chosen: RunSettings, mach
     old = architecture.framework_version.startswith("Keras 2")
     format_ = format_of(architecture)
     sizes = next(sizes_to_try(architecture.inputs, of_file=sizes_of_file(architecture.layers)))
-    return python_code(name, accepted, architecture.inputs, format_=format_, keras_2=old, sizes=sizes, not_run=missing)
+    return python_code(
+        name,
+        accepted,
+        architecture.inputs,
+        format_=format_,
+        keras_2=old,
+        sizes=sizes,
+        not_run=missing,
+        given=architecture.given,
+    )
 
 
 def before_the_first_operation(settings: RunSettings) -> list[str]:

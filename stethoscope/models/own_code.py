@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from stethoscope.errors import TooLarge, UnreadableFile
+from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile
 from stethoscope.types import ModelFile
 
 MAX_BYTES = 1 << 20
@@ -26,24 +27,36 @@ def source_of(code: ModelFile) -> bytes:
     return source
 
 
-def defined(code: ModelFile | None) -> frozenset[str]:
-    """The names that a file defines at its top; none without a file.
+@dataclass(frozen=True)
+class OwnCode:
+    """What was given beside a model."""
 
-    Raises:
-        UnreadableFile: it is not Python; says where.
-        TooLarge: more than a megabyte.
-    """
+    file: ModelFile
+    names: frozenset[str]
+    """What it defines at its top."""
+    problem: str = ""
+    """Why it cannot be run: one sentence."""
+
+
+def read(code: ModelFile | None) -> OwnCode | None:
+    """What a file defines; None without a file. Never raises: what is wrong with the code is wrong with nothing else."""
     if code is None:
-        return frozenset()
+        return None
     try:
-        tree = ast.parse(source_of(code))
+        return OwnCode(code, frozenset(_names(_parsed(code).body)))
+    except StethoscopeError as error:
+        return OwnCode(code, frozenset(), str(error))
+
+
+def _parsed(code: ModelFile) -> ast.Module:
+    try:
+        return ast.parse(source_of(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f", line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
         said = error.msg if isinstance(error, SyntaxError) else type(error).__name__
         raise UnreadableFile(
             f"{code.name}{where}: expected Python that defines the model's classes, got {said}. Give the .py file."
         ) from error
-    return frozenset(_names(tree.body))
 
 
 def _names(body: list[ast.stmt]) -> Iterator[str]:

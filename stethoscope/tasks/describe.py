@@ -10,7 +10,7 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
 from stethoscope.models.model_format import on_disk
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, CompileSettings, Hazard, Layer, MissingCode, TensorSpec
+from stethoscope.types import Architecture, CompileSettings, GivenCode, Hazard, Layer, MissingCode, TensorSpec
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Description(FormatNamed):
     runnable: str
     output_layers: tuple[str, ...]
     missing: tuple[MissingCode, ...] = ()
+    given: GivenCode | None = None
     schema_version: int = SCHEMA_VERSION
 
     @classmethod

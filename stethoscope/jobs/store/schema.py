@@ -197,7 +197,7 @@ class Entry:
     """Python that the owner gave to be run with it: what defines its own classes."""
 
     @classmethod
-    def of(cls, row: Mapping[str, Any], path_of: Callable[[str], Path]) -> Self:
+    def of(cls, row: Mapping[Any, Any], path_of: Callable[[str], Path]) -> Self:
         """The entry of a row, its contents where `path_of` says."""
         values = dict(row)
         values["created"] = values["created"].replace(tzinfo=UTC)

@@ -84,6 +84,19 @@ def hold(connection: sa.Connection, holder: str, owner: str, files: Iterable[Ent
     before.check(usage(connection, owner, configuration).used_bytes - before.used_bytes)
 
 
+def release(connection: sa.Connection, holder: str) -> list[str]:
+    """Forgets what a holder keeps; returns the hashes of the contents."""
+    mine = held.c.holder == holder
+    gone = list(connection.execute(sa.select(held.c.sha256).where(mine)).scalars())
+    connection.execute(sa.delete(held).where(mine))
+    return gone
+
+
+def holders(connection: sa.Connection) -> set[str]:
+    """The ids of all that keep contents."""
+    return set(connection.execute(sa.select(held.c.holder).where(held.c.holder != LOST_DATABASE)).scalars())
+
+
 def hold_strays(connection: sa.Connection, files: Iterable[Path]) -> None:
     """Keeps files that are older than the database from being taken for nobody's."""
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import shutil
 from collections.abc import Collection, Iterable, Mapping
@@ -13,17 +14,7 @@ import sqlalchemy as sa
 
 from stethoscope.errors import NotFound, TooLarge
 from stethoscope.jobs.store import shares
-from stethoscope.jobs.store.schema import (
-    SAMPLES_OWNER,
-    Entry,
-    clean_name,
-    connect,
-    entries,
-    held,
-    is_id,
-    new_id,
-    writing,
-)
+from stethoscope.jobs.store.schema import SAMPLES_OWNER, Entry, clean_name, connect, entries, is_id, new_id, writing
 from stethoscope.jobs.store.shares import Usage
 from stethoscope.jobs.store.upload import Upload, check_free_disk, remove_dead_uploads, write_folder_tar
 from stethoscope.jobs.store.upload_kinds import fill_kinds, kind_of
@@ -160,17 +151,11 @@ class Store:
             "name": clean_name(name),
             "size_bytes": upload.size_bytes,
             "owner": owner,
-            "format_id": "",
             "created": now,
             "last_used": now,
             "sample": False,
-            "trusted": False,
-            "kind": "",
-            "title": "",
-            "behaviour": "",
-            "description": "",
         } | more
-        if not row["kind"]:
+        if not row.get("kind"):
             row["kind"] = kind_of(ModelFile(upload.path, row["name"], upload.sha256), expected)
         with writing(self._engine) as connection:
             self._keep(connection, upload, owner, counts=not row["sample"])
@@ -179,17 +164,13 @@ class Store:
             connection.execute(sa.insert(entries).values(row))
         if old not in (None, upload.sha256):
             self._drop_unused(old)
-        return Entry.of(row, self.path_of)
+        return self.get(row["id"])
 
     def _keep(self, connection: sa.Connection, upload: Upload, owner: str, *, counts: bool = True) -> None:
         """Moves what was uploaded to where its content lies, if it does not lie there already."""
         if counts and not shares.has(connection, owner, upload.sha256):
             shares.usage(connection, owner, self._settings).check(upload.size_bytes)
-        target = self.path_of(upload.sha256)
-        if not target.is_file():
-            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            upload.path.chmod(0o444)
-            upload.path.replace(target)
+        upload.keep_at(self.path_of(upload.sha256))
 
     def set_code(self, entry_id: str, owner: str, name: str, source: bytes | None) -> Entry:
         """Puts Python beside the owner's model, to be run with it in workers, in place of what was there; None takes it away.
@@ -199,15 +180,12 @@ class Store:
             QuotaExceeded: it does not fit.
         """
         before = self.get(entry_id).code
-        if source is None:
-            self._change(entry_id, owner, code_sha256="", code_name="", code_bytes=0)
-        else:
-            with self.upload(owner, len(source)) as upload:
+        told: dict[str, Any] = {"code_sha256": "", "code_name": "", "code_bytes": 0}
+        with contextlib.nullcontext() if source is None else self.upload(owner, len(source)) as upload:
+            if upload is not None and source is not None:
                 upload.write(source)
-                with writing(self._engine) as connection:
-                    self._keep(connection, upload, owner)
                 told = {"code_sha256": upload.sha256, "code_name": clean_name(name), "code_bytes": len(source)}
-                self._change(entry_id, owner, **told)
+            self._change(entry_id, owner, upload, **told)
         if before is not None:
             self._drop_unused(before.sha256)
         return self.get(entry_id)
@@ -261,10 +239,15 @@ class Store:
         if entry.code is not None:
             self._drop_unused(entry.code.sha256)
 
-    def _change(self, entry_id: str, owner: str, *, remove: bool = False, **values: Any) -> None:
+    def _change(
+        self, entry_id: str, owner: str, upload: Upload | None = None, *, remove: bool = False, **values: Any
+    ) -> None:
+        """What is uploaded with it is kept in the same transaction, so that nobody takes it for nobody's."""
         mine = (entries.c.id == entry_id) & (entries.c.owner == owner) & ~entries.c.sample
         statement = sa.delete(entries).where(mine) if remove else sa.update(entries).where(mine).values(**values)
         with writing(self._engine) as connection:
+            if upload is not None:
+                self._keep(connection, upload, owner)
             if connection.execute(statement).rowcount == 0:
                 raise NotFound("Model: expected one of your own, got somebody else's or none. Upload it yourself.")
 
@@ -280,11 +263,6 @@ class Store:
     def hold(self, holder: str, owner: str, files: Iterable[Entry]) -> None:
         """Notes that something keeps these contents for an owner: they count in the owner's share, once, until `release`.
 
-        Args:
-            holder: the id of what keeps them.
-            owner: whose share.
-            files: what is kept, whoever has it.
-
         Raises:
             QuotaExceeded: they do not fit.
         """
@@ -294,18 +272,14 @@ class Store:
     def release(self, holder: str) -> None:
         """Forgets what a holder keeps; contents that nobody has leave the disk."""
         with writing(self._engine) as connection:
-            mine = held.c.holder == holder
-            gone = connection.execute(sa.select(held.c.sha256).where(mine)).scalars().all()
-            connection.execute(sa.delete(held).where(mine))
+            gone = shares.release(connection, holder)
         for sha256 in gone:
             self._drop_unused(sha256)
 
     def holders(self) -> set[str]:
         """The ids of all that keep contents."""
         with self._engine.connect() as connection:
-            return set(
-                connection.execute(sa.select(held.c.holder).where(held.c.holder != shares.LOST_DATABASE)).scalars()
-            )
+            return shares.holders(connection)
 
     def clean(self, but: Collection[str] = ()) -> tuple[str, ...]:
         """Removes unfinished uploads of dead processes, expired entries, and files that nobody has.

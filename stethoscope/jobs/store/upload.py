@@ -125,6 +125,13 @@ class Upload:
             finally:
                 self._close()
 
+    def keep_at(self, target: Path) -> None:
+        """Moves what was received to where its content lies, if it does not lie there already."""
+        if not target.is_file():
+            target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.path.chmod(0o444)
+            self.path.replace(target)
+
     def abort(self) -> None:
         """Removes what was received. Does nothing after `commit` or a first `abort`."""
         with self._lock:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stethoscope.errors import UnreadableFile
+from stethoscope.models import own_code
 from stethoscope.models.containers import hdf5
 from stethoscope.models.containers.damage import JSON
 from stethoscope.models.formats.keras_model.keras_config import parse_network
@@ -15,7 +16,6 @@ from stethoscope.models.formats.keras_model.keras_describe import Description, d
 from stethoscope.models.formats.keras_model.keras_legacy import is_legacy, modernised, program
 from stethoscope.models.formats.keras_model.keras_parameters import Stored, by_name
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
-from stethoscope.models.own_code import defined
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 
@@ -118,8 +118,7 @@ def read(file: ModelFile) -> Description:
         stored=stored,
         weight_bytes=sum(array.size_bytes for array in weights.arrays.values()),
         originals=originals,
-        code=file.code,
-        provided=defined(file.code),
+        code=own_code.read(file.code),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
 from stethoscope.errors import UnreadableFile
+from stethoscope.models import own_code
 from stethoscope.models.containers import damage, hdf5
 from stethoscope.models.containers.archive import Archive, open_archive
 from stethoscope.models.containers.damage import ARCHIVE, JSON, listed
@@ -22,7 +23,6 @@ from stethoscope.models.formats.keras_model.keras_describe import Description, d
 from stethoscope.models.formats.keras_model.keras_legacy import program
 from stethoscope.models.formats.keras_model.keras_parameters import by_class
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
-from stethoscope.models.own_code import defined
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
 _WEIGHTS = "model.weights.h5"
@@ -146,8 +146,7 @@ def read(file: ModelFile, archive: Archive) -> Description:
         stored=stored,
         weight_bytes=weight_bytes,
         warnings=warnings,
-        code=file.code,
-        provided=defined(file.code),
+        code=own_code.read(file.code),
     )
 
 

@@ -26,7 +26,8 @@ from stethoscope.models.formats.keras_model.keras_ends import (
 from stethoscope.models.formats.keras_model.keras_hazards import inspect_description, not_installed
 from stethoscope.models.formats.keras_model.keras_parameters import Counts, Stored, count_parameters
 from stethoscope.models.formats.keras_model.keras_shapes import Flow, Flows, follow, input_refs
-from stethoscope.types import Architecture, Layer, MissingCode, ModelFile, Operand, TensorSpec
+from stethoscope.models.own_code import OwnCode
+from stethoscope.types import Architecture, GivenCode, Layer, MissingCode, Operand, TensorSpec
 
 _UNNAMED = "Weights"
 
@@ -67,15 +68,18 @@ class Description:
     warnings: list[str] = field(default_factory=list)
     originals: Sequence[Any] = ()
     """Further JSON of the file that loading would deserialise."""
-    code: ModelFile | None = None
+    code: OwnCode | None = None
     """What its author gave beside it."""
-    provided: frozenset[str] = frozenset()
-    """What that defines."""
 
     @property
     def modern(self) -> bool:
         """Whether Keras 3 saved it."""
         return is_modern(self.version)
+
+    @property
+    def provided(self) -> frozenset[str]:
+        """Names of the author's own whose code is there."""
+        return frozenset() if self.code is None else self.code.names
 
     @property
     def untrained(self) -> dict[str, Any]:
@@ -127,7 +131,11 @@ def describe(description: Description) -> Architecture:
         if not need.is_here
     ]
     warnings += [_only_named(need) for need in missing if need.only_training][:1]
-    runnable = not_installed(inspection.foreign, "" if description.code is None else description.code.name)
+    code = description.code
+    runnable = not_installed(inspection.foreign, "" if code is None else code.file.name)
+    if code is not None and code.problem:
+        warnings.append(code.problem)
+        runnable = code.problem if runnable else ""
     return Architecture(
         format_id=description.format_id,
         display_format=description.display_format,
@@ -144,6 +152,7 @@ def describe(description: Description) -> Architecture:
         runnable=f"{subject}: {runnable}" if runnable else "",
         output_layers=output_layers(network) if network is not None else (),
         missing=tuple(missing),
+        given=None if code is None else GivenCode(code.file.name, inspection.provided + compiled_with.provided),
     )
 
 

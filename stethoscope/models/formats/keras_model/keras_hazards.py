@@ -80,6 +80,8 @@ class Inspection:
 
     hazards: tuple[Hazard, ...]
     foreign: tuple[Foreign, ...]
+    provided: tuple[str, ...] = ()
+    """Names whose code was given beside the file."""
 
 
 def inspect_description(*parts: Any, provided: Collection[str] = ()) -> Inspection:
@@ -91,11 +93,14 @@ def inspect_description(*parts: Any, provided: Collection[str] = ()) -> Inspecti
     """
     hazards: dict[tuple[str, str, str], Hazard] = {}
     foreign: dict[tuple[str, str], Foreign] = {}
+    given: dict[str, None] = {}
     for part in parts:
         for found in _walk(part):
             hazard = found if isinstance(found, Hazard) else found.hazard
             if isinstance(found, Foreign):
-                if found.name.rsplit(">", 1)[-1] in provided:
+                name = found.name.rsplit(">", 1)[-1]
+                if name in provided:
+                    given[name] = None
                     continue
                 foreign.setdefault((found.module, found.name), found)
                 hazard = hazard if found.is_here else None
@@ -103,7 +108,7 @@ def inspect_description(*parts: Any, provided: Collection[str] = ()) -> Inspecti
                 # A Lambda layer and the bytecode inside it are one thing to whoever decides about it.
                 message = "" if hazard.rule == "lambda" else hazard.message
                 hazards.setdefault((hazard.rule, hazard.where, message), hazard)
-    return Inspection(tuple(hazards.values()), tuple(foreign.values()))
+    return Inspection(tuple(hazards.values()), tuple(foreign.values()), tuple(given))
 
 
 def not_installed(foreign: tuple[Foreign, ...], code: str = "") -> str:

@@ -303,8 +303,9 @@ def program(name: str, architecture: Architecture) -> Program:
     module = "tf_keras" if old else "keras"
     single = len(architecture.inputs) == 1
     feed = "next(iter(batch.values()))" if single else "list(batch.values())"
+    given = architecture.given if architecture.given is not None and architecture.given.names else None
     return Program(
-        (f"import {module}",),
-        (f"model = {module}.models.load_model({name!r})",),
+        (f"import {module}", *(() if given is None else (given.statement,))),
+        (f"model = {module}.models.load_model({name!r}{'' if given is None else given.objects})",),
         (f"results.append(model({feed}, training=False))",),
     )

@@ -44,7 +44,7 @@ def open_zip(
     """Loads a `.keras` file; see `Format.open`."""
     _gate(file, architecture, trusted)
     _import_foreign(description, trusted)
-    register(description.code, modern=description.modern)
+    _register(description)
     path = _archive_path(file, scratch)
     with _explained(file, description):
         if description.modern:
@@ -72,7 +72,7 @@ def open_h5(file: ModelFile, description: Description, architecture: Architectur
     """Loads a `.h5` file; see `Format.open`."""
     _gate(file, architecture, trusted)
     _import_foreign(description, trusted)
-    register(description.code, modern=description.modern)
+    _register(description)
     with _explained(file, description):
         if not description.modern:
             import tf_keras
@@ -91,6 +91,12 @@ def _gate(file: ModelFile, architecture: Architecture, trusted: bool) -> None:
         raise NeedsTrust(
             f"{file.name}: {architecture.hazards[0].message} It is run only after its owner allows it for this file."
         )
+
+
+def _register(description: Description) -> None:
+    """A file of code that is broken keeps nothing from running that needs none of it."""
+    code = description.code
+    register(None if code is None or code.problem else code.file, modern=description.modern)
 
 
 def _foreign(description: Description) -> tuple[Foreign, ...]:
