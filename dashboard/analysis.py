@@ -15,7 +15,7 @@ from stethoscope.jobs.protocol import JobState
 from stethoscope.jobs.store import Entry
 from stethoscope.models.formats import all_formats
 from stethoscope.settings import settings
-from stethoscope.tasks.describe import Description, FormatNamed
+from stethoscope.tasks.describe import Description, FormatNamed, with_skeleton
 from stethoscope.types import Architecture, Budget, Job, JobResult, ModelFile, Status, WorkerKind
 
 _DESCRIBE_MEMORY_BYTES = 4 << 30
@@ -28,7 +28,12 @@ def describe(entry: Entry, *, again: bool = False) -> JobState:
     One that was cancelled or crashed is not started over on every look; `again` does that.
     """
     if not again:
-        states = [state for state in engine().jobs(entry_id=entry.id) if state.kind == "describe" and _fits(state)]
+        asked = with_skeleton(entry.file)
+        states = [
+            state
+            for state in engine().jobs(entry_id=entry.id)
+            if state.kind == "describe" and state.params == asked and _fits(state)
+        ]
         good = (state for state in states if state.result is not None and state.result.status is Status.OK)
         found = next(good, states[0] if states else None)
         if found is not None:
@@ -99,7 +104,9 @@ def worker_kind(format_id: str) -> WorkerKind:
 
 
 def _describe_job(entry: Entry) -> Job:
-    return Job("describe", {"model": entry.file}, {"skeleton": True}, Budget(_DESCRIBE_MEMORY_BYTES, _DESCRIBE_S))
+    return Job(
+        "describe", {"model": entry.file}, with_skeleton(entry.file), Budget(_DESCRIBE_MEMORY_BYTES, _DESCRIBE_S)
+    )
 
 
 def last(entry: Entry, kind: str, *, saying: str = "") -> JobState | None:

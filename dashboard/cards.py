@@ -35,7 +35,7 @@ def model(entry: Entry, architecture: Architecture) -> None:
         st.markdown(f"**{'Output' if len(architecture.outputs) == 1 else 'Outputs'}**")
         tensors(architecture.outputs, "The file does not say what the model returns.")
     compiled(architecture)
-    if architecture.runnable:
+    if architecture.runnable and not architecture.missing:
         st.info(f"It can be looked at, but not run here: {escape.sentences(architecture.runnable)}")
     warnings(architecture.warnings)
 

@@ -20,10 +20,16 @@ _ASKED = "_ask_for_code"
 _EXPORT = 'model.export("exported")  # a SavedModel: it holds the computation, and needs none of its classes'
 
 
-def allowed(view: View, architecture: Architecture) -> bool:
-    """Shows it, and lets the owner give or allow code; returns whether what the file holds may be run."""
-    if view.entry is not None and (view.entry.code is not None or architecture.missing):
-        _named(view, view.entry, architecture.missing)
+def allowed(view: View, architecture: Architecture, *, at_length: bool = False) -> bool:
+    """Shows it, and lets the owner give or allow code; returns whether what the file holds may be run.
+
+    Code that was given and defines all that the file names is a line, but where it is to be shown `at_length`.
+    """
+    entry = view.entry
+    if entry is not None and (architecture.missing or (at_length and entry.code is not None)):
+        _named(view, entry, architecture.missing)
+    elif entry is not None and entry.code is not None:
+        st.caption(f"With code of its owner: {escape.code(entry.code.name)}. The overview shows it.")
     return _hazards(view, architecture.hazards)
 
 

@@ -51,10 +51,16 @@ def say_fixed_batch(rows: int | None) -> None:
         )
 
 
-def runnable(reason: str) -> bool:
-    """Says why a model cannot be run here; returns whether it can."""
+def runnable(architecture: Architecture) -> bool:
+    """Says why a model cannot be run here, unless its code is missing, which `own_code` says; returns whether it can."""
+    if not any(not need.only_training for need in architecture.missing):
+        cannot_run(architecture.runnable)
+    return not architecture.runnable
+
+
+def cannot_run(reason: str) -> None:
+    """A box with the reason, if there is one."""
     if reason:
         with st.container(border=True):
             st.markdown(f"**This model cannot be run here.** {escape.sentences(reason)}")
             st.caption("Its architecture can still be looked at.")
-    return not reason

@@ -68,7 +68,7 @@ def opened(view: session.View) -> None:
     if architecture is not None:
         overview_tiles.health(view, architecture)
         cards.model(entry, architecture)
-        own_code.allowed(view, architecture)
+        own_code.allowed(view, architecture, at_length=True)
         st.subheader("What to do next", anchor=False)
         overview_tiles.next_steps(entry, architecture)
         cards.parameters_by_layer(architecture)

@@ -39,7 +39,7 @@ VIEWS: dict[str, tuple[str, View]] = {
 def ready(view: session.View, architecture: Architecture) -> None:
     """The samples, the layers, and the view of them that is chosen."""
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     with st.container(border=True):
         given = activation_input.choose(view, architecture)

@@ -19,7 +19,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """Inputs, the button, and the diagnosis this page shows."""
     assert view.entry is not None
     allowed = own_code.allowed(view, architecture)
-    run_limits.runnable(architecture.runnable)
+    run_limits.runnable(architecture)
     with st.container(border=True):
         data = diagnosis_inputs.data(view, architecture)
         more, prove_cell, go = st.columns([2, 2, 1], vertical_alignment="bottom")

@@ -61,7 +61,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     with st.container(border=True):
         data, complete = data_choice.choose(

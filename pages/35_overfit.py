@@ -18,7 +18,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     if not trainable(architecture):
         render.empty("Only Keras models (.keras, .h5) can be trained; this format holds a finished computation.")

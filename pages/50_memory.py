@@ -16,7 +16,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """What all questions share, then the chosen one."""
     assert view.entry is not None
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     asked = st.segmented_control(
         "Question",

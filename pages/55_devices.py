@@ -23,7 +23,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     assert view.entry is not None
     entry = view.entry
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     chosen_view = st.segmented_control(
         "What", VIEWS, default=VIEWS[0], key="what", bind="query-params", required=True, label_visibility="collapsed"

@@ -25,7 +25,7 @@ PAGE = {"title": "Convert", "section": "Deployment", "url_path": "convert", "ico
 def ready(view: session.View, architecture: Architecture) -> None:
     """The target, its settings, and what became of the conversions."""
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     possible = convert_targets.possible(architecture)
     if not possible:

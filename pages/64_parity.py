@@ -80,7 +80,7 @@ def ready(view: session.View, architecture: Architecture) -> None:
     """The other models, the input, the button; and the answers of what was compared."""
     assert view.entry is not None
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     with st.container(border=True):
         before = list(parity_jobs.shown(view, quiet=True))
@@ -140,7 +140,7 @@ def answers(view: session.View, architecture: Architecture, others: Sequence[Ent
 def speed(view: session.View, architecture: Architecture) -> None:
     """The other models, the settings, the button; and the times."""
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    if not run_limits.runnable(architecture):
         return
     with st.container(border=True):
         others = parity_others.choose(view, speed_jobs.other_ids(speed_jobs.shown(view, quiet=True)))

@@ -51,7 +51,8 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
     if architecture is None:
         return
     allowed = own_code.allowed(view, architecture)
-    if not run_limits.runnable(architecture.runnable):
+    run_limits.cannot_run(architecture.runnable)
+    if architecture.runnable:
         return
     job = _job(view.entry, architecture, entry)
     state = data_jobs.find(job, entry)

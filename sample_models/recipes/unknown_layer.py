@@ -47,5 +47,5 @@ RECIPE = Recipe(
     parameters=1_156,
     build=_build,
     order=33,
-    expectations={"needs_trust": True, "hazard": "unknown-class", "missing_class": "GatedDense"},
+    expectations={"missing_class": "GatedDense"},
 )

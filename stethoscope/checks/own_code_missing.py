@@ -22,6 +22,7 @@ from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 from stethoscope.types import MissingCode
 
+_PRETRAINED = 'model.save_pretrained("out", saved_model=True)  # where {names} is; give out/saved_model/1'
 _GIVE = 'stethoscope check model.keras --code layers.py  # the file that defines {names}\n# or, where the code is:\nmodel.export("exported")'
 
 
@@ -43,6 +44,8 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
 
 def _finding(missing: list[MissingCode] | tuple[MissingCode, ...], severity: Severity, without: str) -> Finding:
     names = ", ".join(dict.fromkeys(need.name for need in missing[:4])) + (" …" if len(missing) > 4 else "")
+    theirs = missing[0].module.partition(".")[0] == "transformers"
+    snippet = (_PRETRAINED if theirs else _GIVE).format(names=names)
     return Finding(
         fault=Fault.DEPLOYMENT,
         severity=severity,
@@ -54,10 +57,7 @@ def _finding(missing: list[MissingCode] | tuple[MissingCode, ...], severity: Sev
                 "What is missing", ("name", "module", "needed by"), tuple((n.name, n.module, n.where) for n in missing)
             ),
         ),
-        fix=Advice(
-            text="Give the Python file that defines it, or export the model where its code is",
-            snippet=_GIVE.format(names=names),
-        ),
+        fix=Advice(text="Give the Python file that defines it, or export the model where its code is", snippet=snippet),
     )
 
 

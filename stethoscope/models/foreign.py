@@ -11,6 +11,7 @@ from itertools import islice
 
 from stethoscope.models.containers import wire
 from stethoscope.models.foreign_archive import ACCEPTED, COMPRESSED, by_magic, in_compressed, in_zip
+from stethoscope.models.hugging_face import AS_ONNX, AS_SAVED_MODEL
 from stethoscope.types import ModelFile
 
 _HEAD_BYTES = 4096
@@ -76,7 +77,11 @@ def _binary(file: ModelFile, head: bytes, tail: bytes, size: int) -> str | None:
     if file.name in _SAVED_MODEL_PARTS:
         return f"by its name one part of a SavedModel ({file.name}). Pack the whole folder as .zip and upload that."
     if _is_safetensors(head, size):
-        return "a safetensors file: weights without an architecture. Load them into a model and save that whole."
+        made_by = re.search(rb'"format":\s*"(tf|pt)"', head)
+        whole = {b"tf": AS_SAVED_MODEL, b"pt": AS_ONNX}.get(made_by.group(1) if made_by else b"")
+        return "a safetensors file: weights without an architecture. " + (
+            whole or "Load them into a model and save that whole."
+        )
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05" and len(head) > 2:
         owner = next((name for token, name in _PICKLED if token in head), "a Python object")
         return f"a pickle of {owner}, which runs code when opened and is never opened here. Save the model as .keras, SavedModel or ONNX."

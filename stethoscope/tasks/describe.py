@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from stethoscope.architecture.xla_use import on_another_device, remedies_in_words
 from stethoscope.codec import SCHEMA_VERSION
@@ -10,7 +11,16 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
 from stethoscope.models.model_format import on_disk
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, CompileSettings, GivenCode, Hazard, Layer, MissingCode, TensorSpec
+from stethoscope.types import (
+    Architecture,
+    CompileSettings,
+    GivenCode,
+    Hazard,
+    Layer,
+    MissingCode,
+    ModelFile,
+    TensorSpec,
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,11 @@ class Description(FormatNamed):
         told = {name: value for name, value in vars(self).items() if name not in own}
         total, trainable = self.parameters.total, self.parameters.trainable
         return Architecture(**told, parameters=total, trainable_parameters=trainable, display_format=self.format)
+
+
+def with_skeleton(model: ModelFile) -> dict[str, Any]:
+    """The params of a description as pages ask for it; they tell one with this code beside it from one with other code."""
+    return {"skeleton": True} | ({} if model.code is None else {"code": model.code.sha256})
 
 
 class Describe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
+from stethoscope.cli.app import app
 from tests.small_models import hungry_onnx, tiny_onnx
 
 STETHOSCOPE = Path(sys.executable).with_name("stethoscope")
@@ -42,6 +44,15 @@ def test_describe_prints_one_object_with_the_contract_keys(tiny):
     assert {"path", "type", "output_shape", "parameters", "dtype"} <= value["layers"][0].keys()
     assert value["compile"] is None
     assert value["size_bytes"] == tiny.stat().st_size
+
+
+def test_what_runs_a_models_code_takes_the_code_that_is_beside_it():
+    commands = {
+        one.name or one.callback.__name__: inspect.signature(one.callback).parameters for one in app.registered_commands
+    }
+    with_trust = {name for name, parameters in commands.items() if "trust" in parameters}
+    assert {name for name, parameters in commands.items() if "code" in parameters} == with_trust | {"describe"}
+    assert "check" in with_trust
 
 
 def test_describe_for_people_is_a_table(tiny):

@@ -14,6 +14,7 @@ import pytest
 from dashboard import analysis, progress
 from dashboard.architecture import layer_columns
 from dashboard.behaviour import prediction_parts
+from sample_models import BUILT
 from stethoscope.jobs.store import register_samples, store
 from stethoscope.types import Status
 from tests.dashboard.visiting import (
@@ -141,6 +142,33 @@ def test_code_in_a_file_runs_only_after_its_owner_said_yes(app, tmp_path, monkey
     app.run()
     assert store().get(entry.id).trusted
     assert not app.button("run-Predict").disabled
+
+
+@pytest.mark.parametrize("owner", [ME, OTHER])
+def test_code_that_a_file_only_names_is_given_by_its_owner(app, owner):
+    entry = store().add_file(BUILT / "unknown_layer.keras", "gated.keras", owner)
+    open_page(app, "overview", entry)
+    assert "GatedDense" in text(app) and "trust" not in keys(app)
+    assert ("give" in keys(app)) == (owner == ME)
+    if owner == OTHER:
+        return
+    app.button("give").click()
+    app.run()
+    app.text_area("own-code-text").set_value("import keras\nclass GatedDense(keras.layers.Layer): pass")
+    app.run()
+    app.button("own-code-yes").click()
+    app.run()
+    code = store().get(entry.id).code
+    assert code is not None and b"GatedDense" in code.path.read_bytes()
+    until(lambda: "take-code" in keys(settle(app)))
+    assert not analysis.architecture_in(analysis.describe(store().get(entry.id)).result).missing
+    open_page(app, "prediction", store().get(entry.id))
+    assert not app.button("run-Predict").disabled
+    open_page(app, "overview", store().get(entry.id))
+    until(lambda: "take-code" in keys(settle(app)))
+    app.button("take-code").click()
+    app.run()
+    assert store().get(entry.id).code is None
 
 
 def test_every_page_offers_samples_while_nothing_is_chosen(app, workspace):

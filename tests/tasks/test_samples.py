@@ -18,8 +18,8 @@ from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 SAMPLES = {
     entry["id"]: entry for entry in json.loads((BUILT / "manifest.json").read_text()) if entry.get("kind") != "data"
 }
-RUNNABLE = [name for name, entry in SAMPLES.items() if not entry["expectations"].get("needs_trust")]
-NEEDS_TRUST = [name for name in SAMPLES if name not in RUNNABLE]
+NEEDS_TRUST = [name for name, entry in SAMPLES.items() if entry["expectations"].get("needs_trust")]
+RUNNABLE = [name for name, entry in SAMPLES.items() if not {"needs_trust", "missing_class"} & {*entry["expectations"]}]
 
 
 def submit(engine, kind: str, name: str, memory_bytes: int = 2 << 30, **params) -> JobResult:
@@ -59,8 +59,9 @@ def test_code_is_run_only_after_an_explicit_yes(engine, name):
     assert "allows it" in refused.reason
 
 
-def test_a_trusted_class_that_is_installed_nowhere_is_named(engine):
-    result = submit(engine, "predict", "unknown_layer", batch_size=2, trusted=True)
+@pytest.mark.parametrize("trusted", [False, True])
+def test_a_class_that_is_installed_nowhere_is_named(engine, trusted):
+    result = submit(engine, "predict", "unknown_layer", batch_size=2, trusted=trusted)
     assert result.status is Status.FAILED
     assert result.error == "CannotRun"
     assert SAMPLES["unknown_layer"]["expectations"]["missing_class"] in result.reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from stethoscope.models.formats.keras_model.keras_config import parse_network
 from stethoscope.models.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
 from stethoscope.models.formats.keras_model.keras_legacy import is_legacy, modernised, program
 from stethoscope.models.formats.keras_model.keras_parameters import Stored, by_name
+from stethoscope.models.hugging_face import AS_SAVED_MODEL
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
@@ -153,9 +155,14 @@ def _what_else(subject: str, opened: Any, tree: hdf5.Tree) -> str:
         owners = {path.split("/vars/")[0] for path in tree.arrays} if layers is None else set(layers)
         with_weights = sum(1 for owner in owners if tree.under(owner))
         stored, owners_with_weights = _counted(len(arrays), "array"), _counted(with_weights, "layer")
+        whole = (
+            "Save the whole model with model.save('model.keras'), or load these weights into the model's code first."
+        )
+        if "top_level_model_weights" in tree.groups and any(_TRANSFORMERS.match(path) for path in tree.arrays):
+            whole = AS_SAVED_MODEL
         return (
             f"holds only weights ({stored} in {owners_with_weights}), no architecture: it cannot be drawn or run on its own. "
-            "Save the whole model with model.save('model.keras'), or load these weights into the model's code first."
+            f"{whole}"
         )
     tops = list(dict.fromkeys(path.split("/")[0] for path in tree.arrays)) or [
         group for group in tree.groups if "/" not in group
@@ -168,5 +175,8 @@ def _what_else(subject: str, opened: Any, tree: hdf5.Tree) -> str:
 def _counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
+
+_TRANSFORMERS = re.compile(r"[^/]+/tf_\w+/")
+"""Classes of Hugging Face for TensorFlow, TFBertModel, name their weights after themselves."""
 
 FORMAT = KerasH5()

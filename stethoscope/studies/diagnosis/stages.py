@@ -13,7 +13,7 @@ from stethoscope.evidence.trials import BaselineEvidence, NetworkScore, with_net
 from stethoscope.logs.curves import CurveEvidence
 from stethoscope.models.formats import format_of
 from stethoscope.studies.diagnosis.report import Request
-from stethoscope.tasks.describe import Description
+from stethoscope.tasks.describe import Description, with_skeleton
 from stethoscope.tasks.examine import Examination
 from stethoscope.tasks.overfit import OverfitTest
 from stethoscope.types import Architecture
@@ -60,7 +60,7 @@ def _plain_params(request: Request, _evidence: EvidenceSet) -> dict[str, Any]:
 
 def _describe_params(request: Request, _evidence: EvidenceSet) -> dict[str, Any]:
     """As the pages ask for it, so that a model whose page was opened is not read again."""
-    return {"skeleton": True} if request.entry_id else {}
+    return with_skeleton(request.model) if request.entry_id else {}
 
 
 def _needs_data(request: Request, _evidence: EvidenceSet) -> str:

@@ -27,6 +27,26 @@ def test_what_was_put_in_comes_out(make_store, put):
     assert (found.file.name, found.file.sha256) == ("my model.keras", found.sha256)
 
 
+def test_code_beside_a_model_counts_is_its_owners_and_goes_with_it(make_store, put, tmp_path):
+    store = make_store(quota_bytes=1000)
+    entry, other = put(store, b"weights", "a.keras", "ada"), put(store, b"others", "b.keras", "bob")
+    with pytest.raises(NotFound):
+        store.set_code(entry.id, "bob", "layers.py", b"class A: pass")
+    with pytest.raises(QuotaExceeded):
+        store.set_code(entry.id, "ada", "layers.py", b"#" * 1000)
+    given = store.set_code(entry.id, "ada", "../la\u202eyers.py", b"class A: pass")
+    assert given.file.code is not None and given.file.code.path.read_bytes() == b"class A: pass"
+    assert given.code.name == "layers.py" and store.usage("ada").used_bytes == 7 + 13
+    store.set_code(other.id, "bob", "same.py", b"class A: pass")
+    store.clean()
+    assert store.get(entry.id) == given, "in use"
+    changed = store.set_code(entry.id, "ada", "layers.py", b"class B: pass")
+    assert changed.code.path.read_bytes() == b"class B: pass" and given.code.path.exists(), "the other has it still"
+    assert store.set_code(other.id, "bob", "", None).code is None and not given.code.path.exists()
+    store.remove(entry.id, "ada")
+    assert files_in(tmp_path) == [other.path]
+
+
 def test_equal_files_are_kept_once_and_go_with_their_last_entry(make_store, put, tmp_path):
     store = make_store()
     first, second = put(store, b"same", "a.h5", "ada"), put(store, b"same", "b.h5", "bob")

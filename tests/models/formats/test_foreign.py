@@ -52,6 +52,7 @@ def tarred(name: str) -> bytes:
 
 
 SAFETENSORS = json.dumps({"w": {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
+OF_TF, OF_PT = (SAFETENSORS.replace(b"{", b'{"__metadata__":{"format":"%s"},' % kind, 1) for kind in (b"tf", b"pt"))
 META_GRAPH = b"\x0a\x04\x2a\x02\x31\x2e\x12\x14\x0a\x12\x0a\x01x\x12\x0bPlaceholder\x1a\x00"
 
 CASES = [
@@ -81,6 +82,8 @@ CASES = [
     ("a.pth", zipped("archive/data.pkl", "archive/data/0"), "a PyTorch checkpoint"),
     ("a.pt", zipped("m/data.pkl", "m/constants.pkl"), "a TorchScript model"),
     ("a.safetensors", struct.pack("<Q", len(SAFETENSORS)) + SAFETENSORS + b"\0" * 4, "a safetensors file"),
+    ("tf.safetensors", struct.pack("<Q", len(OF_TF)) + OF_TF + b"\0" * 4, "save_pretrained"),
+    ("pt.safetensors", struct.pack("<Q", len(OF_PT)) + OF_PT + b"\0" * 4, "optimum-cli"),
     ("a.gguf", b"GGUF\x03\0\0\0", "a GGUF language model"),
     ("a.npy", array(np.save), "a NumPy array (.npy)"),
     ("a.npz", array(np.savez), "a NumPy archive (.npz)"),

