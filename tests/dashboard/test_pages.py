@@ -162,10 +162,6 @@ def test_code_that_a_file_only_names_is_given_by_its_owner(app, owner):
     assert code is not None and b"GatedDense" in code.path.read_bytes()
     until(lambda: "take-code" in keys(settle(app)))
     assert not analysis.architecture_in(analysis.describe(store().get(entry.id)).result).missing
-    open_page(app, "prediction", store().get(entry.id))
-    assert not app.button("run-Predict").disabled
-    open_page(app, "overview", store().get(entry.id))
-    until(lambda: "take-code" in keys(settle(app)))
     app.button("take-code").click()
     app.run()
     assert store().get(entry.id).code is None
