@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 HANDED_OVER = "handed-over.json"
+OPEN_SIZE = "open-size.json"
 """In a job's folder: from what state another process goes on when this one has ended."""
 
 
@@ -126,6 +127,13 @@ class TaskContext:
     def keep_to_myself(self) -> None:
         """Takes `entrust` back: what ends this process ends the job."""
         (self.folder / HANDED_OVER).unlink(missing_ok=True)
+
+    def foresee(self, open_size: int | None) -> None:
+        """Tells how large what the model leaves open is here, for the report of a process that runs out of memory.
+
+        None where there are several sizes, or none.
+        """
+        _write(self.folder, OPEN_SIZE, {"open_size": open_size})
 
     def save_partial(self, value: Any) -> None:
         """Keeps what is known so far, an answer or some of its fields: all there is if this process is killed."""

@@ -87,6 +87,12 @@ class OpenSizes:
         return max((item.size for item in self.dimensions), default=None)
 
     @property
+    def of_all(self) -> int | None:
+        """The size that all have; None where they have several, or nothing is open."""
+        told = {item.size for item in self.dimensions}
+        return told.pop() if len(told) == 1 else None
+
+    @property
     def source(self) -> Source | None:
         """Who says the largest; None where nothing is open."""
         return max(self.dimensions, key=lambda item: item.size).source if self.dimensions else None

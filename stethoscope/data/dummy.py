@@ -5,15 +5,16 @@ The input of a job: the user's data if there is some, else random input of the f
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, sizes_of_file, sizes_to_try
+from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, open_axes, sizes_of_file, sizes_to_try
 from stethoscope.data.batching import Batching, bind
 from stethoscope.data.rows import data_of
 from stethoscope.errors import BadInput, BadSetting, OutOfMemory, StethoscopeError
@@ -236,10 +237,23 @@ def shapes_in_data(context: TaskContext, inputs: Sequence[TensorSpec]) -> dict[s
     Raises:
         StethoscopeError: the data cannot be read or does not fit.
     """
-    if "data" not in context.files:
+    file = next((context.files[role] for role in _DATA if role in context.files), None)
+    if file is None:
         return {}
-    rows = data_of(context, most_rows=1)
+    rows = data_of(replace(context, files={"data": file}), most_rows=1)
     return {name: array.shape for name, array in bind(rows, inputs).items()}
+
+
+_DATA = ("data", "current", "reference")
+
+
+def foresee(context: TaskContext, inputs: Sequence[TensorSpec]) -> None:
+    """Tells how large what the inputs leave open is in the job's data, if that can be told from its first row."""
+    if open_axes(inputs):
+        with contextlib.suppress(StethoscopeError):
+            shapes = shapes_in_data(context, inputs)
+            if shapes:
+                context.foresee(next(sizes_to_try(inputs, data=shapes)).of_all)
 
 
 def model_input(
@@ -278,6 +292,7 @@ def model_input(
     for sizes in sizes_to_try(runner.inputs, given, of_file=sizes_of_file(architecture.layers)):
         size = chosen_for(sizes)
         context.report("trace", message="first call" if size is None else f"trying dynamic dimensions of {size}")
+        context.foresee(sizes.of_all)
         feed = dummy_feed(architecture, free, max(samples or batching.fixed or batch_size, first), seed, sizes)
         try:
             _try(runner, batching, batching.take(feed, first))

@@ -4,6 +4,7 @@ job.json        parent → worker    the job
 result.json     worker → parent    {"status", "value", "reason", "error", "peak_rss_bytes", "log"}
 partial.json    worker → parent    what was known when the worker was killed
 foretold.json   worker → parent    the largest tensors the model will need
+open-size.json  worker → parent    the size of every dimension but the batch that the model leaves open, where it is one
 handed-over.json  worker → parent  from what state another process goes on once this one has ended
 before.json     parent → worker    that state, and how the process before ended
 out/            worker → parent    arrays and blobs

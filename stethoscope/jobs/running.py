@@ -9,8 +9,9 @@ import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -20,6 +21,7 @@ from stethoscope.jobs.endings import Ending, Verdict, going_on
 from stethoscope.jobs.host_memory import KernelKills
 from stethoscope.jobs.workers import WorkerServer
 from stethoscope.sizes import human_bytes
+from stethoscope.task import OPEN_SIZE
 from stethoscope.types import Job, Progress, Status
 
 _LOG_TAIL_BYTES = 64 << 10
@@ -81,7 +83,7 @@ class RunningJob:
         self._peak_before_bytes = max(self._peak_before_bytes, before.peak_bytes)
         self._earlier_processes += 1
         self.killed = None
-        for name in ("result.json", "foretold.json"):
+        for name in ("result.json", "foretold.json", OPEN_SIZE):
             (self.folder / name).unlink(missing_ok=True)
         shutil.rmtree(self.folder / "tmp", ignore_errors=True)
         protocol.write_before(self.folder, before)
@@ -129,12 +131,18 @@ class RunningJob:
             killed=self.killed,
             answer=read_json(self.folder / "result.json"),
             partial=read_json(self.folder / "partial.json"),
-            foretold=read_json(self.folder / "foretold.json", _MOST_FORETOLD_BYTES) or {},
+            foretold=self._foretold(),
             handed_over=protocol.handed_over(self.folder),
             peak_before_bytes=self._peak_before_bytes,
             kernel_killed=signal_number == signal.SIGKILL and self.killed is None and self._kernel_kills.counted,
             host_short=host_short,
         )
+
+    def _foretold(self) -> Mapping[str, Any]:
+        tensors, size = (
+            read_json(self.folder / name, _MOST_FORETOLD_BYTES) or {} for name in ("foretold.json", OPEN_SIZE)
+        )
+        return {**tensors, **size}
 
     def log_tail(self) -> str:
         """The last of what the worker printed, as text."""

@@ -22,6 +22,8 @@ READING = ("data", "profile", "baseline", "features", "subgroups", "whole rows",
 CONVERTING = ("convert", "write", "keep")
 _FIT_BATCH = 32
 """Keras' own, where nobody said how many."""
+_FEW_SAMPLES = 16
+"""Of an overfit test, where nobody said how many; they are one batch."""
 _FILE, _INITIALISED = 2, 3
 """While Keras loads: the file's bytes and the variables; and what initialising the largest layer takes besides. Measured: 1,285
 MiB for one layer of 256 MiB."""
@@ -97,7 +99,9 @@ class Shortage:
     def _running_batch(self) -> int | None:
         under_way = _positive(self.known.running and self.known.running.batch_size)
         fit = self.job.params.get("fit")
-        if self.phase in TRAINING and self.phase != "overfit" and isinstance(fit, Mapping):
+        if self.phase == "overfit":
+            return _positive(self.job.params.get("samples")) or _FEW_SAMPLES
+        if self.phase in TRAINING and isinstance(fit, Mapping):
             return under_way or _positive(fit.get("batch_size")) or _FIT_BATCH
         settings = self.job.params.get("settings") or {}
         return under_way or _positive(settings.get("batch_size")) or _positive(self.job.params.get("batch_size"))
@@ -114,7 +118,8 @@ class Shortage:
         if self.phase in LOADING and weight:
             shape, size, operator = _shape(weight["shape"]), _positive(weight["bytes"]), weight["operator"]
         elif self.phase not in LOADING and output:
-            open_size = self.known.settings.dynamic_size if self.known.settings else None
+            told = self.known.settings.dynamic_size if self.known.settings else None
+            open_size = told or self.foretold.get("open_size")
             sides, size = filled(output, 1 if self.phase in TRACING else batch or 1, _positive(open_size))
             shape, operator = _shape(sides), output["operator"]
         else:
@@ -167,6 +172,8 @@ class Shortage:
         elif fits and fits.low > 0:
             how = "was seen to fit" if self.phase in TRAINING else "is estimated to fit"
             changes.append((f"A batch of {fits.low:,} {how}.", Change("batch_size", fits.low)))
+        elif batch and batch > 1 and self.phase == "overfit":
+            changes.append((f"Try {batch // 2:,} samples: they are one batch.", Change("samples", batch // 2)))
         elif batch and batch > 1:
             said = " No smaller batch was tried." if self.phase in TRAINING else ""
             changes.append((f"Try a batch of {batch // 2:,}.{said}", Change("batch_size", batch // 2)))

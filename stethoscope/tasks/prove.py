@@ -21,6 +21,7 @@ from stethoscope.evidence.training import RunCurve
 from stethoscope.program.model_config import is_model, walk
 from stethoscope.program.setup import Setup
 from stethoscope.task import TaskContext
+from stethoscope.training import smaller_batch
 from stethoscope.training.compare import Runs, Trainers, judged
 from stethoscope.training.outcome import FitCrash
 from stethoscope.training.skill import Scorer
@@ -60,7 +61,10 @@ class Prove:
         lists = _fixes(context.params.get("fixes"))
         seeds = max(1, min(MAX_SEEDS, int(context.params.get("seeds", SEEDS))))
         time_s = float(context.params.get("time_s", TIME_S))
+        if context.before is not None:
+            smaller_batch.find(context, context.before)
         _, setup, assumed = setup_from_job(context)
+        smaller_batch.begin(context, setup.batch_size)
         proofs: list[Proof] = []
 
         def say(fraction: float, message: str) -> None:
@@ -69,6 +73,7 @@ class Prove:
         prover = Prover(setup, seeds, time_s, len(lists), say)
         for fixes in lists:
             proofs.append(prover.prove(fixes))
+            context.keep_to_myself()  # the training as it is has run: what a fix needs is no matter of its batch
             context.save_partial(ProvedFixes(tuple(proofs), assumed))
         return ProvedFixes(tuple(proofs), assumed)
 

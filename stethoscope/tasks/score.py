@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from stethoscope.evidence.trials import NetworkScore
 from stethoscope.program.setup import Setup
 from stethoscope.task import Reporter, TaskContext
 from stethoscope.tasks.baseline import held_out, scored
+from stethoscope.training import smaller_batch
 from stethoscope.types import Architecture
 
 TIME_S = 8.0
@@ -33,7 +34,11 @@ class ScoreNetwork:
         index = context.params.get("test_index") or ()
         if not isinstance(index, list | tuple) or not all(isinstance(row, int) for row in index):
             raise BadSetting("Rows held back: expected a list of row numbers, got something else.")
+        if context.before is not None:
+            smaller_batch.find(context, context.before)
         architecture, setup, _ = setup_from_job(context)
+        if setup.from_file:  # else it is not trained
+            smaller_batch.begin(context, setup.batch_size)
         fit = fit_settings(context.params.get("fit"))
         bound = bind_all(data_of(context), architecture)
         return score_network(
@@ -45,6 +50,7 @@ class ScoreNetwork:
             time_s=float(context.params.get("time_s", TIME_S)),
             test_index=index,
             report=context.report,
+            trained=context.keep_to_myself,
         )
 
 
@@ -65,10 +71,12 @@ def score_network(
     time_s: float,
     test_index: Sequence[int] = (),
     report: Reporter | None = None,
+    trained: Callable[[], None] = lambda: None,
 ) -> NetworkScore:
     """Trains the network on the baselines' training rows, unless the file's weights look trained, and scores it.
 
-    `test_index` are the rows the baselines were scored on; without it, they are drawn in the same way again.
+    `test_index` are the rows the baselines were scored on; without it, they are drawn in the same way again. `trained` is called
+    once it has been trained.
 
     Raises:
         BadInput: there are no rows to hold back.
@@ -87,8 +95,8 @@ def score_network(
     test = _finite(held, [*given.values(), *targets])
     x_test = {key: array[test] for key, array in given.items()}
     model, note, complete = setup.live, "", True
-    trained = not setup.from_file
-    if trained and model is not None:
+    as_it_is = not setup.from_file
+    if as_it_is and model is not None:
         note = f"{name} was scored with the weights of the file; it may have been trained on the rows held back here."
     else:
         training = setup.with_changes(
@@ -107,11 +115,12 @@ def score_network(
             note = f"{name} had time for {run.epochs_done:.3g} of {training.epochs:g} epochs and is not compared."
         elif run.stopped:
             complete = True  # NaN is how this training ends, whatever the time
+        trained()
     if report is not None:
         report("predict", message=f"{name} on the {len(test):,} rows held back")
     predicted = _predict(model, setup, list(x_test.values()))[place]
     score = scored(name, split.scorer, split.targets[test], predicted)
-    return NetworkScore(score, not trained, complete, note)
+    return NetworkScore(score, not as_it_is, complete, note)
 
 
 def _rows(index: Sequence[int], rows: int) -> Array:

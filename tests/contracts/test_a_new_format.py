@@ -121,14 +121,8 @@ def answered(kind: str, model: Path, folder: Path, params: Mapping[str, Any], **
 
     def report(phase: str, fraction: float | None = None, message: str = "") -> None: ...
 
-    context = TaskContext(
-        given,
-        job.params,
-        folder,
-        job.budget,
-        report,
-        Meter(),
-        lambda role="model": open_model(job, folder, report, role),
+    context: TaskContext = TaskContext(
+        given, job.params, folder, job.budget, report, Meter(), lambda role="model": open_model(job, context, role)
     )
     try:
         return "ok", json.loads(json.dumps(plain(all_tasks()[kind].run(context))))

@@ -21,6 +21,7 @@ from typing import Any
 
 from stethoscope import framework_errors
 from stethoscope.codec import plain
+from stethoscope.data.dummy import foresee
 from stethoscope.errors import (
     CannotRun,
     NeedsTrust,
@@ -36,7 +37,7 @@ from stethoscope.jobs.worker.containment import contain, die_with_parent, limit,
 from stethoscope.jobs.worker.memory import Meter
 from stethoscope.memory.layer_estimate import largest_tensors
 from stethoscope.models.formats import all_formats, detect
-from stethoscope.task import InNewProcess, Reporter, TaskContext
+from stethoscope.task import InNewProcess, TaskContext
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Architecture, Job, Runner, Status
 
@@ -106,7 +107,7 @@ def run(folder: Path, log: int, progress: int) -> None:
 
 
 def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_programs: bool) -> dict[str, Any]:
-    context = TaskContext(
+    context: TaskContext = TaskContext(
         files=job.files,
         params=job.params,
         folder=folder,
@@ -114,7 +115,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
         report=report,
         memory=meter,
         open_model=lambda role="model", described=_nothing: open_model(
-            job, folder, report, role, described, may_run_programs=may_run_programs
+            job, context, role, described, may_run_programs=may_run_programs
         ),
         before=protocol.read_before(folder),
     )
@@ -184,8 +185,7 @@ def _nothing() -> None:
 
 def open_model(
     job: Job,
-    folder: Path,
-    report: Reporter,
+    context: TaskContext,
     role: str = "model",
     described: Callable[[], None] = _nothing,
     *,
@@ -201,7 +201,7 @@ def open_model(
         CannotRun: no installed runtime can execute it.
         OutOfMemory: its weights alone exceed the job's memory limit, or loading ran out.
     """
-    file = job.files[role]
+    file, folder, report = job.files[role], context.folder, context.report
     report("read", message=f"reading {file.name}")
     kind = detect(file)
     architecture = kind.describe(file)
@@ -219,6 +219,7 @@ def open_model(
         reason = architecture.runnable.removeprefix(f"{file.name}: ")
         raise CannotRun(f"{file.name}: {reason[:1].lower()}{reason[1:]}")
     (folder / "foretold.json").write_text(json.dumps(largest_tensors(architecture)))
+    foresee(context, architecture.inputs)
     report("load", message=f"loading {file.name}")
     if architecture.weight_bytes > job.budget.memory_bytes:
         raise OutOfMemory(

@@ -10,13 +10,15 @@ from sample_models import BUILT
 from stethoscope.errors import NeedsTrust, OutOfMemory, UnsafeFile
 from stethoscope.jobs.worker import containment
 from stethoscope.jobs.worker.child import open_model
+from stethoscope.task import TaskContext
 from stethoscope.types import Budget, Job, ModelFile
 from tests.small_models import tiny_onnx
 
 
 def opened(path: Path, tmp_path: Path, memory_bytes: int = 1 << 30, **options):
     job = Job("predict", {"model": ModelFile.at(path)}, {}, Budget(memory_bytes, 10))
-    return open_model(job, tmp_path, lambda *_, **__: None, **options)
+    context = TaskContext(job.files, {}, tmp_path, job.budget, lambda *_, **__: None, memory=None, open_model=None)
+    return open_model(job, context, **options)
 
 
 @pytest.mark.parametrize("name", ["digits_cnn_frozen.pb", "diabetes_saved_model.zip"])
