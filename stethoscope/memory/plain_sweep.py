@@ -164,6 +164,7 @@ def _traced(
         if not made.estimates:
             return before
         (found,) = made.estimates
+        context.report("trace", message=f"batch {count:,}: about {human_bytes(found.peak_bytes)} expected")
         slim = replace(found, timeline=(), alive=found.alive[:1])
         at = replace(
             at,
