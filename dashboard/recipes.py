@@ -38,15 +38,20 @@ def predict_code(
         given: What the run fed, when it got that far.
     """
     kind = format_of(architecture)
-    program = kind.program(name, architecture)
     inputs = recipe_inputs.lines(architecture, settings, data_name, given or {})
     if kind.live:
         chosen = RunSettings.from_json(settings.get("settings"))
         chosen = replace(chosen, batch_size=int(settings["batch_size"]), memory_limit_bytes=None)
-        old = "import tf_keras" in program.imports
         return python_code(
-            name, chosen, architecture.inputs, format_=kind, keras_2=old, inputs=inputs, given=architecture.given
+            name,
+            chosen,
+            architecture.inputs,
+            format_=kind,
+            keras_2=architecture.of_keras_2,
+            inputs=inputs,
+            given=architecture.given,
         )
+    program = kind.program(name, architecture)
     lines = ["import numpy as np", *program.imports, "", *inputs, "", *program.load, ""]
     lines += [
         f"batch_size = {int(settings['batch_size'])}",

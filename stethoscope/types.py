@@ -198,6 +198,11 @@ class Architecture:
     """Where that was given."""
 
     @property
+    def of_keras_2(self) -> bool:
+        """Whether Keras 2 or 1 saved it: tf_keras loads it."""
+        return self.framework_version.startswith(("Keras 1", "Keras 2"))
+
+    @property
     def edges(self) -> tuple[tuple[str, str], ...]:
         """(source path, target path) for each connection."""
         return tuple((source, layer.path) for layer in self.layers for source in layer.inputs)

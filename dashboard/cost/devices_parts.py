@@ -73,7 +73,6 @@ def used(rows: Sequence[tuple[str, int, int]]) -> go.Figure:
 
 def code(name: str, architecture: Architecture, chosen: RunSettings, machine: Machine) -> None:
     """The chosen settings as Python, for Docker and for Kubernetes; what TensorFlow refuses anywhere is put right first."""
-    keras_2 = architecture.framework_version.startswith("Keras 2")
     accepted = put_right(chosen, machine)
     if accepted != chosen:
         st.caption("Written for the nearest settings that TensorFlow accepts.")
@@ -85,7 +84,7 @@ def code(name: str, architecture: Architecture, chosen: RunSettings, machine: Ma
             st.caption(escape.sentences(error))
     with docker:
         st.caption("Memory and processors are limited by the container; the limit includes TensorFlow itself.")
-        st.code(dockerfile(name, accepted, keras_2=keras_2), language="docker", wrap_lines=True)
+        st.code(dockerfile(name, accepted, keras_2=architecture.of_keras_2), language="docker", wrap_lines=True)
         st.code(docker_run(name, accepted, cores=machine.cores), language="bash", wrap_lines=True)
     with kube:
         st.code(kubernetes(name, accepted, cores=machine.cores), language="yaml", wrap_lines=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from stethoscope.architecture.open_sizes import OpenSize, OpenSizes
@@ -116,6 +116,11 @@ class Estimate:
     """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); None where this is that."""
     batch_output_bytes: int = 0
     """Of one batch of outputs."""
+
+    @property
+    def slim(self) -> Estimate:
+        """Without what only a picture needs."""
+        return replace(self, timeline=(), alive=self.alive[:1])
 
     def parts(self) -> dict[Part, int]:
         """Bytes by what they are for."""

@@ -26,8 +26,7 @@ class Foretold:
     @classmethod
     def of(cls, calls: Sequence[Estimate], run: Estimate, input_row_bytes: float) -> Foretold:
         """Without what only a picture needs."""
-        slim = tuple(replace(item, timeline=(), alive=item.alive[:1]) for item in (*calls, run))
-        return cls(slim[:-1], slim[-1], input_row_bytes)
+        return cls(tuple(item.slim for item in calls), run.slim, input_row_bytes)
 
     @property
     def margin_bytes(self) -> int:
@@ -50,11 +49,6 @@ class Foretold:
     def largest(self) -> Alive | None:
         """The largest tensor alive at the peak; None where none is known."""
         return self.run.alive[0] if self.run.alive else None
-
-
-def batches_to_trace(batch_size: int) -> list[int]:
-    """The batch asked about and two smaller ones, which show how memory grows."""
-    return sorted({max(1, batch_size // 4), max(1, batch_size // 2), batch_size})
 
 
 def expected_tensor(tensor: Alive, report: ShortageReport) -> ShortageReport:

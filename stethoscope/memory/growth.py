@@ -39,7 +39,7 @@ class Growth:
 
 
 def sizes_below(size: int) -> list[int]:
-    """A quarter, a half, and the size itself: three points tell a square from a line."""
+    """A quarter, a half, and the size (or the batch) itself: three points tell a square from a line."""
     return sorted({max(1, size // 4), max(1, size // 2), size})
 
 

@@ -17,9 +17,11 @@ from stethoscope.memory.configure import configured
 from stethoscope.memory.estimate import Estimates
 from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.foretold import ERROR, batches_to_trace, expected_tensor
+from stethoscope.memory.foretold import ERROR, expected_tensor
+from stethoscope.memory.growth import sizes_below
 from stethoscope.memory.one_process import SHARE, opening
-from stethoscope.memory.plain import AtSize, PlainSweep, Purpose, Wanted, ended, measured
+from stethoscope.memory.plain import AtSize, PlainSweep, Purpose, Wanted, ended
+from stethoscope.memory.plain_calls import measured
 from stethoscope.memory.points import (
     Knee,
     LargestBatch,
@@ -155,7 +157,7 @@ def _traced(
     """With one more size, as the graph says it; without where that says nothing. What is known of each batch is told at once."""
     told, feed = fed
     rows, limit, before = kept.sweep.batch_sizes, context.budget.memory_bytes, kept
-    asked = list(rows if kept.sweep.fixed else sorted({*rows, *batches_to_trace(rows[-1])}))
+    asked = list(rows if kept.sweep.fixed else sorted({*rows, *sizes_below(rows[-1])}))
     start = time.monotonic()
     while asked:
         count = asked.pop(0)
@@ -165,10 +167,9 @@ def _traced(
             return before
         (found,) = made.estimates
         context.report("trace", message=f"batch {count:,}: about {human_bytes(found.peak_bytes)} expected")
-        slim = replace(found, timeline=(), alive=found.alive[:1])
         at = replace(
             at,
-            estimated=tuple(sorted((*at.estimated, slim), key=lambda item: item.batch_size)),
+            estimated=tuple(sorted((*at.estimated, found.slim), key=lambda item: item.batch_size)),
             lean={**at.lean, count: found.lean_peak_bytes or 0},
             input_row_bytes=sum(array.nbytes / max(1, len(array)) for array in feed.values() if array.ndim),
             output_row_bytes=found.batch_output_bytes / count,

@@ -140,7 +140,6 @@ def program_for(name: str, architecture: Architecture, chosen: RunSettings, mach
     accepted = put_right(chosen, machine)
     on_card = replace(accepted, device="gpu") if wants_gpu(accepted) else accepted
     missing = [refusal.message for refusal in refusals(on_card, machine) if refusal.kind == "not here"]
-    old = architecture.framework_version.startswith("Keras 2")
     format_ = format_of(architecture)
     sizes = next(sizes_to_try(architecture.inputs, of_file=sizes_of_file(architecture.layers)))
     return python_code(
@@ -148,7 +147,7 @@ def program_for(name: str, architecture: Architecture, chosen: RunSettings, mach
         accepted,
         architecture.inputs,
         format_=format_,
-        keras_2=old,
+        keras_2=architecture.of_keras_2,
         sizes=sizes,
         not_run=missing,
         given=architecture.given,

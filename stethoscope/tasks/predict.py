@@ -14,8 +14,10 @@ from stethoscope.memory.call_styles import Caller
 from stethoscope.memory.configure import Configured, configured, settings_of
 from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.fit import PeakFit
-from stethoscope.memory.foretold import Foretold, batches_to_trace
-from stethoscope.memory.plain import AtSize, Wanted, input_of, measured, ready
+from stethoscope.memory.foretold import Foretold
+from stethoscope.memory.growth import sizes_below
+from stethoscope.memory.plain import AtSize, Wanted
+from stethoscope.memory.plain_calls import input_of, measured, ready
 from stethoscope.memory.prediction import Prediction, PredictionRun
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import InNewProcess, TaskContext
@@ -140,7 +142,7 @@ def _foretold(context: TaskContext, opened: Configured, given: ModelInput) -> Fo
         return None
     context.report("trace", message="reading the graph")
     rows, batch_size = given.batching.rows(given.feed), _batch_size(settings, given)
-    sizes = [batch_size] if given.batching.fixed else batches_to_trace(batch_size)
+    sizes = [batch_size] if given.batching.fixed else sizes_below(batch_size)
     calls = estimator.of(sizes, [given.sizes]).estimates
     if not calls:
         return None

@@ -34,3 +34,9 @@ def test_the_share_of_the_square_is_that_of_the_growth():
     assert growth(over(lambda size: 50 + size * size)).square_share == 1.0
     assert growth(over(lambda size: 50 + 512 * size + size * size)).square_share == pytest.approx(0.5, abs=0.01)
     assert growth(over(lambda size: size)[:2]) is None
+
+
+def test_smaller_batches_show_the_slope():
+    assert sizes_below(1) == [1]
+    assert sizes_below(3) == [1, 3]
+    assert sizes_below(64) == [16, 32, 64]

@@ -299,8 +299,7 @@ def _copy_attributes(subject: str, source: Any, target: Any) -> None:
 
 def program(name: str, architecture: Architecture) -> Program:
     """See `Format.program`."""
-    old = architecture.framework_version.startswith(("Keras 1", "Keras 2"))
-    module = "tf_keras" if old else "keras"
+    module = "tf_keras" if architecture.of_keras_2 else "keras"
     single = len(architecture.inputs) == 1
     feed = "next(iter(batch.values()))" if single else "list(batch.values())"
     given = architecture.given if architecture.given is not None and architecture.given.names else None
