@@ -194,6 +194,26 @@ class ModelRows(AbstractContextManager["ModelRows"]):
         arrays = [np.asarray(row[0]) for row in rows if row is not None]
         return np.stack(arrays) if len({array.shape for array in arrays}) == 1 else None
 
+    def targets(self, places: Places) -> Feed:
+        """Labels of rows that follow each other, by the output that they belong to, prepared as asked; without those that cannot be read.
+
+        Args:
+            places: in ascending order, as `batches` yields them.
+        """
+        if self._data is None:
+            part: Mapping[str, Any] = {
+                name: np.asarray(self._held[name])[places]
+                for name in self._targets.values()
+                if np.ndim(self._held[name]) and len(self._held[name]) > int(places.max())
+            }
+        else:
+            part = self._data.feed(int(places.min()), int(places.max()) + 1)
+        return {
+            spec: self._preparation.apply_to(name, part[name])
+            for spec, name in self._targets.items()
+            if name in part and len(part[name]) == len(places)
+        }
+
     def _batch(self, start: int, stop: int, *, whole_batch: bool = True) -> Iterator[tuple[Places, Feed]]:
         if self._data is None:
             feed = {

@@ -17,6 +17,7 @@ from stethoscope.drift.measures import as_seconds, written
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.reading import LogColumns, Side
 from stethoscope.drift.report import OverTime, SideName, Stretch
+from stethoscope.drift.scores import RIGHT, WRONG
 from stethoscope.errors import BadInput
 
 LEAST_ROWS = 30
@@ -63,7 +64,7 @@ def correctness(reference: Side, current: Side, log: LogColumns) -> Feature | No
         return None
     if kind == "number":
         return Feature("absolute error", "number", "correctness", first, second, "", at, place)
-    names = np.array(["wrong", "right"], object)
+    names = np.array([WRONG, RIGHT], object)
     return Feature(
         "accuracy", "category", "correctness", names[first.astype(int)], names[second.astype(int)], "", at, place
     )
