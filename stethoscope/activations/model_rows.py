@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -32,6 +32,17 @@ class Called(Protocol):
     def predict(self, feed: Feed) -> Feed:
         """Runs the model once."""
         ...
+
+
+@dataclass
+class Inputs:
+    """The inputs of a model that is not open, whose rows are read for another one."""
+
+    inputs: tuple[TensorSpec, ...]
+
+    def predict(self, feed: Feed) -> Feed:
+        """Never called: there is data."""
+        raise NotImplementedError
 
 
 class ModelRows(AbstractContextManager["ModelRows"]):
@@ -118,6 +129,15 @@ class ModelRows(AbstractContextManager["ModelRows"]):
             stop = min(start + (size if self.batching.fixed else min(size, left)), self.rows)
             left -= stop - start
             yield from self._batch(start, stop)
+
+    def shuffled(self, batch_size: int, seed: int = 0) -> Iterator[tuple[Places, Feed]]:
+        """Yields (places, feed): all rows that fill a batch, in an order that is drawn; a place never comes twice."""
+        size = self.batching.fixed or max(1, min(batch_size, self.rows))
+        starts = np.arange(0, self.rows, size)
+        if self.batching.fixed:
+            starts = starts[starts + size <= self.rows]
+        for start in np.random.default_rng(seed).permutation(starts).tolist():
+            yield from self._batch(start, min(start + size, self.rows))
 
     def at(self, places: Sequence[int]) -> tuple[Places, Feed]:
         """The rows at `places` (those that can be read); repeated to a whole batch where the model's is fixed.
