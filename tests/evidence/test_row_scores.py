@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
-from stethoscope.evidence.row_scores import row_scores
+from stethoscope.evidence.row_scores import Measure, row_scores
 
 SURE = np.eye(3)[[0, 1, 2, 0]]
+SHARES = get_args(Measure)[1:3]
 HOT = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
 
 
@@ -20,13 +23,8 @@ HOT = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]])
         ([[0.2], [0.9], [0.6], [0.1]], [0, 1, 0, 1], "accuracy", [1, 1, 0, 0]),
         ([-3.0, 2.0, 0.4, -1.0], [0, 1, 0, 1], "accuracy", [1, 1, 0, 0]),
         ([-3.0, 2.0, 0.4, -1.0], [-1, 1, -1, 1], "accuracy", [1, 1, 0, 0]),
-        (HOT * 0.8 + 0.1, HOT[[0, 1, 2, 0]], "share of labels right", [1, 1, 1, 0]),
-        (
-            np.eye(2)[[[0, 1], [1, 1], [0, 0], [1, 0]]],
-            [[0, 1], [0, 1], [1, 1], [0, 1]],
-            "share of positions right",
-            [1, 0.5, 0, 0],
-        ),
+        (HOT * 0.8 + 0.1, HOT[[0, 1, 2, 0]], SHARES[0], [1, 1, 1, 0]),
+        (np.eye(2)[[[0, 1], [1, 1], [0, 0], [1, 0]]], [[0, 1], [0, 1], [1, 1], [0, 1]], SHARES[1], [1, 0.5, 0, 0]),
         ([[1.5], [2.0], [4.0], [0.0]], [1.0, 2.5, 7.0, 0.0], "mean absolute error", [0.5, 0.5, 3, 0]),
         (
             [[1.0, 2], [0, 0], [9, 9], [1, 1]],
