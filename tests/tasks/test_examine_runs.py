@@ -64,8 +64,9 @@ def test_what_is_not_judged_is_said(monkeypatch):
 def test_what_other_runs_say_of_one_is_the_cause_of_what_it_shows():
     broken = [*FALLING[:8], *[np.nan] * 12]
     runs = [run("calm", loss=FALLING, parameters={"lr": 0.1}), run("wild", loss=broken, parameters={"lr": 1.0})]
-    (finding,) = examine_runs(runs).findings
+    finding, *_ = examine_runs(runs).findings
     assert (finding.check_id, finding.run) == ("learning-rate-runs", "wild")
+    assert "nonfinite-training" not in [one.check_id for one in examine_runs(runs).findings]
     assert "nonfinite-training" in [item.check_id for item in finding.evidence if item.kind == "symptom"]
 
 
