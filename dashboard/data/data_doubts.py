@@ -15,8 +15,8 @@ from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
 from stethoscope.data.view.shown import RowTable
+from stethoscope.evidence.judged_labels import Doubt, DoubtedPair, JudgedLabels
 from stethoscope.jobs.store import Entry
-from stethoscope.tasks.label_doubts import Doubt, DoubtedPair, JudgedLabels
 from stethoscope.tasks.read_data import RowsRead
 from stethoscope.types import Architecture, Job
 

@@ -12,7 +12,8 @@ import typer
 
 from stethoscope.cli import convert as cli_convert
 from stethoscope.cli import curves as cli_curves
-from stethoscope.cli import data_changes, outputs, peak_memory, side_by_side
+from stethoscope.cli import data_changes, data_study, outputs, peak_memory, side_by_side
+from stethoscope.cli import placement as cli_placement
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
     DataOption,
@@ -89,7 +90,9 @@ app.command()(outputs.predict)
 app.command()(outputs.activations)
 app.command()(peak_memory.sweep)
 app.command()(peak_memory.endurance)
+app.command()(cli_placement.placement)
 app.command()(cli_curves.curves)
+app.command()(data_study.data)
 app.command()(data_changes.versions)
 app.command(cls=cli_convert.ConvertCommand)(cli_convert.convert)
 app.command()(side_by_side.compare)
