@@ -128,13 +128,18 @@ def score_change(
     )
 
 
+def wilson(share: float, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share. Source: Wilson, JASA 22 (1927)."""
+    middle = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
+    half = _Z / (1 + _Z**2 / count) * math.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 def _values(side: Array) -> npt.NDArray[np.float64]:
     return side.astype(np.float64) if side.dtype.kind in "fiub" else (side.astype(str) == RIGHT).astype(np.float64)
 
 
 def _share(side: npt.NDArray[np.float64]) -> SideScore:
-    from stethoscope.drift.over_time import wilson
-
     value = float(side.mean())
     return SideScore(value, *wilson(value, len(side)), len(side))
 
