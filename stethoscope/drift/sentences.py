@@ -8,6 +8,7 @@ from statistics import median
 from stethoscope.drift.report import SCHEMA, FeatureDrift, OverTime, WholeRows
 from stethoscope.drift.scores import ScoreChange, SideScore
 from stethoscope.drift.settings import DriftSettings
+from stethoscope.evidence.row_scores import signed
 
 
 def sentence(
@@ -76,8 +77,8 @@ def _score(one: ScoreChange, stretches: Sequence[float]) -> str:
     if not one.drifted or one.low <= 0 <= one.high:
         how = "its rows are spread otherwise" if one.drifted else "not beyond chance"
         return (
-            f"{what}: {_side(one.reference)} then, {_side(one.current)} now; {how} (change {one.change:+.3f}, 95 % {one.low:+.3f} … "
-            f"{one.high:+.3f}; p = {one.p_adjusted:.2g} corrected)."
+            f"{what}: {_side(one.reference)} then, {_side(one.current)} now; {how} (change {signed(one.change)}, 95 % {signed(one.low)} … "
+            f"{signed(one.high)}; p = {one.p_adjusted:.2g} corrected)."
         )
     moved = "rose" if one.change > 0 else "fell"
     said = (

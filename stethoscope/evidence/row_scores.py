@@ -103,3 +103,8 @@ def _errors(said: Numbers, truth: Numbers, known: npt.NDArray[np.bool_]) -> RowS
     rows = np.flatnonzero(known & np.isfinite(flat).all(axis=1))
     gap = np.abs(flat[rows] - truth.reshape(len(truth), -1)[rows])
     return RowScores("mean absolute error", gap.mean(axis=1) if gap.size else np.zeros(len(rows)), rows)
+
+
+def signed(value: float) -> str:
+    """A change of a score with three decimals and its sign; what rounds to nothing has none below zero."""
+    return f"{round(value, 3) + 0.0:+.3f}".replace("-", "−")

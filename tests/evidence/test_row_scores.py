@@ -7,7 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from stethoscope.evidence.row_scores import Measure, row_scores
+from stethoscope.evidence.row_scores import Measure, row_scores, signed
 
 SURE = np.eye(3)[[0, 1, 2, 0]]
 SHARES = get_args(Measure)[1:3]
@@ -50,3 +50,8 @@ def test_what_is_not_finite_and_what_fits_nothing():
     assert row_scores(SURE, np.array([0, 1, 2, 7])) is None
     assert row_scores(SURE, np.array(list("abca"))) is None
     assert row_scores(SURE, np.zeros((4, 5))) is None and row_scores(SURE, np.zeros(3)) is None
+
+
+@pytest.mark.parametrize(("value", "said"), [(-0.00049, "+0.000"), (-0.006, "−0.006"), (0.2, "+0.200")])
+def test_changes_have_a_sign_that_counts(value, said):
+    assert signed(value) == said

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.compare.parity.comparison import OutputPair, Scores
-from stethoscope.evidence.row_scores import RowScores, row_scores
+from stethoscope.evidence.row_scores import RowScores, row_scores, signed
 from stethoscope.types import Feed
 
 SECONDS, MOST_BYTES = 30.0, 256 << 20
@@ -155,6 +155,8 @@ def sentence(scores: Scores) -> str:
         else f"{scores.rows:,} rows"
     )
     where = f" of output {scores.output!r}" if scores.output else ""
-    interval = f"95 % {scores.low:+.3f} … {scores.high:+.3f}" if math.isfinite(scores.low + scores.high) else "one row"
-    moved = f"change {scores.change:+.3f}, {interval}" if scores.change or scores.only_a_right else "no change"
+    interval = (
+        f"95 % {signed(scores.low)} … {signed(scores.high)}" if math.isfinite(scores.low + scores.high) else "one row"
+    )
+    moved = f"change {signed(scores.change)}, {interval}" if scores.change or scores.only_a_right else "no change"
     return f"{scores.metric.capitalize()}{where}: {scores.a:.3f} → {scores.b:.3f} ({moved}), on {of}."
