@@ -11,7 +11,7 @@ from dashboard import escape, figures, render, rerun, words
 from dashboard.behaviour import baseline_figure, finding_cards
 from stethoscope.checks import all_checks
 from stethoscope.checks.findings import Finding, Severity
-from stethoscope.studies.diagnosis.report import Report, StageReport, unseen
+from stethoscope.studies.diagnosis.report import Report, StageReport, baseline_line, unseen
 from stethoscope.studies.study import Study
 from stethoscope.types import Architecture, Status
 
@@ -107,6 +107,7 @@ def _baseline(report: Report, key: str) -> None:
     scores = (report.facts.get("baseline") or {}).get("scores") or ()
     if scores:
         st.markdown("**Beside simple models on the same rows**")
+        st.caption(f"{escape.sentences(baseline_line(report))}.")
         figure = baseline_figure.scores(scores, str(report.facts["baseline"]["metric"]))
         st.plotly_chart(
             figure, config=figures.CONFIG, key=f"baseline-{key}", alt="Scores of simple models and of this network"

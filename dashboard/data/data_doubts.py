@@ -27,10 +27,10 @@ from dashboard.data import chosen_data, data_jobs, data_samples, sample_grid
 from dashboard.session import View
 from stethoscope.data.dataset import DataAbout
 from stethoscope.data.view.shown import RowTable
+from stethoscope.evidence.judged_labels import Doubt, DoubtedPair, JudgedLabels
 from stethoscope.jobs.store import Entry
-from stethoscope.tasks.label_doubts import Doubt, DoubtedPair, JudgedLabels
 from stethoscope.tasks.read_data import RowsRead
-from stethoscope.types import Architecture, Job
+from stethoscope.types import Architecture, Budget, Job
 
 _PER_PAGE = 24
 _MOST_ROWS = 200_000
@@ -41,11 +41,7 @@ _WEAK = 0.8
 def show(view: View, entry: Entry, about: DataAbout) -> None:
     """Draws the tab."""
     if view.entry is None:
-        st.caption(
-            "A model that tells classes apart is asked about every row; where it is sure of another class than the label, "
-            "the label may be wrong. Choose a model first."
-        )
-        described.nothing_chosen(view)
+        _asked(_without_a_model(entry), view, entry, about, _SIMPLE, allowed=True)
         return
     architecture = described.architecture(view)
     if architecture is None:
@@ -54,13 +50,14 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
     run_limits.cannot_run(architecture.runnable)
     if architecture.runnable:
         return
-    job = _job(view.entry, architecture, entry)
+    _asked(_job(view.entry, architecture, entry), view, entry, about, _MODEL, allowed=allowed)
+
+
+def _asked(job: Job, view: View, entry: Entry, about: DataAbout, how: str, *, allowed: bool) -> None:
+    """The answer of a job, or the button that begins it."""
     state = data_jobs.find(job, entry)
     if state is None or st.session_state.pop("_doubts_again", False):
-        st.caption(
-            "The model predicts every row. Where it is sure of another class than the label says, the label may be wrong: such rows "
-            "are worth a look before anything is trained."
-        )
+        st.caption(how)
         if st.button("Look for doubtful labels", type="primary", key="run-doubts", disabled=not allowed):
             progress.start(job, owner=view.owner, entry_id=entry.id)
             rerun.whole_page()
@@ -68,6 +65,21 @@ def show(view: View, entry: Entry, about: DataAbout) -> None:
     judged = data_jobs.answer(state, job, JudgedLabels, entry, view)
     if judged is not None:
         _answer(judged, view, entry, about)
+
+
+_MODEL = (
+    "The model predicts every row. Where it is sure of another class than the label says, the label may be wrong: such rows are worth "
+    "a look before anything is trained."
+)
+_SIMPLE = (
+    "Simple models that have not seen a row say which class it belongs to. Where they are sure of another class than the label says, "
+    "the label may be wrong. With a model of yours in view, that one is asked instead."
+)
+
+
+def _without_a_model(data: Entry) -> Job:
+    params = {"rows": 10_000, "data_options": chosen_data.options(), "preparation": chosen_data.steps()}
+    return Job("label_doubts", {"data": data.file}, params, Budget(data_jobs.MEMORY_BYTES, data_jobs.TIME_S))
 
 
 def _job(model: Entry, architecture: Architecture, data: Entry) -> Job:
@@ -92,12 +104,12 @@ def _answer(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) ->
         else f"{words.count(rows)} of {words.count(judged.of)} rows, from all parts of the data"
     )
     if not count:
-        render.verdict("good", "Nothing stands out", f"The model is sure of no other class than the label on {extent}.")
+        render.verdict("good", "Nothing stands out", f"{_who(judged)} of no other class than the label on {extent}.")
     else:
         render.verdict(
             "careful",
             words.plural(count, "doubt"),
-            f"On {words.plural(count, 'row')} of {words.count(rows)} the model is sure of another class than the label says.",
+            f"{_who(judged)} of another class than the label says on {words.plural(count, 'row')} of {words.count(rows)}.",
         )
     for sentence in _how_sure(judged, extent):
         st.caption(sentence)
@@ -105,6 +117,10 @@ def _answer(judged: JudgedLabels, view: View, entry: Entry, about: DataAbout) ->
         _rows(judged, view, entry, about)
         with st.expander("By class", expanded=False):
             _classes(judged)
+
+
+def _who(judged: JudgedLabels) -> str:
+    return "The model is sure" if judged.by == "model" else "Simple models that had not seen the row are sure"
 
 
 def _how_sure(judged: JudgedLabels, extent: str) -> list[str]:
@@ -120,7 +136,7 @@ def _how_sure(judged: JudgedLabels, extent: str) -> list[str]:
         said.append(
             "The model itself is often wrong here: most of these are likely its errors, not the labels'. Train a better one first."
         )
-    elif judged.accuracy > 0.995:
+    elif judged.accuracy > 0.995 and judged.by == "model":
         said.append(
             "If the model was trained on these very rows, it may have learned wrong labels by heart: then more are wrong than stand out here."
         )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import cards, escape, recipes, render, words
 from dashboard.data import data_use
-from dashboard.deployment import drift_features, drift_fit, drift_time, drift_whole
+from dashboard.deployment import drift_features, drift_fit, drift_score, drift_time, drift_whole
 from dashboard.deployment.drift_jobs import split
 from dashboard.session import View
 from stethoscope.codec import answer_of
@@ -86,6 +86,7 @@ def _facts(report: DriftReport, state: JobState) -> list[tuple[str, str, str]]:
     for side, label in ((report.rows.reference, "Reference"), (report.rows.current, "Current")):
         of = f", {side.read:,} of them read" if side.read < side.rows else ""
         facts.append((label, escape.code(side.name, 40), f"{words.plural(side.rows, 'row')}{of}"))
+    facts += drift_score.facts(report.score)
     if report.smallest_detectable is not None:
         facts.append(
             (

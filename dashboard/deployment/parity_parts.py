@@ -59,6 +59,7 @@ def answer(state: JobState, view: View, names: Compared) -> None:
     render.verdict(*verdict(compared))
     if compared.source == "dummy":
         st.caption("Compared on random input. With rows of your own the differences say what they mean for your task.")
+    parity_scores.show(compared, names.a, names.b)
     found = _pairs(compared, names.architecture)
     if compared.first_divergence is not None:
         parity_parting.card(compared.first_divergence, found, names.architecture)
@@ -71,7 +72,6 @@ def answer(state: JobState, view: View, names: Compared) -> None:
         outputs_table(compared.outputs), hide_index=True, height="content" if len(compared.outputs) <= 8 else 320
     )
     parity_edges.show(compared.edges)
-    parity_scores.show(compared, names.a, names.b)
     parity_rows.show(compared.worst_rows, state, view, names.a, names.b)
     _quantised(parity_layers.quantised(found))
     if found:

@@ -19,14 +19,16 @@ def show(compared: Comparison, a: str, b: str) -> None:
     facts: list[tuple[str, str, str]] = []
     scores = compared.labels
     if scores is not None:
-        accuracy = scores.metric == "accuracy"
+        accuracy = scores.metric != "mean absolute error"
         metric = scores.metric.capitalize()
         scored = f"of output {escape.markdown(scores.output, 40)}" if scores.output else ""
         facts += [
             (f"{metric}, {escape.markdown(name, 40)}", _score(score, accuracy), scored)
             for score, name in ((scores.a, a), (scores.b, b))
         ]
-        rows = words.plural(scores.rows, "row")
+        rows = (
+            words.plural(scores.rows, "row") if scores.rows >= scores.of else f"{scores.rows:,} of {scores.of:,} rows"
+        )
         facts.append(("Change", change(scores), f"95 % interval {interval(scores)}, on {rows}"))
         if scores.only_a_right is not None and scores.only_b_right is not None:
             counts = f"{scores.only_a_right:,} against {scores.only_b_right:,}"
@@ -41,12 +43,12 @@ def show(compared: Comparison, a: str, b: str) -> None:
 
 def change(scores: Scores) -> str:
     """The change of a score with its sign, in points where it is a share."""
-    return _signed(scores.change, scores.metric == "accuracy")
+    return _signed(scores.change, scores.metric != "mean absolute error")
 
 
 def interval(scores: Scores) -> str:
     """The interval of that change."""
-    share = scores.metric == "accuracy"
+    share = scores.metric != "mean absolute error"
     if not (math.isfinite(scores.low) and math.isfinite(scores.high)):
         return "not known"
     return f"{_signed(scores.low, share)} to {_signed(scores.high, share)}"

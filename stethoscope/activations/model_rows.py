@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -32,6 +32,17 @@ class Called(Protocol):
     def predict(self, feed: Feed) -> Feed:
         """Runs the model once."""
         ...
+
+
+@dataclass
+class Inputs:
+    """The inputs of a model that is not open, whose rows are read for another one."""
+
+    inputs: tuple[TensorSpec, ...]
+
+    def predict(self, feed: Feed) -> Feed:
+        """Never called: there is data."""
+        raise NotImplementedError
 
 
 class ModelRows(AbstractContextManager["ModelRows"]):
@@ -119,6 +130,15 @@ class ModelRows(AbstractContextManager["ModelRows"]):
             left -= stop - start
             yield from self._batch(start, stop)
 
+    def shuffled(self, batch_size: int, seed: int = 0) -> Iterator[tuple[Places, Feed]]:
+        """Yields (places, feed): all rows that fill a batch, in an order that is drawn; a place never comes twice."""
+        size = self.batching.fixed or max(1, min(batch_size, self.rows))
+        starts = np.arange(0, self.rows, size)
+        if self.batching.fixed:
+            starts = starts[starts + size <= self.rows]
+        for start in np.random.default_rng(seed).permutation(starts).tolist():
+            yield from self._batch(start, min(start + size, self.rows))
+
     def at(self, places: Sequence[int]) -> tuple[Places, Feed]:
         """The rows at `places` (those that can be read); repeated to a whole batch where the model's is fixed.
 
@@ -193,6 +213,26 @@ class ModelRows(AbstractContextManager["ModelRows"]):
             return None
         arrays = [np.asarray(row[0]) for row in rows if row is not None]
         return np.stack(arrays) if len({array.shape for array in arrays}) == 1 else None
+
+    def targets(self, places: Places) -> Feed:
+        """Labels of rows that follow each other, by the output that they belong to, prepared as asked; without those that cannot be read.
+
+        Args:
+            places: in ascending order, as `batches` yields them.
+        """
+        if self._data is None:
+            part: Mapping[str, Any] = {
+                name: np.asarray(self._held[name])[places]
+                for name in self._targets.values()
+                if np.ndim(self._held[name]) and len(self._held[name]) > int(places.max())
+            }
+        else:
+            part = self._data.feed(int(places.min()), int(places.max()) + 1)
+        return {
+            spec: self._preparation.apply_to(name, part[name])
+            for spec, name in self._targets.items()
+            if name in part and len(part[name]) == len(places)
+        }
 
     def _batch(self, start: int, stop: int, *, whole_batch: bool = True) -> Iterator[tuple[Places, Feed]]:
         if self._data is None:

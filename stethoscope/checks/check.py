@@ -12,7 +12,7 @@ from stethoscope.evidence.kinds import Evidence, EvidenceSet
 LITTLE_LEARNED = frozenset({"loss-flat", "loss-slow", "worse-than-baseline"})
 """These six: symptoms that many causes have in common, for `Check.explains`."""
 BADLY_TRAINED = LITTLE_LEARNED | {"constant-output", "per-class-error", "underfitting"}
-NOTHING_FITTED = frozenset({"constant-output", "fit-small-batch", "loss-flat"})
+NOTHING_FITTED = frozenset({"constant-output", "fit-small-batch", "loss-flat", "null-input"})
 UNSTEADY_LOSS = frozenset({"loss-diverging", "loss-oscillating", "nonfinite-training"})
 WILD_UPDATES = frozenset({"dead-relu", "exploding-gradient", "update-ratio"})
 IDLE_WEIGHTS = frozenset({"unchanged-weights", "vanishing-gradient"})
@@ -38,6 +38,8 @@ class Check:
     """Whether it judges a setting by what another one would have given. While a graver cause stands, that says little."""
     symptom: bool = False
     """Whether this check sees an effect that other checks may explain. Symptoms never outrank a cause that explains them."""
+    outcome: bool = False
+    """Whether it measures how well the whole works: a cause that explains it at HIGH or above is as severe as it."""
     id: str = ""
     """Kebab-case, the file's name with dashes: filled from it."""
     title: str = ""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import SIGMOID
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.short_run import learns_nothing
+from stethoscope.checks.curves.short_run import learns_nothing, what_blocks, where_blocked
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.evidence.heads import Head
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
@@ -129,8 +129,8 @@ def _finding(
         fault=_fault(evidence),
         severity=severity,
         confidence=confidence,
-        where=head.layer if head is not None and head.layer else output.name,
-        message=f"{said} What keeps the input from reaching it is not known from this alone.",
+        where=where_blocked(evidence.overfit, head.layer if head is not None and head.layer else output.name),
+        message=f"{said} {what_blocks(evidence.overfit)}",
         evidence=picture,
     )
 
@@ -138,7 +138,9 @@ def _finding(
 CHECK = Check(
     needs=frozenset({Evidence.ACTIVATIONS}),
     run=_run,
-    uses=frozenset({Evidence.ARCHITECTURE, Evidence.DATA, Evidence.WEIGHTS, Evidence.TRAINING, Evidence.BASELINE}),
-    explains=frozenset({"worse-than-baseline", "loss-flat", "per-class-error"}),
+    uses=frozenset(
+        {Evidence.ARCHITECTURE, Evidence.DATA, Evidence.WEIGHTS, Evidence.TRAINING, Evidence.BASELINE, Evidence.OVERFIT}
+    ),
+    explains=frozenset({"worse-than-baseline", "loss-flat", "null-input", "per-class-error"}),
     symptom=True,
 )

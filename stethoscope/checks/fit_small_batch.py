@@ -15,13 +15,13 @@ from collections.abc import Iterator
 
 from stethoscope.checks.check import LITTLE_LEARNED, Check
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
-from stethoscope.checks.curves.short_run import blocked_fault
+from stethoscope.checks.curves.short_run import blocked_fault, where_blocked
 from stethoscope.checks.findings import Curves, EvidenceItem, Finding, Line, Number, Severity, Table
 from stethoscope.checks.fixes.compile_and_fit import SetLearningRate
 from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.layer_settings import SetInitialiser, Unfreeze
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
-from stethoscope.evidence.trials import DEAD, FROZEN, GRADIENT_VANISHES, OverfitEvidence
+from stethoscope.evidence.trials import CONSTANT, DEAD, FROZEN, GRADIENT_VANISHES, OverfitEvidence
 
 _LEAST_STEPS = 100
 """Fewer say nothing: most networks need some hundred steps even for a few rows."""
@@ -55,6 +55,7 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
         ),
         evidence=_shown(overfit),
         fix=_fix(overfit),
+        title=f"{layer.path}: {layer.reason}" if layer and layer.path == where_blocked(overfit, "") else "",
     )
 
 
@@ -81,6 +82,11 @@ def _fix(overfit: OverfitEvidence) -> Fix:
     if layer and layer.reason == DEAD:
         return SetInitialiser(layers=alike, kernel="he_normal", bias="zeros")
     place = layer.path if layer else "the last layer"
+    if layer and layer.reason == CONSTANT:
+        return Advice(
+            text=f"Find why the output of {place} is the same for every row: a factor of 0, weights that are all 0, an input that is "
+            "not used. If it serves nothing, take it out."
+        )
     return Advice(
         text=f"Look at {place}: its activation, the range of values it can give, and whether the loss and the labels fit it."
     )
@@ -90,6 +96,6 @@ CHECK = Check(
     needs=frozenset({Evidence.OVERFIT}),
     run=_run,
     uses=frozenset({Evidence.DATA, Evidence.TRAINING}),
-    explains=LITTLE_LEARNED | {"constant-output", "per-class-error", "unchanged-weights"},
+    explains=LITTLE_LEARNED | {"constant-output", "null-input", "per-class-error", "unchanged-weights"},
     symptom=True,
 )

@@ -118,5 +118,5 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.WEIGHTS, Evidence.TRAINING}),
-    explains=BADLY_TRAINED | IDLE_WEIGHTS | {"fit-small-batch", "update-ratio"},
+    explains=BADLY_TRAINED | IDLE_WEIGHTS | {"fit-small-batch", "null-input", "update-ratio"},
 )

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from stethoscope.architecture.activations import RECTIFIERS
 from stethoscope.architecture.losses import configured_variance, initialiser_of, is_scaled
-from stethoscope.checks.check import LITTLE_LEARNED, NOTHING_FITTED, UNSTEADY_LOSS, WILD_UPDATES, Check
+from stethoscope.checks.check import IDLE_WEIGHTS, LITTLE_LEARNED, NOTHING_FITTED, UNSTEADY_LOSS, WILD_UPDATES, Check
 from stethoscope.checks.curves.short_run import helped, learns_well, listed, weighed
 from stethoscope.checks.findings import Bars, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.layer_settings import SetInitialiser
@@ -110,5 +110,6 @@ CHECK = Check(
     | UNSTEADY_LOSS
     | WILD_UPDATES
     | NOTHING_FITTED
-    | {"initial-loss", "nonfinite-activations", "per-class-error", "saturation", "vanishing-gradient"},
+    | IDLE_WEIGHTS
+    | {"initial-loss", "nonfinite-activations", "per-class-error", "saturation"},
 )

@@ -90,5 +90,8 @@ CHECK = Check(
     needs=frozenset({Evidence.ARCHITECTURE}),
     run=_run,
     uses=frozenset({Evidence.FIT, Evidence.TRAINING}),
-    explains=BADLY_TRAINED | UNSTEADY_LOSS | WILD_UPDATES | {"fit-small-batch", "saturation", "unchanged-weights"},
+    explains=BADLY_TRAINED
+    | UNSTEADY_LOSS
+    | WILD_UPDATES
+    | {"fit-small-batch", "learning-rate-high", "learning-rate-low", "saturation", "unchanged-weights"},
 )

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from stethoscope.checks.check import Check
-from stethoscope.checks.curves.short_run import learns_nothing, listed
+from stethoscope.checks.curves.short_run import learns_nothing, listed, what_blocks, where_blocked
 from stethoscope.checks.findings import Bars, Fault, Finding, Number, Severity
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
 
@@ -37,8 +37,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             if learns_nothing(evidence.training)
             else Severity.LOW,
             confidence=0.8 if trained else 0.5,
-            where=evidence.heads[0].layer if evidence.heads and evidence.heads[0].layer else "model",
-            message=f"{whole.detail} What keeps the input from the output is not known from this alone.",
+            where=where_blocked(
+                evidence.overfit, evidence.heads[0].layer if evidence.heads and evidence.heads[0].layer else "model"
+            ),
+            message=f"{whole.detail} {what_blocks(evidence.overfit)}",
             evidence=(Number("largest change of the output", whole.max_abs_diff or 0.0, threshold=_IDLE),),
         )
     each = behaviour.test("every-input-matters")
@@ -71,7 +73,7 @@ def _numbers(moved: Mapping[str, object]) -> list[float]:
 CHECK = Check(
     needs=frozenset({Evidence.BEHAVIOUR}),
     run=_run,
-    uses=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS, Evidence.TRAINING}),
+    uses=frozenset({Evidence.ARCHITECTURE, Evidence.WEIGHTS, Evidence.TRAINING, Evidence.OVERFIT}),
     explains=frozenset({"constant-output"}),
     symptom=True,
 )

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from stethoscope.checks.check import Check
 from stethoscope.checks.curves.log_pictures import by_layer
 from stethoscope.checks.curves.remedies import GOOD_SKILL, base_skill
+from stethoscope.checks.curves.short_run import what_blocks, where_blocked
 from stethoscope.checks.findings import Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.fix import Advice
 from stethoscope.evidence.kinds import Evidence, EvidenceSet
@@ -40,7 +41,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     skill = base_skill(training)
     names = ", ".join(layer.path for layer in still[:4]) + (" …" if len(still) > 4 else "")
     fault, kind, reason = _reason(still)
-    first = gravest_first([BlockedLayer(layer.path, kind) for layer in still])[0].path
+    own = gravest_first([BlockedLayer(layer.path, kind) for layer in still])[0].path
+    first = where_blocked(evidence.overfit, own)
+    if first != own:
+        reason += f". {what_blocks(evidence.overfit)}".rstrip(".")
     yield Finding(
         fault=fault,
         severity=Severity.LOW if skill >= GOOD_SKILL else Severity.MEDIUM,
@@ -61,8 +65,10 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
             Number("relative change", max(layer.relative_change or 0.0 for layer in still), threshold=_TOLERANCE),
         ),
         fix=Advice(
-            text=(
-                f"Find what keeps the gradient from {first}: a later layer that does not use its output, units "
+            text=f"Look at {first}: the input's influence ends there."
+            if first != own
+            else (
+                f"Find what keeps the gradient from {own}: a later layer that does not use its output, units "
                 "that never fire, or an operation without a gradient. Remove the layer if it serves nothing."
             )
         ),
@@ -84,6 +90,7 @@ CHECK = Check(
     title="Trainable weights do not move",
     needs=frozenset({Evidence.TRAINING}),
     run=_run,
+    uses=frozenset({Evidence.OVERFIT}),
     explains=frozenset({"loss-flat", "loss-slow"}),
     symptom=True,
 )

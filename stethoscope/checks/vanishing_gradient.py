@@ -17,7 +17,7 @@ from stethoscope.architecture.activations import RELU
 from stethoscope.checks.check import BADLY_TRAINED, Check
 from stethoscope.checks.curves.log_pictures import by_layer, gain_numbers
 from stethoscope.checks.curves.remedies import AS_GOOD, GOOD_SKILL, LEAST_GAIN, Remedy, base_skill, best, remedies
-from stethoscope.checks.curves.short_run import kernel_layers, squashing_hidden
+from stethoscope.checks.curves.short_run import kernel_layers, learns_nothing, squashing_hidden
 from stethoscope.checks.findings import EvidenceItem, Fault, Finding, Mark, Number, Severity
 from stethoscope.checks.fixes.combined import Combined
 from stethoscope.checks.fixes.fix import Fix
@@ -28,6 +28,10 @@ from stethoscope.evidence.trials import GRADIENT_VANISHES, GRADIENT_ZERO, VANISH
 
 _WEAKENED = 0.25
 """The most one sigmoid lets through; with ReLU shown to help, this much loss on the way is explanation enough."""
+
+
+_DEEP = 5
+"""Squashing layers in a row through which a gradient of a thousandth is what theory says."""
 
 
 def _run(evidence: EvidenceSet) -> Iterator[Finding]:
@@ -48,6 +52,9 @@ def _run(evidence: EvidenceSet) -> Iterator[Finding]:
     if remedy is not None:
         severity, confidence = (Severity.HIGH if remedy.rescues else Severity.MEDIUM), 0.7
     elif len(squashing) >= 2 and base_skill(training) < 0.5 and training.trial("relu-hidden") is None:
+        severity, confidence = Severity.MEDIUM, 0.5
+    elif len(squashing) >= _DEEP and learns_nothing(training):
+        # Nothing else gained either: so deep a stack needs more than one change, or more time than the trial had.
         severity, confidence = Severity.MEDIUM, 0.5
     how = "The cause is not known from the evidence."
     if squashing:

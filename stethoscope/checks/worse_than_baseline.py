@@ -89,4 +89,6 @@ def _trained_anew(evidence: EvidenceSet, baseline: BaselineEvidence) -> float | 
     return sum(ends) / len(ends)
 
 
-CHECK = Check(needs=frozenset({Evidence.BASELINE}), run=_run, uses=frozenset({Evidence.TRAINING}), symptom=True)
+CHECK = Check(
+    needs=frozenset({Evidence.BASELINE}), run=_run, uses=frozenset({Evidence.TRAINING}), symptom=True, outcome=True
+)

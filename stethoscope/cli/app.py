@@ -12,7 +12,8 @@ import typer
 
 from stethoscope.cli import convert as cli_convert
 from stethoscope.cli import curves as cli_curves
-from stethoscope.cli import data_changes, outputs, peak_memory, side_by_side
+from stethoscope.cli import data_changes, data_study, outputs, peak_memory, side_by_side
+from stethoscope.cli import placement as cli_placement
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
     DataOption,
@@ -91,7 +92,9 @@ app.command()(takes_code(outputs.predict))
 app.command()(takes_code(outputs.activations))
 app.command()(takes_code(peak_memory.sweep))
 app.command()(takes_code(peak_memory.endurance))
+app.command()(takes_code(cli_placement.placement))
 app.command()(cli_curves.curves)
+app.command()(takes_code(data_study.data))
 app.command()(data_changes.versions)
 app.command(cls=cli_convert.ConvertCommand)(takes_code(cli_convert.convert))
 app.command()(takes_code(side_by_side.compare))

@@ -23,7 +23,7 @@ from stethoscope.cli.run import beside_files, budget, input_files, short_engine
 from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.evidence.fit import FitSettings
-from stethoscope.studies.diagnosis.report import Report, Request, report_to_json, unseen
+from stethoscope.studies.diagnosis.report import Report, Request, baseline_line, report_to_json, unseen
 from stethoscope.studies.diagnosis.run import Diagnosis
 from stethoscope.studies.diagnosis.shortages import leading
 from stethoscope.types import ModelFile, Status
@@ -136,6 +136,8 @@ def diagnosis(report: Report) -> None:
     console = Console(highlight=False)
     for finding in report.findings:
         print_finding(console, finding, finding.where)
+    if line := baseline_line(report):
+        console.print(f"[bold]baseline[/]  {escape(line)}\n")
     counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
     missed = unseen(report)
     console.print(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +45,12 @@ def versions(
             metavar="DATA",
         ),
     ],
-    before: Annotated[Path | None, typer.Option(help="An older state of the same, to say what changed.")] = None,
+    before: Annotated[
+        str,
+        typer.Option(
+            help="An older state of the same, to say what changed: a path, or a git revision like HEAD~1 of the repository it lies in."
+        ),
+    ] = "",
     fail_on_change: Annotated[
         bool, typer.Option("--fail-on-change", help="Exit with 1 when anything changed since --before.")
     ] = False,
@@ -53,8 +59,8 @@ def versions(
     as_json: JsonOption = False,
 ) -> None:
     """Say which version of the data this is, and what changed since another."""
-    with failing_well():
-        files = {"after": _file(place)} | ({"before": _file(before)} if before else {})
+    with failing_well(), tempfile.TemporaryDirectory(prefix="stethoscope-") as scratch:
+        files = {"after": _file(place)} | ({"before": _older(before, place, Path(scratch))} if before else {})
         with cli_run.short_engine() as engine:
             result = cli_run.run_job(engine, Job("read_versions", files, {}, cli_run.budget(memory_limit, timeout)))
         from stethoscope.tasks.read_versions import DataVersions
@@ -100,6 +106,16 @@ def _file(place: Path) -> ModelFile:
     if not place.exists():
         raise UnreadableFile(f"{place}: expected a file or a folder, got nothing there. Check the path.")
     return ModelFile.at(place.resolve())
+
+
+def _older(before: str, place: Path, scratch: Path) -> ModelFile:
+    """What lies at a path, else what git has of `place` at that revision."""
+    if Path(before).exists():
+        return _file(Path(before))
+    from stethoscope.logs.git_revision import extracted
+
+    found = extracted(place.resolve(), before, scratch)
+    return ModelFile(found.path, found.name)
 
 
 DRIFTED = 1

@@ -25,7 +25,8 @@ from stethoscope.drift.report import (
     NumberSide,
     SmallestShift,
 )
-from stethoscope.drift.settings import decile_counts, in_words, psi, psi_by_chance, wasserstein
+from stethoscope.drift.scores import counts, effect_of
+from stethoscope.drift.settings import Effect, decile_counts, in_words, psi, psi_by_chance, wasserstein
 from stethoscope.drift.two_samples import Ordered, TwoSample, anderson_darling, kolmogorov_smirnov, same_mix
 
 SHOWN_CATEGORIES = 30
@@ -141,6 +142,7 @@ def judged(
         p_adjusted = min(1.0, float(p_family) / weight)
         above = test.measured.psi_above_chance
         significant = test.counted and bool(p_adjusted <= alpha)
+        effect, enough = _size(test.feature, above, min_effect)
         made.append(
             FeatureDrift(
                 name=test.feature.name,
@@ -153,14 +155,22 @@ def judged(
                 p_adjusted=p_adjusted,
                 q_value=float(q_value),
                 significant=significant,
-                drifted=significant and above >= min_effect,
-                effect=in_words(above),
+                drifted=significant and enough,
+                effect=effect,
                 smallest_detectable=_smallest(test, level, min_effect),
                 **vars(test.measured),
             )
         )
     made.sort(key=lambda row: (not row.drifted, row.p_adjusted, row.p_value, -row.psi_above_chance))
     return [_changed(*change) for change in changed] + made
+
+
+def _size(feature: Feature, above: float, min_effect: float) -> tuple[Effect, bool]:
+    """How large a drift is, and whether that counts."""
+    if feature.role == "correctness":
+        effect = effect_of(feature)
+        return effect, counts(effect, min_effect)
+    return in_words(above), above >= min_effect
 
 
 def _smallest(test: Tested, alpha: float, min_effect: float) -> SmallestShift | None:

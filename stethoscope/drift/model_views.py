@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +15,19 @@ from stethoscope.activations.looking import OneLayer
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.activations.reach import INPUT_TYPES, reachable
 from stethoscope.drift.pairing import Feature
+from stethoscope.drift.scores import RIGHT, feature_of
 from stethoscope.errors import BadInput, BadSetting
 from stethoscope.evidence.label_doubts import as_probabilities
+from stethoscope.evidence.row_scores import row_scores
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, Runner
 
 MOST_ROWS = 2_000
-"""Of each side that are run through the model, in batches evenly spread."""
+"""Of each side whose layer is looked at, in batches evenly spread."""
+MOST_PREDICTED, PREDICTED_S = 50_000, 20.0
+"""Of each side that are predicted, as far as time allows."""
 _BATCH_SIZE = 64
+_MOST_BYTES = 256 << 20
 _MOST_OUTPUTS = 8
 """Values of a prediction that is no class, which are compared one by one."""
 
@@ -33,12 +40,17 @@ class ModelViews:
     embedding: tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
     features: tuple[Feature, ...]
     notes: tuple[str, ...]
+    right: Feature | None = None
+    """How right the predictions are, where both sides have labels."""
 
 
 @dataclass(frozen=True)
 class _Seen:
     vectors: npt.NDArray[np.float32]
+    predicted: int
     outputs: Feed
+    targets: Feed
+    """Of the rows that were predicted; without outputs whose labels are not known for all of them."""
     classes: tuple[str, ...]
     left_out: int
     rows: int
@@ -50,7 +62,7 @@ def views_of(context: TaskContext, layer: str, rows: int) -> ModelViews:
     Args:
         context: of the job.
         layer: whose output is the embedding; "" for the last before the output.
-        rows: of each side, at most `MOST_ROWS`.
+        rows: of each side, at most `MOST_ROWS` for the layer.
 
     Raises:
         BadInput: the data of a side does not fit the model's inputs.
@@ -62,7 +74,8 @@ def views_of(context: TaskContext, layer: str, rows: int) -> ModelViews:
         context.report("activations", message="the first row")
         layer = layer or layer_before_output(architecture, runner)
         sides = [
-            _seen(context, architecture, runner, role, layer, min(rows, MOST_ROWS)) for role in ("reference", "current")
+            _seen(context, architecture, runner, role, layer, min(rows, MOST_PREDICTED))
+            for role in ("reference", "current")
         ]
     notes = []
     for side, name in zip(sides, ("reference", "current data"), strict=True):
@@ -71,13 +84,18 @@ def views_of(context: TaskContext, layer: str, rows: int) -> ModelViews:
                 f"{side.left_out:,} rows of the {name} give NaN or infinite values in layer {layer!r}; left out."
             )
         if len(side.vectors) < side.rows - side.left_out:
-            notes.append(f"The model was run on {len(side.vectors):,} of {side.rows:,} rows of the {name}.")
+            notes.append(f"The layer was looked at on {len(side.vectors):,} of {side.rows:,} rows of the {name}.")
+        if side.predicted < side.rows:
+            notes.append(f"{side.predicted:,} of {side.rows:,} rows of the {name} were predicted, evenly spread.")
     if sides[0].vectors.shape[1] != sides[1].vectors.shape[1]:
         raise BadInput(
             f"Layer {layer!r}: its output has {sides[0].vectors.shape[1]:,} values for the reference and "
             f"{sides[1].vectors.shape[1]:,} for the current data. Choose a later layer, or add the step Resize or Pad."
         )
-    return ModelViews(layer, (sides[0].vectors, sides[1].vectors), tuple(_features(sides[0], sides[1])), tuple(notes))
+    right, said = _right(sides[0], sides[1])
+    return ModelViews(
+        layer, (sides[0].vectors, sides[1].vectors), tuple(_features(sides[0], sides[1])), (*notes, *said), right
+    )
 
 
 def layer_before_output(architecture: Architecture, runner: Runner) -> str:
@@ -118,31 +136,83 @@ def _seen(context: TaskContext, architecture: Architecture, runner: Runner, role
     context.report(f"activations of the {role}", 0.0, "the first rows")
     one = OneLayer(own, architecture, runner)
     size = one.batch_size(_BATCH_SIZE)
-    outputs: dict[str, list[npt.NDArray[Any]]] = {}
-    places: list[npt.NDArray[np.int64]] = []
     with ModelRows(own, architecture, runner) as given:
         found = gather_vectors(
             given,
             one.output,
             one.layout(one.rank),
-            rows,
+            min(rows, MOST_ROWS),
             size,
             lambda done, text: context.report(f"activations of the {role}", done, text),
             one.path,
         )
-        for at, feed in given.batches(min(rows, given.rows), size):
-            places.append(at)
-            for name, array in runner.predict(feed).items():
-                outputs.setdefault(name, []).append(array)
-        _, first = np.unique(np.concatenate(places), return_index=True)
-        count = sum(len(one) for one in places)
-        joined = {
-            name: np.concatenate(parts)[first]
-            for name, parts in outputs.items()
-            if sum(len(part) if part.ndim else 0 for part in parts) == count
-            and len({part.shape[1:] for part in parts}) == 1
-        }
-        return _Seen(found.vectors, joined, given.classes, found.left_out, given.rows)
+        few = min(rows, MOST_ROWS, given.rows)
+        began = time.monotonic()
+        outputs, targets, predicted = _predicted(runner, given, few, size)
+        # All rows, or as many as there is time for at the pace of the first ones: spread evenly either way.
+        each_s = (time.monotonic() - began) / max(1, predicted)
+        most = int(min(rows, given.rows, max(few, PREDICTED_S / max(each_s, 1e-9))))
+        if most > few and sum(array.nbytes for array in outputs.values()) * most / few < _MOST_BYTES:
+            context.report(f"predictions of the {role}", 0.0, f"{most:,} rows")
+            outputs, targets, predicted = _predicted(runner, given, most, size)
+        return _Seen(found.vectors, predicted, outputs, targets, given.classes, found.left_out, given.rows)
+
+
+def _predicted(runner: Runner, given: ModelRows, rows: int, size: int) -> tuple[Feed, Feed, int]:
+    """Outputs, labels, and how many rows they are of."""
+    outputs: dict[str, list[npt.NDArray[Any]]] = {}
+    targets: dict[str, list[npt.NDArray[Any]]] = {}
+    places: list[npt.NDArray[np.int64]] = []
+    for at, feed in given.batches(rows, size):
+        known = np.unique(at, return_index=True)[1]
+        places.append(at[known])
+        for name, array in runner.predict(feed).items():
+            outputs.setdefault(name, []).append(array[known] if array.ndim and len(array) == len(at) else array)
+        for name, array in given.targets(at[known]).items():
+            targets.setdefault(name, []).append(array)
+    count = sum(len(one) for one in places)
+    return _joined(outputs, count), _joined(targets, count), count
+
+
+def _joined(parts: Mapping[str, list[npt.NDArray[Any]]], count: int) -> Feed:
+    """What has one entry of one shape for each row."""
+    return {
+        name: np.concatenate(arrays)
+        for name, arrays in parts.items()
+        if sum(len(one) if one.ndim else 0 for one in arrays) == count and len({one.shape[1:] for one in arrays}) == 1
+    }
+
+
+def _right(reference: _Seen, current: _Seen) -> tuple[Feature | None, list[str]]:
+    """How right predictions are on both sides, by the first output with labels that fit; and what to know of it."""
+    for name, truth in reference.targets.items():
+        sides = [(seen.outputs.get(name), seen.targets.get(name)) for seen in (reference, current)]
+        (first, _), (second, later) = sides
+        if first is None or second is None or later is None:
+            continue
+        if first.shape[1:] != second.shape[1:] or truth.shape[1:] != later.shape[1:]:
+            continue
+        scores = row_scores(np.concatenate([first, second]), np.concatenate([truth, later]))
+        if scores is None:
+            continue
+        made = feature_of(scores, len(first))
+        notes = []
+        if scores.whole and len(made.reference):
+            commonest = _commonest_share(truth)
+            if float((made.reference == RIGHT).mean()) <= commonest:
+                notes.append(
+                    f"On the reference the model is right no more often than its commonest class is ({commonest:.3f}): see whether "
+                    "labels have the order of the model's units."
+                )
+        return made, notes
+    if reference.targets and current.targets:
+        return None, ["The labels are not of a kind that the model's output can be held against: no accuracy."]
+    return None, []
+
+
+def _commonest_share(truth: npt.NDArray[Any]) -> float:
+    labels = truth.argmax(axis=-1) if truth.ndim > 1 and truth.shape[-1] > 1 else truth
+    return float(np.unique(labels, return_counts=True)[1].max() / max(1, labels.size))
 
 
 def _features(reference: _Seen, current: _Seen) -> list[Feature]:

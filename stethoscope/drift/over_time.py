@@ -17,6 +17,7 @@ from stethoscope.drift.measures import as_seconds, written
 from stethoscope.drift.pairing import Feature
 from stethoscope.drift.reading import LogColumns, Side
 from stethoscope.drift.report import OverTime, SideName, Stretch
+from stethoscope.drift.scores import RIGHT, WRONG, wilson
 from stethoscope.errors import BadInput
 
 LEAST_ROWS = 30
@@ -63,7 +64,7 @@ def correctness(reference: Side, current: Side, log: LogColumns) -> Feature | No
         return None
     if kind == "number":
         return Feature("absolute error", "number", "correctness", first, second, "", at, place)
-    names = np.array(["wrong", "right"], object)
+    names = np.array([WRONG, RIGHT], object)
     return Feature(
         "accuracy", "category", "correctness", names[first.astype(int)], names[second.astype(int)], "", at, place
     )
@@ -212,13 +213,6 @@ def _limits_of_mean(mean: float, spread: float, known: int, count: int) -> tuple
 
     width = float(t.isf(_OUTSIDE, max(1, known - 1))) * spread * math.sqrt(1 / count + 1 / known)
     return max(0.0, mean - width), mean + width
-
-
-def wilson(share: float, count: int) -> tuple[float, float]:
-    """The 95 % interval of a share. Source: Wilson, JASA 22 (1927)."""
-    middle = (share + _Z**2 / (2 * count)) / (1 + _Z**2 / count)
-    half = _Z / (1 + _Z**2 / count) * math.sqrt(share * (1 - share) / count + _Z**2 / (4 * count**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def _interval(values: npt.NDArray[np.float64]) -> tuple[float, float]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from stethoscope.drift.pairing import FeatureRole, Kind
 from stethoscope.drift.reading import LogColumns
+from stethoscope.drift.scores import ScoreChange
 from stethoscope.drift.settings import DriftSettings, Effect
 
 SideName = Literal["reference", "current"]
@@ -304,6 +305,8 @@ class DriftReport:
     rows: RowsOfBoth
     notes: tuple[str, ...]
     settings: DriftSettings
+    score: ScoreChange | None = None
+    """How right predictions are on both sides; None without labels that anything could be told by."""
     smallest_detectable_unit: Literal["standard deviations"] = "standard deviations"
 
     @property

@@ -10,13 +10,13 @@ from stethoscope.drift.corrections import holm
 from stethoscope.drift.domain_classifier import MOST_PERMUTATIONS, PERMUTATIONS, discrepancy, told_apart
 from stethoscope.drift.feature_tests import judged, tested
 from stethoscope.drift.field_columns import Field
+from stethoscope.drift.learned_labels import learned
 from stethoscope.drift.measures import seconds_of
 from stethoscope.drift.model_views import ModelViews
 from stethoscope.drift.over_time import correctness, over_time, split_by_time
-from stethoscope.drift.pairing import Paired, paired
+from stethoscope.drift.pairing import Feature, Paired, paired
 from stethoscope.drift.reading import LogColumns, Side, log_columns
 from stethoscope.drift.report import (
-    SCHEMA,
     Discrepancy,
     DriftReport,
     FeatureDrift,
@@ -31,6 +31,8 @@ from stethoscope.drift.report import (
     ToldApart,
     WholeRows,
 )
+from stethoscope.drift.scores import ScoreChange, ScoredBy, score_change
+from stethoscope.drift.sentences import sentence
 from stethoscope.drift.settings import DriftSettings, as_auc, in_words
 from stethoscope.drift.subgroups import Points, points_of, points_of_vectors, worst_groups
 from stethoscope.errors import BadInput
@@ -71,7 +73,7 @@ def study(
             )
     pair = paired(reference, current, log, settings.seed)
     features = [*pair.features, *(model.features if model is not None else ())]
-    right = correctness(reference, current, log)
+    right, by = _correctness(reference, current, settings, log, pair, model)
     features += [right] if right is not None else []
     if not features and not pair.changed_types:
         raise BadInput(_nothing_common(reference, current, pair))
@@ -92,7 +94,42 @@ def study(
         groups = worst_groups(own, (reference.used, current.used), settings.alpha, [row.name for row in rows])
     report("time", 0.0, "stretches of time")
     stretches = over_time(reference, current, log, pair.features, settings.alpha) if log.time else None
-    return _answer(reference, current, settings, log, pair, rows, whole, groups, stretches, model)
+    score = None if right is None else _score(right, by, rows, whole)
+    return _answer(reference, current, settings, log, pair, rows, whole, groups, stretches, model, score)
+
+
+def _correctness(
+    reference: Side, current: Side, settings: DriftSettings, log: LogColumns, pair: Paired, model: ModelViews | None
+) -> tuple[Feature | None, ScoredBy]:
+    """How right predictions are on both sides, and whose: the model's, those of the log, else a simple model's."""
+    if model is not None and model.right is not None:
+        return model.right, "model"
+    found = correctness(reference, current, log)
+    if found is not None or model is not None or not settings.whole_rows:
+        return found, "log"
+    labels = list(dict.fromkeys(one.field for one in pair.features if one.role == "label"))
+    names = list(dict.fromkeys(one.field for one in pair.features if one.role == "feature"))
+    if len(labels) != 1:
+        return None, "log"
+    return learned(reference, current, labels[0], names, settings.seed), "simple model"
+
+
+def _score(
+    right: Feature, by: ScoredBy, rows: Sequence[FeatureDrift], whole: Sequence[NotCompared | WholeRows]
+) -> ScoreChange | None:
+    tested_row = next((row for row in rows if row.role == "correctness" and row.name == right.name), None)
+    if tested_row is None:
+        return None
+    inputs = any(row.role == "feature" for row in rows)
+    others = any(row.drifted for row in rows if row.role not in ("correctness", "label"))
+    together = any(test.drifted for test in whole if not isinstance(test, NotCompared))
+    return score_change(
+        right,
+        by,
+        tested_row.p_adjusted,
+        drifted=tested_row.drifted,
+        inputs_drifted=others or together if inputs else None,
+    )
 
 
 def _name_moments(settings: DriftSettings, sides: Sequence[Side]) -> None:
@@ -214,6 +251,7 @@ def _answer(
     groups: Subgroups | None,
     stretches: OverTime | None,
     model: ModelViews | None,
+    score: ScoreChange | None,
 ) -> DriftReport:
     drifted = [row for row in rows if row.drifted]
     together = [test for test in whole if not isinstance(test, NotCompared) and test.drifted]
@@ -233,9 +271,15 @@ def _answer(
         notes.append(
             f"No drift in the whole, but where {worst.field} is {worst.value}, {worst.worst} has drifted: look there."
         )
+    if score is not None and score.drifted and score.by == "model" and not score.better:
+        notes.append(
+            "If the model was trained on the reference, it remembers its rows: part of the difference is that, and no drift. Give rows "
+            "that were held back as the reference."
+        )
     return DriftReport(
         verdict="drift" if fired else "no_drift",
-        sentence=_sentence(rows, drifted, together, settings, smallest),
+        sentence=sentence(rows, together, settings, smallest, score, stretches),
+        score=score,
         fired=fired,
         features=tuple(rows),
         smallest_detectable=median(smallest) if smallest else None,
@@ -256,36 +300,6 @@ def _answer(
 
 def _rows(side: Side) -> SideRows:
     return SideRows(side.name, side.rows, side.used, side.sampled, side.damaged)
-
-
-def _sentence(
-    rows: Sequence[FeatureDrift],
-    drifted: Sequence[FeatureDrift],
-    together: Sequence[WholeRows],
-    settings: DriftSettings,
-    smallest: Sequence[float],
-) -> str:
-    if drifted:
-        first = drifted[0]
-        how = (
-            "changed its type"
-            if first.test == SCHEMA
-            else f"a {first.effect} drift, p = {first.p_adjusted:.2g} corrected"
-        )
-        return f"{len(drifted):,} of {len(rows):,} features drifted; {first.name} most ({how})."
-    if together:
-        first_test = together[0]
-        return (
-            f"No single feature drifted, but the rows as wholes did ({first_test.of}: a classifier tells the sides apart with an "
-            f"area of {first_test.auc:.2f}): features have changed how they go together."
-        )
-    size = (
-        f"; a shift of {median(smallest):.2g} standard deviations would be found four times out of five"
-        if smallest
-        else ""
-    )
-    small = " of the size asked for" if settings.min_effect else ""
-    return f"No drift{small} was found in {len(rows):,} features at a false-alarm rate of {settings.alpha:g}{size}."
 
 
 def _nothing_common(reference: Side, current: Side, pair: Paired) -> str:

@@ -145,6 +145,8 @@ class Points:
     reference: Matrix
     current: Matrix
     fields: tuple[str, ...]
+    rows: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+    """Which rows of each side they are."""
 
 
 def points_of(reference: Side, current: Side, names: Sequence[str], seed: int = 0) -> Points:
@@ -170,7 +172,7 @@ def points_of(reference: Side, current: Side, names: Sequence[str], seed: int = 
                 owners += [name] * kept.shape[1]
     count = len(rows[0])
     joined = np.concatenate(blocks, axis=1) if blocks else np.zeros((count + len(rows[1]), 0))
-    return Points(joined[:count], joined[count:], tuple(owners))
+    return Points(joined[:count], joined[count:], tuple(owners), (rows[0], rows[1]))
 
 
 def points_of_vectors(reference: npt.NDArray[np.float32], current: npt.NDArray[np.float32], name: str) -> Points:

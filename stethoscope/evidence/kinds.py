@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from stethoscope.data.study.profiles import DataEvidence
+from stethoscope.data.study.profiles import DataEvidence, Unprepared
 from stethoscope.evidence.fit import FitSettings
 from stethoscope.evidence.heads import Head, heads_of
 from stethoscope.evidence.model import (
@@ -29,6 +29,7 @@ class Evidence(enum.StrEnum):
     ARCHITECTURE = "architecture"
     FIT = "fit"
     DATA = "data"
+    RAW = "raw"
     LOGS = "logs"
     RUNS = "runs"
     WEIGHTS = "weights"
@@ -47,6 +48,8 @@ class EvidenceSet:
     fit: FitSettings | None = None
     """How the user says it was trained. None when nothing was said."""
     data: DataEvidence | None = None
+    raw: tuple[Unprepared, ...] | None = None
+    """Texts or pictures as they are, where the model takes numbers of one shape."""
     logs: CurveEvidence | None = None
     runs: RunsEvidence | None = None
     """All runs of a log beside each other; only where a log is judged by itself."""

@@ -7,7 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from stethoscope.compare.parity.comparison import Comparison, InputCause, OfBoth, OutputPair, Parting, merged
+import numpy as np
+
+from stethoscope.activations.model_rows import Inputs, ModelRows
+from stethoscope.compare.parity.comparison import Comparison, InputCause, OfBoth, OutputPair, Parting, Scores, merged
 from stethoscope.compare.parity.divergence_cause import (
     compared,
     explain,
@@ -22,11 +25,12 @@ from stethoscope.compare.parity.divergence_cause import (
 from stethoscope.compare.parity.edge_cases import TurnedInputs, edges
 from stethoscope.compare.parity.first_divergence import Divergence
 from stethoscope.compare.parity.inputs_and_outputs import cut_off, pair_inputs, pair_outputs, tried_inputs
+from stethoscope.compare.parity.labelled_rows import SECONDS, predicted, scored
 from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
 from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
-from stethoscope.compare.parity.walk import Walk, at_the_input, layer_row, scored
+from stethoscope.compare.parity.walk import Walk, at_the_input, layer_row
 from stethoscope.data.batching import Batching
 from stethoscope.errors import BadInput
 from stethoscope.memory.run_settings import give_back
@@ -112,13 +116,14 @@ class _Comparing:
             source=first.source,
             inputs=turned.pairs(),
             worst_rows=worst_rows(first.outputs, right, outputs, first.places, first.described),
-            labels=scored(first.outputs, right, outputs, first.labels),
+            labels=None,
             time_s=OfBoth(first.time_s, right_s),
             peak_bytes=OfBoth(first.peak_bytes, context.memory.peak_bytes()),
             ways=OfBoth(first.way, way),
             edges=at_edges,
             notes=tuple(self._notes),
         )
+        found = replace(found, labels=self._scores(found, seen, first, second, turned))
         context.save_partial(found)
         if context.params.get("layers", True):
             found = replace(found, preprocessing=self._inputs(found, first, second, turned))
@@ -126,6 +131,28 @@ class _Comparing:
             found = self._layers(found, seen, second, first.layers, turned.feed(few), first.problem)
         found = replace(found, summary=summary(found, *names), notes=tuple(self._notes))
         return replace(found, sentence=sentence(found))
+
+    def _scores(
+        self, found: Comparison, seen: SideSeen, first: Recording, second: Side, turned: TurnedInputs
+    ) -> Scores | None:
+        """How right both are on the rows with labels; None without labels that fit."""
+        if not len(first.labelled) or "data" not in self._context.files:
+            return None
+        with ModelRows(self._context, seen.architecture, Inputs(first.inputs)) as given:
+            other = predicted(
+                given,
+                lambda feed: second.outputs(turned.feed(feed), self._batch_size),
+                lambda done: self._context.report("labelled rows", done, f"{second.file.name} on all rows with labels"),
+                self._batch_size,
+                first.labelled,
+                2 * SECONDS,
+            )
+            rows = given.rows
+        _, mine, its = np.intersect1d(first.labelled, other.places, return_indices=True)
+        left = {name: array[mine] for name, array in first.labelled_outputs.items()}
+        right = {name: array[its] for name, array in other.outputs.items()}
+        truth = {name: array[mine] for name, array in first.targets.items()}
+        return scored(left, right, found.outputs, truth, rows)
 
     def _inputs(self, found: Comparison, first: Recording, second: Side, turned: TurnedInputs) -> InputCause | None:
         """What is wrong with what goes into the second, if that is what makes the difference."""

@@ -104,7 +104,11 @@ def examine_runs(
     copies = Copies()
     seen = [logged_run(run, curves.get(run.run), copies.add(run, curves.get(run.run))) for run in runs]
     compared = examine(EvidenceSet(runs=RunsEvidence(tuple(seen))), across)
-    findings += ranked([item for one in compared for item in one.findings])
+    for across_runs in ranked([item for one in compared for item in one.findings]):
+        # What comparing runs says of one of them may be the cause of what that run shows alone.
+        own = [one for one in findings if across_runs.run and one.run == across_runs.run]
+        findings = [one for one in findings if one not in own]
+        findings += [replace(one, run=across_runs.run) for one in ranked([across_runs, *own])]
     findings.sort(key=lambda one: (-one.severity, -one.confidence))
     left_out = (
         ""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,76 +16,17 @@ from stethoscope.data.dataset import Dataset
 from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.data.rows import bind_all
 from stethoscope.errors import BadInput
-from stethoscope.evidence.label_doubts import as_probabilities, label_doubts
+from stethoscope.evidence.judged_labels import JudgedLabels, judged_labels
+from stethoscope.evidence.label_doubts import as_probabilities
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, Runner
 
-ROWS, TIME_S, MOST_DOUBTS = 50_000, 90.0, 500
+ROWS, TIME_S = 50_000, 90.0
 _PART = 256
-_MOST_PAIRS = 30
-_LEAST_ROWS = 10
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """A row whose label another class beats; classes by name."""
-
-    place: int
-    given: str
-    predicted: str
-    probability_given: float
-    probability_predicted: float
-    margin: float
-    """Probability of the given label less that of the best other class: −1 … 0."""
-
-
-@dataclass(frozen=True)
-class DoubtedClass:
-    """One class: rows labelled with it, and how many of them are doubted."""
-
-    name: str
-    rows: int
-    doubts: int
-    threshold: float
-    """Mean probability of the class over the rows labelled with it; NaN without such rows."""
-
-
-@dataclass(frozen=True)
-class DoubtedPair:
-    """How many rows are labelled `given` and predicted `predicted`."""
-
-    given: str
-    predicted: str
-    count: int
-
-
-@dataclass(frozen=True)
-class JudgedLabels:
-    """Doubtful labels, the most doubtful first; nothing but `why_not` where doubts cannot be told."""
-
-    possible: bool
-    why_not: str = ""
-    rows: int = 0
-    """That were judged,"""
-    of: int = 0
-    """of those in the data."""
-    left_out: int = 0
-    """Rows that could not be read."""
-    output: str = ""
-    scores: Literal["probabilities", "logits"] = "probabilities"
-    """What the model yields."""
-    count: int = 0
-    """All doubts; the most doubtful `MOST_DOUBTS` are in `doubts`."""
-    expected_right: float = 0.0
-    """Doubted labels that would be right if the probabilities were calibrated."""
-    accuracy: float = math.nan
-    doubts: tuple[Doubt, ...] = ()
-    classes: tuple[DoubtedClass, ...] = ()
-    pairs: tuple[DoubtedPair, ...] = ()
 
 
 class FindLabelDoubts:
-    """Files: "model", "data".
+    """Files: "data", optionally "model": without it, simple models judge rows that they have not seen.
 
     params, all optional: {"rows" (how many at most), "time_s", "seed", "data_options", "preparation", "trusted"}.
     """
@@ -104,6 +42,8 @@ class FindLabelDoubts:
         """
         params = context.params
         preparation = Preparation.from_json(params.get("preparation") or ())
+        if "model" not in context.files:
+            return _cross_validated(context, preparation)
         context.report("load", message="loading the model")
         architecture, opened = context.open_model()
         options = params.get("data_options") or {}
@@ -113,6 +53,47 @@ class FindLabelDoubts:
                 return _Judged(context, seen, runner, data, preparation).all()
             except _NotClassification as reason:
                 return JudgedLabels(possible=False, why_not=str(reason))
+
+
+def _cross_validated(context: TaskContext, preparation: Preparation) -> JudgedLabels:
+    """Judged by simple models, each of which has not seen the rows that it judges."""
+    from threadpoolctl import threadpool_limits
+
+    from stethoscope.training.gathering import cross_validated
+
+    options = context.params.get("data_options") or {}
+    most = min(int(context.params.get("rows") or ROWS), cross_validated.MOST_ROWS)
+    with open_data(context.files["data"], context.budget.memory_bytes, options) as data:
+        about = data.about
+        context.report("read", 0.1, f"reading {context.files['data'].name}")
+        parts = list(_parts_of(about.rows, most, int(context.params.get("seed") or 0)))
+        rows = cross_validated.read(data, parts, preparation)
+    context.report("train", 0.4, f"simple models on {len(rows.places):,} rows")
+    with threadpool_limits(1):
+        found = cross_validated.judged(rows, {one.name: one.kind for one in about.fields}, about.classes)
+    if found.probabilities is None or found.given is None or found.places is None:
+        return JudgedLabels(possible=False, why_not=found.why_not, by="cross-validation")
+    return judged_labels(
+        found.places,
+        found.probabilities,
+        found.given,
+        found.names,
+        rows=about.rows,
+        left_out=found.left_out,
+        output="",
+        scores="probabilities",
+        by="cross-validation",
+    )
+
+
+def _parts_of(rows: int, most: int, seed: int) -> Iterator[range]:
+    """All rows; of more than wanted, stretches at random places, because data is often sorted by class."""
+    starts = np.arange(0, rows, _PART)
+    if rows > most:
+        keep = max(1, most // _PART)
+        starts = np.random.default_rng(seed).permutation(starts)[:keep]
+    for start in starts.tolist():
+        yield range(start, min(start + _PART, rows))
 
 
 class _NotClassification(Exception):
@@ -161,13 +142,7 @@ class _Judged:
         return self._told(np.concatenate(places), np.concatenate(scores), np.concatenate(labels), rows)
 
     def _parts(self, rows: int, most: int) -> Iterator[range]:
-        """All rows; of more than wanted, stretches at random places, because data is often sorted by class."""
-        starts = np.arange(0, rows, _PART)
-        if rows > most:
-            keep = max(1, most // _PART)
-            starts = np.random.default_rng(int(self._context.params.get("seed") or 0)).permutation(starts)[:keep]
-        for start in starts.tolist():
-            yield range(start, min(start + _PART, rows))
+        return _parts_of(rows, most, int(self._context.params.get("seed") or 0))
 
     def _fed(self, part: range) -> Iterator[tuple[list[int], Feed]]:
         """The prepared arrays of a stretch of rows; where some cannot be read, row by row."""
@@ -222,42 +197,15 @@ class _Judged:
     ) -> JudgedLabels:
         given, names = self._classes(labels, scores)
         probabilities, kind_of_scores = as_probabilities(scores)
-        if len(given) < _LEAST_ROWS:
-            raise _NotClassification(
-                f"Only {len(given)} rows have a label: too few to tell a doubtful one from others."
-            )
-        judged = label_doubts(probabilities, given)
-        pairs = Counter(zip(given[judged.rows].tolist(), judged.predicted.tolist(), strict=True))
-        doubted = np.bincount(given[judged.rows], minlength=len(names))
-        return JudgedLabels(
-            possible=True,
-            rows=len(given),
-            of=rows,
+        return judged_labels(
+            places,
+            probabilities,
+            given,
+            names,
+            rows=rows,
             left_out=self._left_out,
             output=self._output,
             scores=kind_of_scores,
-            count=len(judged.rows),
-            expected_right=judged.expected_right,
-            accuracy=judged.accuracy,
-            doubts=tuple(
-                Doubt(
-                    place=int(places[row]),
-                    given=names[int(given[row])],
-                    predicted=names[int(other)],
-                    probability_given=float(probabilities[row, given[row]]),
-                    probability_predicted=float(probabilities[row, other]),
-                    margin=float(margin),
-                )
-                for row, other, margin in zip(judged.rows[:MOST_DOUBTS], judged.predicted, judged.margin, strict=False)
-            ),
-            classes=tuple(
-                DoubtedClass(name, int(count), int(number), float(threshold))
-                for name, count, number, threshold in zip(names, judged.counts, doubted, judged.thresholds, strict=True)
-            ),
-            pairs=tuple(
-                DoubtedPair(names[first], names[second], count)
-                for (first, second), count in pairs.most_common(_MOST_PAIRS)
-            ),
         )
 
     def _classes(self, labels: npt.NDArray[Any], scores: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], list[str]]:

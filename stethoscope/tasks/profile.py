@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from stethoscope.data import open_data
+from stethoscope.data.preprocessing.preparation import Preparation
 from stethoscope.data.rows import bind_all, data_of
 from stethoscope.data.study.array_statistics import profile_array
-from stethoscope.data.study.profiles import ArrayProfile, DataEvidence
+from stethoscope.data.study.profiles import ArrayProfile, DataEvidence, Unprepared
 from stethoscope.data.study.target_profile import profile_target
-from stethoscope.models.formats import detect
+from stethoscope.errors import BadInput
+from stethoscope.evidence.data_fit.raw_rows import unprepared
+from stethoscope.evidence.data_fit.sampled_rows import sampled_rows
+from stethoscope.models.formats import detect, format_of
 from stethoscope.task import Reporter, TaskContext
+from stethoscope.tasks.fit_data import Fitting
 from stethoscope.types import Architecture, Feed
 
 MAX_OTHERS = 20
@@ -53,8 +61,27 @@ class Profile:
         context.report("read", message=f"reading {model.name}")
         architecture = detect(model).describe(model)
         context.report("data", message=f"reading {data.name}")
-        arrays = data_of(context)
-        return profile_data(arrays, architecture, data.name, context.report)
+        try:
+            arrays = data_of(context)
+        except BadInput:
+            # Rows of many shapes: what is missing is known all the same.
+            context.save_partial(DataEvidence(data.name, raw=_raw(context, architecture)))
+            raise
+        found = profile_data(arrays, architecture, data.name, context.report)
+        texts = any(array.dtype.kind in "USO" for array in arrays.values())
+        return replace(found, raw=_raw(context, architecture)) if texts else found
+
+
+def _raw(context: TaskContext, architecture: Architecture) -> tuple[Unprepared, ...]:
+    """Texts and rows of many shapes beside inputs that take numbers of one."""
+    steps = Preparation.from_json(context.params.get("preparation") or ())
+    file = context.files["data"]
+    with open_data(file, context.budget.memory_bytes, context.params.get("data_options") or {}) as data:
+        sampled, about = sampled_rows(data), data.about
+    ends = format_of(architecture).ends(context.files["model"]).inputs
+    fitting = Fitting(architecture, about, sampled, steps, ends, {})
+    targets = [one.name for one in about.fields if one.role == "target"]
+    return unprepared(fitting.inputs(), fitting.arrays, architecture, targets)
 
 
 TASK = Profile()

@@ -19,6 +19,7 @@ import numpy as np
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.compare.parity.edge_cases import edge_feed
 from stethoscope.compare.parity.inputs_and_outputs import pair_inputs
+from stethoscope.compare.parity.labelled_rows import predicted
 from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.precision import Way
 from stethoscope.compare.parity.side import Side, described, layers_or_reason, opened, way_of
@@ -91,7 +92,8 @@ def comparison_job(
         "other" if role == "model" else f"other-{role}" if role.startswith("beside-") else role: file
         for role, file in other.files.items()
     }
-    return Job("compare", {**first.files, **renamed}, more, budget, other.worker, {RECORDED: record})
+    files = {**first.files, **renamed} | ({"data": data} if data is not None else {})
+    return Job("compare", files, more, budget, other.worker, {RECORDED: record})
 
 
 ROWS, LAYER_ROWS = 32, 8
@@ -117,7 +119,6 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
         ) as given:
             places, feed = given.at(range(min(rows, given.rows)))
             places, feed = places[:rows], given.batching.part(feed, 0, rows)
-            labels = given.labels(places)
             described = given.described(places.tolist()) if given.source != "dummy" else []
             source = given.source
         said = list[str]()
@@ -139,7 +140,6 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             problem=problem,
             layer_rows=side.batching.rows(few),
             source=source,
-            labels=labels,
             described=described,
             time_s=time_s,
             way=way,
@@ -149,7 +149,21 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             context.report("edges", 0.9, f"{name} on edge cases")
             _add_edges(made, side, each)
         made.peak_bytes = context.memory.peak_bytes()
+        if source != "dummy":
+            _add_labelled(made, context, side, each)
         return made
+
+
+def _add_labelled(made: Recording, context: TaskContext, side: Side, batch_size: int | None) -> None:
+    """What the model answers to the rows that have labels; nothing where there are none."""
+    with ModelRows(context, side.architecture, side.runner) as given:
+        found = predicted(
+            given,
+            lambda feed: side.outputs(feed, batch_size),
+            lambda done: context.report("labelled rows", done, f"{side.file.name} on all rows with labels"),
+            batch_size,
+        )
+    made.labelled, made.labelled_outputs, made.targets = found.places, found.outputs, found.targets
 
 
 def timed(side: Side, feed: Feed, batch_size: int | None) -> tuple[Feed, float]:

@@ -61,11 +61,22 @@ def test_runs_that_differ_in_more_or_end_alike_are_not_compared():
     assert not found("batch-size-runs", run("a", FALLING), run("b"))
 
 
+def test_a_rate_breaks_a_run_only_where_it_lies_above_all_that_do_not():
+    broken = (*SETTLED[:20], float("nan"))
+    assert [one.run for one in found("learning-rate-runs", run("a", broken, lr=1.0), run("b", lr=0.1))] == ["a"]
+    below = found("learning-rate-runs", run("a", broken, lr=0.01), run("b", lr=0.1))
+    same = found("learning-rate-runs", run("a", broken, lr=0.1), run("b", lr=0.1), run("c", lr=0.01))
+    other = found("learning-rate-runs", run("a", broken, lr=1.0, units=8), run("b", lr=0.1, units=16))
+    assert not [one for one in (*below, *same, *other) if one.severity > Severity.LOW]
+
+
 def test_rates_that_were_tried_are_set_beside_each_other():
     broken = (*SETTLED[:20], float("nan"))
     little = tuple(1.0 - 0.01 * at for at in range(30))
     runs = (run("a", broken, lr=1.0), run("b", lr=0.1), run("c", little, lr=0.001))
-    (finding,) = found("learning-rate-runs", *runs)
+    high, finding = found("learning-rate-runs", *runs)
+    assert (high.run, high.severity, high.fault) == ("a", Severity.CRITICAL, Fault.LEARNING_RATE)
+    assert high.fix.to_json()["params"] | {"learning_rate": 0.1, "was": 1.0} == high.fix.to_json()["params"]
     assert (finding.severity, finding.fix.to_json()["params"]["learning_rate"]) == (Severity.LOW, 0.1)
     assert "1 breaks" in finding.message
     assert "0.001 ends at" in finding.message

@@ -13,8 +13,8 @@ from PIL import Image
 
 from dashboard import session
 from dashboard.data import chosen_data, data_doubts, fiftyone_process
+from stethoscope.evidence.judged_labels import Doubt
 from stethoscope.jobs.store import register_samples, store
-from stethoscope.tasks.label_doubts import Doubt
 from stethoscope.types import UploadKind
 from tests.dashboard.visiting import HOSTILE, ME, add, drawn, keys, open_page, settle, text
 from tests.small_models import tiny_onnx

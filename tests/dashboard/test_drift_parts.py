@@ -18,6 +18,7 @@ from dashboard.deployment import (
     drift_figures,
     drift_monitors,
     drift_parts,
+    drift_score,
     drift_time,
     drift_whole,
     monitor_figures,
@@ -105,6 +106,13 @@ def test_a_whole_answer_is_drawn_and_nothing_in_a_name_is_interpreted(report):
     titles = app.dataframe[0].value
     assert titles["Feature"].iloc[0] == drift_features.escape.clip(report.features[0].name)
     assert titles["p, corrected"].dtype.kind == "f"
+
+
+def test_the_score_of_both_sides_is_among_the_facts(report):
+    then, now, change = drift_score.facts(report.score)
+    assert then[0].startswith("Accuracy") and then[1].endswith("%")
+    assert float(now[1].split()[0]) < float(then[1].split()[0]) and change[1].startswith("-")
+    assert not drift_score.facts(None)
 
 
 def test_no_drift_says_what_could_have_been_shown(quiet):

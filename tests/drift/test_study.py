@@ -9,7 +9,7 @@ import pytest
 
 from stethoscope.codec import plain
 from stethoscope.drift.domain_classifier import discrepancy, told_apart
-from stethoscope.drift.over_time import wilson
+from stethoscope.drift.scores import wilson
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.errors import BadInput, BadSetting
 from tests.drift.sides import compared, side

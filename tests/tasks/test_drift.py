@@ -49,3 +49,23 @@ def test_a_layer_that_is_not_there(engine, files, tmp_path):
     given = {"model": model, "reference": files["then"], "current": files["now"]}
     result = engine.wait(engine.submit(Job("drift", given, {"layer": "nope"}, LIMITS, "light")))
     assert result.status is Status.FAILED and "no such layer" in result.reason
+
+
+def test_the_accuracy_of_a_model_decides(engine, files, tmp_path):
+    model = tiny_onnx(tmp_path / "tiny.onnx")
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(model))
+    name = session.get_inputs()[0].name
+    given = {"model": ModelFile.at(model)}
+    for side, seed, turned in (("reference", 0, 0), ("current", 1, 1)):
+        x = np.random.default_rng(seed).normal(size=(200, 4)).astype(np.float32)
+        said = np.asarray(session.run(None, {name: x})[0])
+        np.savez(tmp_path / f"{side}.npz", x=x, y=(said.argmax(axis=1) + turned) % said.shape[1])
+        given[side] = ModelFile.at(tmp_path / f"{side}.npz")
+    result = engine.wait(engine.submit(Job("drift", given, {}, LIMITS, "light")))
+    assert result.status is Status.OK, result.reason
+    report = answer_of(result, DriftReport)
+    assert report.drifted and report.score.by == "model" and report.score.concept
+    assert (report.score.reference.value, report.score.current.value) == (1.0, 0.0)
+    assert report.score.reference.rows == 200

@@ -61,6 +61,15 @@ def test_what_is_not_judged_is_said(monkeypatch):
     assert len(report.runs) == 5
 
 
+def test_what_other_runs_say_of_one_is_the_cause_of_what_it_shows():
+    broken = [*FALLING[:8], *[np.nan] * 12]
+    runs = [run("calm", loss=FALLING, parameters={"lr": 0.1}), run("wild", loss=broken, parameters={"lr": 1.0})]
+    finding, *_ = examine_runs(runs).findings
+    assert (finding.check_id, finding.run) == ("learning-rate-runs", "wild")
+    assert "nonfinite-training" not in [one.check_id for one in examine_runs(runs).findings]
+    assert "nonfinite-training" in [item.check_id for item in finding.evidence if item.kind == "symptom"]
+
+
 def test_a_log_without_loss_or_metric_is_listed_and_not_judged():
     report = examine_runs([run("a", memory=FALLING)])
     assert report.examined == 0

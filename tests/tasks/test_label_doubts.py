@@ -7,8 +7,8 @@ import pytest
 from onnx import TensorProto, helper, save
 
 from stethoscope.codec import answer_of
+from stethoscope.evidence.judged_labels import JudgedLabels
 from stethoscope.models.formats import all_formats
-from stethoscope.tasks.label_doubts import JudgedLabels
 from stethoscope.types import Budget, Job, ModelFile, Status
 
 

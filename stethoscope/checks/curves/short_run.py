@@ -90,6 +90,24 @@ def blocked_fault(overfit: OverfitEvidence) -> Fault:
     return Fault.ARCHITECTURE if layer is None else _FAULTS.get(layer.reason, Fault.ARCHITECTURE)
 
 
+_FORWARD = (trials.CONSTANT, trials.DEAD)
+"""What a layer is where the input's influence ends."""
+
+
+def where_blocked(overfit: OverfitEvidence | None, otherwise: str) -> str:
+    """The layer at which the input's influence ends, as the overfit test saw it; else `otherwise`."""
+    layer = None if overfit is None else overfit.blocking
+    return layer.path if layer is not None and layer.reason in _FORWARD else otherwise
+
+
+def what_blocks(overfit: OverfitEvidence | None) -> str:
+    """A sentence on that layer, or that it is not known."""
+    layer = None if overfit is None else overfit.blocking
+    if layer is None or layer.reason not in _FORWARD:
+        return "What keeps the input from the output is not known from this alone."
+    return f"The input's influence ends at {layer.path}: {layer.reason}."
+
+
 WELL = 0.9
 """Share of what is possible beyond chance: a program that reaches it works, whatever rule it breaks."""
 NOTHING = 0.1

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS
 from stethoscope.checks.fixes.fix import Fix
+from stethoscope.checks.fixes.layer_code import listed as names_of
+from stethoscope.checks.fixes.layer_code import literal, rebuilt
 from stethoscope.checks.fixes.layer_settings import SetVocabulary
 from stethoscope.checks.fixes.layers import ReplaceActivation
 from stethoscope.errors import StethoscopeError
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 8
 _MOST_SAID = 3
+_ONE_SNIPPET = 3
 
 
 @dataclass(frozen=True)
@@ -33,13 +37,25 @@ class Combined(Fix):
     @property
     def summary(self) -> str:
         """One line; changes beyond the third are only counted."""
+        if alike := self._alike():
+            before = "" if len({fix.was for fix in alike}) > 1 or not alike[0].was else f" instead of {alike[0].was}"
+            return f"Give {names_of(fix.layer for fix in alike)} the activation {alike[0].activation}{before}"
         listed = [fix.summary for fix in self.fixes]
         more = len(listed) - _MOST_SAID
         return "; ".join(listed[:_MOST_SAID]) + (f"; and {more} more like these" if more > 0 else "")
 
     def code(self) -> str:
-        """The lines of each, in order."""
+        """The lines of each, in order; one activation for several layers at once."""
+        if alike := self._alike():
+            return rebuilt((fix.layer for fix in alike), {"activation": literal(alike[0].activation)})
         return "\n\n".join(dict.fromkeys(fix.code() for fix in self.fixes))
+
+    def _alike(self) -> tuple[ReplaceActivation, ...]:
+        """The fixes, where all give layers with a setting for it the same activation, and are too many to print each."""
+        found = tuple(fix for fix in self.fixes if isinstance(fix, ReplaceActivation))
+        own = all(fix.layer_type == "Activation" or fix.layer_type not in ACTIVATION_LAYERS for fix in found)
+        one = len({fix.activation for fix in found}) == 1
+        return found if len(found) == len(self.fixes) >= _ONE_SNIPPET and own and one else ()
 
     def apply(self, setup: Setup) -> Setup:
         """A copy with every change that training can show; advice in between changes nothing.

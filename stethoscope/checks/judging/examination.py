@@ -60,7 +60,7 @@ def ranked(findings: Sequence[Finding], checks: Mapping[str, Check] | None = Non
 
     A finding is folded when a check that lists it in `explains` found something at MEDIUM or above. A symptom explains
     only other symptoms, and a cause is folded only into a graver one. Chains fold into their root. At equal severity
-    causes come before symptoms. A doubtful setting becomes a remark while a cause at HIGH or above stands.
+    causes come before symptoms. What explains a bad outcome is as severe as that outcome. A doubtful setting becomes a remark while a cause at HIGH or above stands.
     """
     known = all_checks() if checks is None else checks
     findings = _deferred(findings, known)
@@ -76,16 +76,23 @@ def ranked(findings: Sequence[Finding], checks: Mapping[str, Check] | None = Non
                 parent[index] = other
                 break
     folded: dict[int, list[Symptom]] = {}
+    costs: dict[int, Severity] = {}
     for index in parent:
         root = index
         while root in parent:
             root = parent[root]
-        folded.setdefault(root, []).append(Symptom(order[index].check_id, order[index].message))
-    return tuple(
-        replace(finding, evidence=(*finding.evidence, *folded.get(index, ())))
+        finding = order[index]
+        folded.setdefault(root, []).append(Symptom(finding.check_id, finding.message))
+        if finding.severity >= Severity.HIGH and finding.check_id in known and known[finding.check_id].outcome:
+            costs[root] = max(finding.severity, order[root].severity)
+    kept = [
+        replace(
+            finding, severity=costs.get(index, finding.severity), evidence=(*finding.evidence, *folded.get(index, ()))
+        )
         for index, finding in enumerate(order)
         if index not in parent
-    )
+    ]
+    return tuple(sorted(kept, key=lambda finding: _rank(finding, known)))
 
 
 def _deferred(findings: Sequence[Finding], known: Mapping[str, Check]) -> list[Finding]:

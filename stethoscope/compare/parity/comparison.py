@@ -14,6 +14,7 @@ from typing import Generic, Literal, TypeVar
 
 from stethoscope.compare.parity.layer_pairs import How
 from stethoscope.compare.parity.precision import Precision, Tolerance, Way
+from stethoscope.evidence.row_scores import Measure
 from stethoscope.types import Architecture
 
 T = TypeVar("T")
@@ -191,7 +192,7 @@ class WorstRow:
 class Scores:
     """How often each is right. The interval is one of 95 % of the change."""
 
-    metric: Literal["accuracy", "mean absolute error"]
+    metric: Measure
     a: float
     b: float
     change: float
@@ -203,6 +204,8 @@ class Scores:
     only_b_right: int | None = None
     output: str = ""
     """The first model's output that is scored, where there are several."""
+    of: int = 0
+    """Rows in the data."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from stethoscope.compare.parity.comparison import (
 )
 from stethoscope.compare.parity.divergence_case import carried_names, gathered, only_in_second
 from stethoscope.compare.parity.first_divergence import Divergence
+from stethoscope.compare.parity.labelled_rows import sentence as scores_in_words
 from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, near
 from stethoscope.compare.parity.precision import Tolerance
@@ -240,13 +241,18 @@ def shapes(feed: Feed) -> str:
 
 
 def summary(compared: Comparison, a: str, b: str) -> str:
-    """The verdict in a sentence.
+    """How right both are, where labels say so, and the verdict.
 
     Args:
         compared: the answer so far.
         a: the first model's name.
         b: the second's.
     """
+    said = _summary(compared, a, b)
+    return said if compared.labels is None else f"{scores_in_words(compared.labels)} {said}"
+
+
+def _summary(compared: Comparison, a: str, b: str) -> str:
     largest = largest_of([output.max_abs_diff for output in compared.outputs])
     far = "by values that are no numbers" if largest is None else f"by at most {largest:.2g}"
     same = compared.top1_agreement

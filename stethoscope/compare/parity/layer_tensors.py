@@ -122,8 +122,8 @@ def near(one: Moments, other: Moments, share: float) -> bool:
 
 
 _INDEX = "recording.json"
-_FEEDS = ("feed", "outputs", "edges", "edge_outputs")
-_PLAIN = ("problem", "layer_rows", "source", "labels", "described", "time_s", "peak_bytes", "way", "notes")
+_FEEDS = ("feed", "outputs", "edges", "edge_outputs", "labelled_outputs", "targets")
+_PLAIN = ("problem", "layer_rows", "source", "described", "time_s", "peak_bytes", "way", "notes")
 
 
 @dataclass
@@ -143,11 +143,16 @@ class Recording:
     problem: str = ""
     layer_rows: int = 0
     source: str = "dummy"
-    labels: list[str | float] | None = None
     described: list[dict[str, Any]] = field(default_factory=list)
     edges: Feed = field(default_factory=dict)
     """Rows at the edges of what can be given, as `edge_cases.EDGE_CASES` lists them; empty where there are none."""
     edge_outputs: Feed = field(default_factory=dict)
+    labelled: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """Places of rows with labels that were predicted,"""
+    labelled_outputs: Feed = field(default_factory=dict)
+    """what was answered to them,"""
+    targets: Feed = field(default_factory=dict)
+    """and their labels, by output."""
     time_s: float = 0.0
     peak_bytes: int = 0
     way: Way = field(default_factory=Way)
@@ -164,6 +169,7 @@ class Recording:
             "inputs": [[spec.name, spec.shape, spec.dtype] for spec in self.inputs],
             **{name: list(getattr(self, name)) for name in _FEEDS},
             "places": self.places.tolist(),
+            "labelled": self.labelled.tolist(),
             "layers": self.layers.index(),
             **{name: plain(getattr(self, name)) for name in _PLAIN},
         }
@@ -195,7 +201,10 @@ class Recording:
                 outputs=feeds["outputs"],
                 edges=feeds["edges"],
                 edge_outputs=feeds["edge_outputs"],
+                labelled_outputs=feeds["labelled_outputs"],
+                targets=feeds["targets"],
                 places=np.asarray(index["places"], np.int64),
+                labelled=np.asarray(index["labelled"], np.int64),
                 layers=LayerTensors.restored(folder / "layers", index["layers"]),
                 **{name: index[name] for name in _PLAIN} | {"way": decode(Way, index["way"])},
             )

@@ -4,111 +4,26 @@ Pairs are found, and the parting looked for, along the order of one model. Were 
 models exchanged would part elsewhere: so it is chosen by what the models are, and what is found there is told in the layers of
 the first.
 
-Which of two models is right more often, where rows have labels.
-
 Pairs of layers as rows of the answer, and what they say that a verdict does not.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from stethoscope.architecture.matching import is_across, match
 from stethoscope.compare.parity.array_difference import finite_or_none
-from stethoscope.compare.parity.comparison import ComparedLayer, InputCause, OfBoth, OutputPair, Parting, Scores
+from stethoscope.compare.parity.comparison import ComparedLayer, InputCause, OfBoth, Parting
 from stethoscope.compare.parity.first_divergence import Divergence, first_divergence, layer_errors, reads
 from stethoscope.compare.parity.layer_pairs import CutRange, TensorPair, first_cut, pair
 from stethoscope.compare.parity.layer_tensors import LayerTensors
 from stethoscope.compare.parity.side import SideSeen
 from stethoscope.models.formats import format_of
-from stethoscope.types import Architecture, Feed
-
-_Z = 1.959964
-
-
-def scored(
-    left: Feed, right: Feed, outputs: Sequence[OutputPair], labels: Sequence[str | float] | None
-) -> Scores | None:
-    """How often each is right, by the first output that the labels fit; None where they fit none.
-
-    The interval is that of a difference of paired shares (Newcombe, Interval estimation for the difference between independent
-    proportions, 1998, simplest paired form): 95 %. For numbers, the metric is the mean absolute error.
-    """
-    if labels is None:
-        return None
-    found = ((pair.a, _scored(left[pair.a], right[pair.b], labels)) for pair in outputs)
-    return next(
-        (replace(scores, output=name if len(outputs) > 1 else "") for name, scores in found if scores is not None), None
-    )
-
-
-def _scored(a: npt.NDArray[Any], b: npt.NDArray[Any], labels: Sequence[str | float]) -> Scores | None:
-    if a.shape != b.shape or a.dtype.kind != "f" or a.ndim != 2 or len(a) != len(labels):
-        return None
-    truth = _numbers(labels)
-    if truth is None:
-        return None
-    if a.shape[1] == 1 and not _are_classes(truth, 2):
-        return _errors(a[:, 0], b[:, 0], truth)
-    classes = max(2, a.shape[1])
-    if not _are_classes(truth, classes):
-        return None
-    found = [_chosen(one) == truth for one in (a, b)]
-    only_a, only_b = int((found[0] & ~found[1]).sum()), int((found[1] & ~found[0]).sum())
-    rows = len(truth)
-    change = (only_b - only_a) / rows
-    half = _Z * math.sqrt(max(1.0, only_a + only_b - (only_b - only_a) ** 2 / rows)) / rows
-    return Scores(
-        metric="accuracy",
-        a=float(found[0].mean()),
-        b=float(found[1].mean()),
-        change=change,
-        low=max(-1.0, change - half),
-        high=min(1.0, change + half),
-        rows=rows,
-        only_a_right=only_a,
-        only_b_right=only_b,
-    )
-
-
-def _errors(a: npt.NDArray[Any], b: npt.NDArray[Any], truth: npt.NDArray[np.float64]) -> Scores:
-    left, right = np.abs(a - truth), np.abs(b - truth)
-    gap = (right - left).astype(np.float64)
-    half = _Z * float(gap.std(ddof=1)) / math.sqrt(len(gap)) if len(gap) > 1 else math.inf
-    change = float(gap.mean())
-    return Scores(
-        metric="mean absolute error",
-        a=float(left.mean()),
-        b=float(right.mean()),
-        change=change,
-        low=change - half,
-        high=change + half,
-        rows=len(truth),
-    )
-
-
-def _chosen(answers: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    if answers.shape[1] > 1:
-        return np.asarray(answers.argmax(axis=1), np.float64)
-    bound = 0.5 if float(answers.min()) >= 0 and float(answers.max()) <= 1 else 0.0
-    return np.asarray(answers[:, 0] > bound, np.float64)
-
-
-def _numbers(labels: Sequence[str | float]) -> npt.NDArray[np.float64] | None:
-    try:
-        return np.array([float(label) for label in labels])
-    except ValueError:
-        return None
-
-
-def _are_classes(truth: npt.NDArray[np.float64], count: int) -> bool:
-    return bool(np.all(truth == np.round(truth)) and truth.min(initial=0) >= 0 and truth.max(initial=0) < count)
+from stethoscope.types import Architecture
 
 
 def layer_row(one: TensorPair, first: LayerTensors, second: LayerTensors, same: bool) -> ComparedLayer:

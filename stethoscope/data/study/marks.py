@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from stethoscope.data.dataset import Box, Mark, Points, Polygon, Region
+from stethoscope.data.study.mark_classes import MarkClasses, MarkLooks
 from stethoscope.data.study.numbers import Numbers, NumberStudy
 
 MAX_VALUES = 10_000
@@ -86,6 +88,9 @@ class CategoryStudy:
 
 
 GRID = 32
+EDGE = 0.01
+USUAL_WHOLE = 0.2
+"""Share of a class's boxes over the whole picture from which that is how it is marked."""
 SMALL_PIXELS, MEDIUM_PIXELS = 32**2, 96**2
 """Source: COCO's detection evaluation divides objects at 32² and 96² pixels."""
 
@@ -117,6 +122,10 @@ class Marks:
     tiny_count: int
     pictures_of: Mapping[str, int]
     """By label, the commonest first."""
+    whole: tuple[int, ...] = ()
+    """Rows with a box over the whole picture, where boxes of its class are not usually so large,"""
+    whole_count: int = 0
+    classes: MarkClasses = field(default_factory=MarkClasses)
 
 
 class MarkStudy:
@@ -132,10 +141,14 @@ class MarkStudy:
         self._outside: list[int] = []
         self._tiny: list[int] = []
         self._pictures_of: dict[str, int] = {}
+        self._whole: list[tuple[int, str]] = []
+        self._looks = MarkLooks()
         self.rows = 0
 
-    def add(self, place: int, marks: Sequence[Mark], width: int, height: int) -> None:
-        """The marks of one picture of that size in pixels."""
+    def add(
+        self, place: int, marks: Sequence[Mark], width: int, height: int, picture: npt.NDArray[Any] | None = None
+    ) -> None:
+        """The marks of one picture of that size in pixels; `picture` where there is one to look at."""
         self.rows += 1
         self._per_picture.add(np.array([len(marks)]))
         if not marks:
@@ -143,7 +156,7 @@ class MarkStudy:
         self._labels.add(mark.label for mark in marks)
         for label in {mark.label for mark in marks}:
             self._pictures_of[label] = self._pictures_of.get(label, 0) + 1
-        for mark in marks:
+        for number, mark in enumerate(marks):
             self._kinds[type(mark).__name__.lower()] += 1
             area = area_of(mark)
             bounds = bounds_of(mark)
@@ -152,6 +165,10 @@ class MarkStudy:
             left, top, right, bottom = bounds
             if left < -1 or top < -1 or right > width + 1 or bottom > height + 1:
                 self._outside.append(place)
+            if isinstance(mark, Box) and _is_whole(bounds, width, height):
+                self._whole.append((place, mark.label))
+            if picture is not None:
+                self._looks.add(place, number, mark, bounds, picture)
             across, down = (left + right) / 2 / width, (top + bottom) / 2 / height
             self._centres[min(GRID - 1, max(0, int(down * GRID))), min(GRID - 1, max(0, int(across * GRID)))] += 1
             if isinstance(mark, Points):
@@ -166,6 +183,10 @@ class MarkStudy:
     def result(self) -> Marks:
         """What was found."""
         outside, tiny = sorted(set(self._outside)), sorted(set(self._tiny))
+        often = Counter(label for _, label in self._whole)
+        whole = sorted(
+            {place for place, label in self._whole if often[label] <= max(1, USUAL_WHOLE * self._labels.count(label))}
+        )
         return Marks(
             rows=self.rows,
             labels=self._labels.result(),
@@ -181,8 +202,19 @@ class MarkStudy:
             outside_count=len(outside),
             tiny=tuple(tiny[:60]),
             tiny_count=len(tiny),
+            whole=tuple(whole[:60]),
+            whole_count=len(whole),
+            classes=self._looks.result(),
             pictures_of=dict(sorted(self._pictures_of.items(), key=lambda item: -item[1])[:200]),
         )
+
+
+def _is_whole(bounds: tuple[float, float, float, float], width: int, height: int) -> bool:
+    """Whether a box leaves nothing of the picture out but a hundredth at each edge."""
+    left, top, right, bottom = bounds
+    return (
+        left <= width * EDGE and top <= height * EDGE and right >= width * (1 - EDGE) and bottom >= height * (1 - EDGE)
+    )
 
 
 def bounds_of(mark: Mark) -> tuple[float, float, float, float] | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from stethoscope.types import Shape
+
 TargetKind = Literal[
     "binary",  # two values, one column
     "classes",  # integers 0 … K−1 (or any few integers), one column
@@ -96,6 +98,37 @@ class TargetProfile:
 
 
 @dataclass(frozen=True)
+class Unprepared:
+    """Rows as they are, texts or of many shapes, beside an input that takes numbers of one shape."""
+
+    input: str
+    kind: Literal["text", "picture", "rows"]
+    array: str
+    """What it would be fed from."""
+    shape: Shape
+    """Of a row, as the input takes it."""
+    dtype: str
+    looked_up: bool = False
+    """Whether the input goes into an embedding,"""
+    vocabulary: int | None = None
+    """of so many entries; None where it is not known."""
+    usual_words: int | None = None
+    """The median of a text,"""
+    most_words: int | None = None
+    """and the most; None where there is no text."""
+    sizes: tuple[tuple[int, ...], ...] = ()
+    """The commonest shapes of a row,"""
+    different_sizes: int = 0
+    """of so many."""
+    low: float | None = None
+    high: float | None = None
+    steps: tuple[str, ...] = ()
+    """What makes them fit, tried on some rows: in words,"""
+    code: str = ""
+    """and in Python."""
+
+
+@dataclass(frozen=True)
 class DataEvidence:
     """The user's data as it was given.
 
@@ -109,3 +142,4 @@ class DataEvidence:
     others: dict[str, ArrayProfile] = field(default_factory=dict)
     binding_problem: str = ""
     rows: int = 0
+    raw: tuple[Unprepared, ...] = ()

@@ -175,7 +175,7 @@ class Study:
         self._marked = self._marked or bool(sample.marks)
         picture = next((value for value in sample.values.values() if value.ndim in (2, 3)), None)
         height, width = (0, 0) if picture is None else picture.shape[:2]
-        self.marks.add(sample.place, sample.marks, width, height)
+        self.marks.add(sample.place, sample.marks, width, height, None if sample.canvas else picture)
 
     def _repeat_of(self, sample: Sample) -> None:
         inputs = self._inputs(sample.values)

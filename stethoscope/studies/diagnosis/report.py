@@ -10,6 +10,7 @@ from typing import Any, Literal
 from stethoscope.checks.findings import Finding, Outcome, Severity
 from stethoscope.codec import SCHEMA_VERSION, decode, plain
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.evidence.trials import BaselineEvidence
 from stethoscope.framework_errors import ShortageReport
 from stethoscope.types import ModelFile, Status
 
@@ -66,6 +67,19 @@ class Report:
         for finding in self.findings:
             found[finding.severity.label] += 1
         return {label: count for label, count in found.items() if count}
+
+
+def baseline_line(report: Report) -> str:
+    """What simple models reach beside the network, in a sentence; "" where none was trained."""
+    known = report.facts.get("baseline")
+    if not known or not known.get("scores"):
+        return ""
+    baseline = decode(BaselineEvidence, known)
+    said = ", ".join(
+        f"{score.model} {score.value:.3g} ({score.low:.3g} … {score.high:.3g})"
+        for score in sorted(baseline.scores, key=lambda score: -score.value)
+    )
+    return f"{baseline.metric} on {baseline.test_rows:,} rows held back, with 95 %: {said}"
 
 
 def report_to_json(report: Report) -> dict[str, Any]:

@@ -158,7 +158,9 @@ def _with_architecture(evidence: EvidenceSet, answer: Description) -> EvidenceSe
 
 
 def _with_data(evidence: EvidenceSet, answer: DataEvidence) -> EvidenceSet:
-    return replace(evidence, data=answer)
+    # Rows that cannot be made arrays of have no profile.
+    data = answer if answer.inputs or answer.targets or answer.others else None
+    return replace(evidence, data=data, raw=answer.raw or None)
 
 
 def _with_logs(evidence: EvidenceSet, answer: CurveEvidence) -> EvidenceSet:
@@ -211,7 +213,7 @@ STAGES: tuple[Stage, ...] = (
         "profile",
         "Profiling the data",
         "profile",
-        (Evidence.DATA,),
+        (Evidence.DATA, Evidence.RAW),
         _needs_data,
         _with_data,
         _plain_params,

@@ -102,3 +102,12 @@ def test_an_architecture_lends_its_settings():
     assert 'layers.Conv2D(8, (3, 3), padding="same", activation="relu", name="conv")' in code
     assert 'layers.Embedding(50, 16, name="tokens")' in code
     assert with_known_settings(both, None) is both
+
+
+def test_one_activation_for_many_layers_is_one_snippet():
+    names = [f"dense_{number}" for number in range(12)]
+    many = Combined(tuple(ReplaceActivation(name, "relu", "sigmoid", "Dense") for name in names))
+    assert many.code().count("clone_model") == 1 and all(repr(name).replace("'", '"') in many.code() for name in names)
+    assert "9 more" in many.summary and many.summary.count("relu") == 1
+    mixed = Combined((*many.fixes, ReplaceActivation("last", "tanh")))
+    assert "clone_model" not in mixed.code()

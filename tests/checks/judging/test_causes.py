@@ -5,10 +5,8 @@ from stethoscope.checks.findings import Fault, Finding, Severity, Symptom
 from stethoscope.checks.judging.examination import ranked
 
 
-def check(check_id: str, explains: tuple[str, ...] = (), symptom: bool = False, setting: bool = False) -> Check:
-    return Check(
-        lambda _: iter(()), id=check_id, title=check_id, explains=frozenset(explains), symptom=symptom, setting=setting
-    )
+def check(check_id: str, explains: tuple[str, ...] = (), **kind: bool) -> Check:
+    return Check(lambda _: iter(()), id=check_id, title=check_id, explains=frozenset(explains), **kind)
 
 
 def finding(check_id: str, severity: Severity, confidence: float = 0.8, where: str = "") -> Finding:
@@ -18,7 +16,8 @@ def finding(check_id: str, severity: Severity, confidence: float = 0.8, where: s
 KNOWN = {
     item.id: item
     for item in (
-        check("wrong-head", ("flat", "constant")),
+        check("wrong-head", ("flat", "constant", "beaten")),
+        check("beaten", symptom=True, outcome=True),
         check("constant", ("flat",), symptom=True),
         check("flat", ("wrong-head",), symptom=True),
         check("other"),
@@ -50,6 +49,17 @@ def test_a_chain_of_symptoms_ends_under_the_root():
 def test_two_checks_that_explain_each_other_leave_one_card():
     found = ranked([finding("flat", Severity.HIGH), finding("wrong-head", Severity.HIGH)], KNOWN)
     assert ids(found) == ["wrong-head"]
+
+
+def test_what_explains_a_bad_outcome_is_as_severe_as_it():
+    cause = finding("wrong-head", Severity.MEDIUM)
+    found = ranked([finding("other", Severity.MEDIUM, 0.9), cause, finding("beaten", Severity.HIGH)], KNOWN)
+    assert [(item.check_id, item.severity) for item in found] == [
+        ("wrong-head", Severity.HIGH),
+        ("other", Severity.MEDIUM),
+    ]
+    assert ranked([cause, finding("beaten", Severity.MEDIUM)], KNOWN)[0].severity is Severity.MEDIUM
+    assert ranked([cause, finding("flat", Severity.HIGH)], KNOWN)[0].severity is Severity.MEDIUM
 
 
 def test_a_weak_cause_explains_nothing():

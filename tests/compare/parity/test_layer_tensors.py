@@ -22,7 +22,9 @@ def made(folder) -> Recording:
         places=np.array([0, 7]),
         layers=layers,
         layer_rows=2,
-        labels=["cat", 1.0],
+        labelled=np.array([7, 0]),
+        labelled_outputs={"y": np.ones((2, 1), np.float32)},
+        targets={"y": np.array([1, 0])},
         notes=["a note"],
     )
 
@@ -35,7 +37,8 @@ def test_what_is_saved_is_what_is_loaded(tmp_path):
     assert found.feed["text"].tolist() == ["a", "ñ"]
     np.testing.assert_array_equal(found.outputs["y"], first.outputs["y"])
     assert found.places.tolist() == [0, 7]
-    assert (found.labels, found.notes, found.layer_rows) == (["cat", 1.0], ["a note"], 2)
+    assert (found.labelled.tolist(), found.notes, found.layer_rows) == ([7, 0], ["a note"], 2)
+    assert found.labelled_outputs["y"].shape == (2, 1) and found.targets["y"].tolist() == [1, 0]
     assert list(found.layers) == ["dense", "odd"]
     np.testing.assert_array_equal(found.layers.read("dense"), first.layers.read("dense"))
     assert found.layers.moments == first.layers.moments
