@@ -35,8 +35,8 @@ def lines() -> list[str]:
     within |= {f"tensorflow.keras.{name}": thing for name, thing in _walk(within_tf, "keras")}
     told = [f"# tensorflow {tf.__version__} keras {keras.__version__}"]
     for name, thing in sorted((found | within).items()):
-        twin = (found | within).get(name.removeprefix("tensorflow."))
-        signed = not name.startswith("tensorflow.compat.v1.") and twin is not thing
+        alike = name.startswith("tensorflow.keras.") and found.get(name.removeprefix("tensorflow.")) is thing
+        signed = not name.startswith("tensorflow.compat.v1.") and not alike
         told.append(f"{name} {_form(thing) if signed else _short(thing)}".rstrip())
     for name in _CLASSES:
         thing = (found | within)[name]

@@ -9,7 +9,7 @@ from stethoscope.checks.findings import Excerpt, Fault, Finding, Severity
 from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.errors import TooLarge
-from stethoscope.pasted.scripts.models_built import METHODS, Model, is_model_class
+from stethoscope.pasted.scripts.models_built import METHODS, Head, Loss, Model, is_model_class
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.parsing import Parsed
 from stethoscope.pasted.scripts.patches import Spans, patch
@@ -72,6 +72,15 @@ class Facts:
         if isinstance(value, Made):
             return self._by_call.get(id(value.call))
         return None
+
+    def compiles(self) -> Iterator[tuple[Model, Call, Head | None, Loss | None]]:
+        """Each model with each of its calls of `compile`, how it ends, and its loss; each line once."""
+        seen: set[int] = set()
+        for model in self.models:
+            for call in model.compiled:
+                if id(call.node) not in seen:
+                    seen.add(id(call.node))
+                    yield model, call, model.head, model.loss(call)
 
     def finding(
         self,

@@ -1,0 +1,1 @@
+"""Rules about training scripts, one file each: RULE."""
