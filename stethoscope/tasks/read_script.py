@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from stethoscope.checks.findings import Finding, Outcome
 from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.errors import TooLarge
-from stethoscope.pasted.scripts.review import Seen, review
+from stethoscope.pasted.scripts.review import Seen, review, rewritten
 from stethoscope.pasted.scripts.source import MOST_NOTEBOOK_BYTES
 from stethoscope.task import TaskContext
+
+
+PATCHED = "patched"
+"""The name of the script with every patch in it, among a job's files."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class ScriptReport:
 
 
 class ReadScript:
-    """Files: "script". No params."""
+    """Files: "script". No params. Leaves the script with every patch in it, where there are any."""
 
     kind = "read_script"
     answer = ScriptReport
@@ -38,8 +42,16 @@ class ReadScript:
         if size > MOST_NOTEBOOK_BYTES:
             raise TooLarge(f"{file.name}: expected a script, got {size >> 20} MiB.")
         found = review(file.path.read_bytes(), file.name)
+        self._patched(context, file.path.read_bytes(), found.findings)
         outcomes = tuple(Outcome(one.check_id, one.status, reason=one.reason) for one in found.outcomes)
         return ScriptReport(found.seen, found.findings, outcomes)
+
+    def _patched(self, context: TaskContext, content: bytes, findings: tuple[Finding, ...]) -> None:
+        changed, made, _ = rewritten(content, context.files["script"].name, findings)
+        if made:
+            folder = context.folder / "out"
+            folder.mkdir(exist_ok=True)
+            (folder / PATCHED).write_bytes(changed)
 
 
 TASK = ReadScript()
