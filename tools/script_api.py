@@ -55,7 +55,7 @@ def _walk(module: Any, root: str) -> Iterator[tuple[str, Any]]:
                 continue
             try:
                 thing = getattr(where, name)
-            except Exception:  # noqa: BLE001, S112 - a lazy name that cannot be loaded is none
+            except Exception:  # noqa: BLE001 - a lazy name that cannot be loaded is none
                 continue
             if name in ("annotations", "absolute_import", "division", "print_function"):
                 continue

@@ -10,7 +10,18 @@ import streamlit as st
 from dashboard import escape, figures, render, words
 from dashboard.behaviour import evidence_figures
 from stethoscope.checks import all_checks
-from stethoscope.checks.findings import Bars, Curves, Excerpt, Finding, Histogram, Number, Proof, Severity, Symptom, Table
+from stethoscope.checks.findings import (
+    Bars,
+    Curves,
+    Excerpt,
+    Finding,
+    Histogram,
+    Number,
+    Proof,
+    Severity,
+    Symptom,
+    Table,
+)
 from stethoscope.checks.fixes.script_patch import ScriptPatch
 from stethoscope.pasted.scripts.review import all_rules
 from stethoscope.types import Architecture

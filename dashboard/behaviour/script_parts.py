@@ -50,9 +50,7 @@ def show(view: View, entry: Entry) -> None:
         return
     diagnosis = _diagnosis(view)
     report = (
-        of_script(entry.name, state.result)
-        if diagnosis is None
-        else with_script(diagnosis, entry.name, state.result)
+        of_script(entry.name, state.result) if diagnosis is None else with_script(diagnosis, entry.name, state.result)
     )
     _verdict(report, said.seen)
     if diagnosis is not None and view.entry is not None:

@@ -99,5 +99,9 @@ def write_patched(script: ModelFile, findings: tuple[Finding, ...], target: Path
     content, made, left_out = rewritten(script.path.read_bytes(), script.name, findings)
     with writing(target):
         target.write_bytes(content)
-    more = f"; {left_out} left out, since they change the same words as others: run it again on the new file" if left_out else ""
+    more = (
+        f"; {left_out} left out, since they change the same words as others: run it again on the new file"
+        if left_out
+        else ""
+    )
     return f"{target}: {made} patches made{more}."

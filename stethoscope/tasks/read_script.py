@@ -11,7 +11,6 @@ from stethoscope.pasted.scripts.review import Seen, review, rewritten
 from stethoscope.pasted.scripts.source import MOST_NOTEBOOK_BYTES
 from stethoscope.task import TaskContext
 
-
 PATCHED = "patched"
 """The name of the script with every patch in it, among a job's files."""
 

@@ -99,7 +99,9 @@ class Evaluator:
                 return self._call(node, scope)
             case ast.Tuple() | ast.List() | ast.Set():
                 items = [self.evaluate(item, scope) for item in node.elts]
-                return Unknown(tuple(items)) if any(isinstance(item, ast.Starred) for item in node.elts) else Items(items)
+                return (
+                    Unknown(tuple(items)) if any(isinstance(item, ast.Starred) for item in node.elts) else Items(items)
+                )
             case ast.Dict():
                 return self._dict(node, scope)
             case ast.BinOp():
@@ -143,7 +145,11 @@ class Evaluator:
                 self.evaluate(condition, inner)
         before = self._loops
         self._loops = (*before, node)
-        element = [self.evaluate(node.key, inner), self.evaluate(node.value, inner)] if isinstance(node, ast.DictComp) else [self.evaluate(node.elt, inner)]
+        element = (
+            [self.evaluate(node.key, inner), self.evaluate(node.value, inner)]
+            if isinstance(node, ast.DictComp)
+            else [self.evaluate(node.elt, inner)]
+        )
         self._loops = before
         return Unknown((*element, *sources))
 
@@ -227,7 +233,11 @@ class Evaluator:
     def part_of(self, value: Value, key: Value) -> Value:
         """`value[key]`."""
         if isinstance(key, Const):
-            if isinstance(value, Items) and isinstance(key.value, int) and -len(value.items) <= key.value < len(value.items):
+            if (
+                isinstance(value, Items)
+                and isinstance(key.value, int)
+                and -len(value.items) <= key.value < len(value.items)
+            ):
                 return value.items[key.value]
             if isinstance(value, Pairs) and key.value in value.pairs:
                 return value.pairs[key.value]

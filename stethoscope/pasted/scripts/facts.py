@@ -154,7 +154,12 @@ def _kind(call: Call) -> str:
         return "sequential"
     if name == "keras.Model":
         return "functional"
-    if name in ("keras.models.load_model", "keras.saving.load_model", "keras.models.model_from_json", "keras.models.clone_model"):
+    if name in (
+        "keras.models.load_model",
+        "keras.saving.load_model",
+        "keras.models.model_from_json",
+        "keras.models.clone_model",
+    ):
         return "loaded"
     parts = name.split(".")
     if parts[:2] == ["keras", "applications"] and parts[-1][:1].isupper():

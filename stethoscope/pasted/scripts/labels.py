@@ -49,7 +49,19 @@ _SAME = frozenset(
      "constant", "float32", "int32", "int64", "stack", "list", "asfarray", "ascontiguousarray", "Series"}
 )  # fmt: skip
 _PIPELINE = frozenset(
-    {"batch", "shuffle", "repeat", "prefetch", "cache", "take", "skip", "with_options", "padded_batch", "apply", "shard"}
+    {
+        "batch",
+        "shuffle",
+        "repeat",
+        "prefetch",
+        "cache",
+        "take",
+        "skip",
+        "with_options",
+        "padded_batch",
+        "apply",
+        "shard",
+    }
 )
 _MOST_STEPS = 40
 
@@ -72,7 +84,9 @@ def labels_of(value: Value | None) -> Labels | None:
         if isinstance(value, Either):
             found = [labels_of(one) for one in value.made_of]
             first = found[0]
-            same = first is not None and all(one is not None and one.kind == first.kind and one.classes == first.classes for one in found)
+            same = first is not None and all(
+                one is not None and one.kind == first.kind and one.classes == first.classes for one in found
+            )
             return first if same else None
         if isinstance(value, Made):
             known, value = _of_call(value.call)
@@ -187,7 +201,12 @@ def of_pipeline(value: Value | None) -> Fed:
         call = value.call
         steps.append(call)
         last = meaning(call.name).rpartition(".")[2] or call.method
-        if last == "from_tensor_slices" and call.args and isinstance(call.args[0], Items) and len(call.args[0].items) == 2:
+        if (
+            last == "from_tensor_slices"
+            and call.args
+            and isinstance(call.args[0], Items)
+            and len(call.args[0].items) == 2
+        ):
             x, y = call.args[0].items
             return Fed(x, y, None if unsure else labels_of(y), tuple(steps))
         if last in ("image_dataset_from_directory", "text_dataset_from_directory"):
@@ -231,12 +250,17 @@ def _leaves_labels(function: Value | None) -> bool:
     if len(names) != 2:
         return False
     body = function.node.body
-    ends = [body] if isinstance(function.node, ast.Lambda) else [
-        one.value for one in ast.walk(function.node) if isinstance(one, ast.Return)
-    ]
+    ends = (
+        [body]
+        if isinstance(function.node, ast.Lambda)
+        else [one.value for one in ast.walk(function.node) if isinstance(one, ast.Return)]
+    )
     stored = {one.id for one in ast.walk(function.node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return names[1] not in stored and all(
-        isinstance(end, ast.Tuple) and len(end.elts) == 2 and isinstance(end.elts[1], ast.Name) and end.elts[1].id == names[1]
+        isinstance(end, ast.Tuple)
+        and len(end.elts) == 2
+        and isinstance(end.elts[1], ast.Name)
+        and end.elts[1].id == names[1]
         for end in ends
     )
 

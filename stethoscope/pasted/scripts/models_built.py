@@ -33,7 +33,13 @@ METHODS = frozenset(
 _DENSE = frozenset({"keras.layers.Dense"})
 _CONVOLUTIONS = frozenset({"keras.layers.Conv1D", "keras.layers.Conv2D", "keras.layers.Conv3D"})
 _KEEPS = frozenset(
-    {"keras.layers.Dropout", "keras.layers.Reshape", "keras.layers.Flatten", "keras.layers.GlobalAveragePooling2D", "keras.layers.Permute"}
+    {
+        "keras.layers.Dropout",
+        "keras.layers.Reshape",
+        "keras.layers.Flatten",
+        "keras.layers.GlobalAveragePooling2D",
+        "keras.layers.Permute",
+    }
 )
 _MOST_LAYERS = 2_000
 
@@ -197,7 +203,9 @@ def head_of_tensor(value: Value) -> Head | None:
             # An activation as a function: softmax(x).
             inner = head_of_tensor(reads[0])
             own = value.call.name.rpartition(".")[2].lower()
-            return inner and Head(inner.units, own if inner.activation == "linear" else None, inner.layer, value.call, inner.dense)
+            return inner and Head(
+                inner.units, own if inner.activation == "linear" else None, inner.layer, value.call, inner.dense
+            )
         layers.insert(0, layer)
         head = head_of_layers(layers)
         if head is not None:
@@ -248,6 +256,7 @@ def is_model_class(value: Value, depth: int = 0) -> bool:
     if not isinstance(value, Class) or depth > 5:
         return False
     return any(
-        (isinstance(base, Ref) and meaning(base.name) in ("keras.Model", "keras.Sequential")) or is_model_class(base, depth + 1)
+        (isinstance(base, Ref) and meaning(base.name) in ("keras.Model", "keras.Sequential"))
+        or is_model_class(base, depth + 1)
         for base in value.bases
     )

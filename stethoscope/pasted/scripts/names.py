@@ -6,13 +6,29 @@ from functools import lru_cache
 from importlib.resources import files
 
 _FAMILIES = frozenset(
-    {"layers", "optimizers", "losses", "metrics", "callbacks", "initializers", "regularizers", "activations", "applications"}
+    {
+        "layers",
+        "optimizers",
+        "losses",
+        "metrics",
+        "callbacks",
+        "initializers",
+        "regularizers",
+        "activations",
+        "applications",
+    }
 )
 _OLD_NAMES = {
     "Convolution1D": "Conv1D", "Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "SeparableConvolution2D": "SeparableConv2D",
     "Deconvolution2D": "Conv2DTranspose", "Convolution2DTranspose": "Conv2DTranspose", "CuDNNLSTM": "LSTM", "CuDNNGRU": "GRU",
 }  # fmt: skip
-_ROOTS = ("tensorflow.keras.", "tensorflow.python.keras.", "tf_keras.", "tensorflow.compat.v1.keras.", "tensorflow.compat.v2.keras.")
+_ROOTS = (
+    "tensorflow.keras.",
+    "tensorflow.python.keras.",
+    "tf_keras.",
+    "tensorflow.compat.v1.keras.",
+    "tensorflow.compat.v2.keras.",
+)
 _MOVED = ("losses", "metrics", "optimizers", "initializers")
 
 
@@ -73,7 +89,7 @@ _UNLISTED = ("tensorflow.python", "tensorflow.raw_ops", "tensorflow.compat.v1.ke
 @lru_cache(4096)
 def first_missing(name: str) -> str:
     """The shortest beginning of a name of TensorFlow or Keras that does not exist any more; "" where all of it does, or nobody knows."""
-    if name.split(".")[0] not in ("tensorflow", "keras") or any(
+    if name.split(".", maxsplit=1)[0] not in ("tensorflow", "keras") or any(
         name == known or name.startswith(f"{known}.") for known in _UNLISTED
     ):
         return ""

@@ -105,9 +105,7 @@ def _parse_cells(source: Source) -> Parsed:
         bodies.extend(tree.body)
         python2.extend(replace(old, line=old.line + before) for old in reading.python2)
         shell.extend((line + before, text) for line, text in reading.shell)
-    return _bounded(
-        Parsed(source, ast.Module(bodies, []), tuple(python2), tuple(left_out), tuple(shell)),
-    )
+    return _bounded(Parsed(source, ast.Module(bodies, []), tuple(python2), tuple(left_out), tuple(shell)))
 
 
 def _repaired(text: str) -> tuple[_Reading, SyntaxError | None]:

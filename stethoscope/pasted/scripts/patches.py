@@ -126,7 +126,7 @@ def patched(source: Source, groups: Iterable[Sequence[Edit]]) -> tuple[Source, i
 def _meet(one: Edit, other: Edit) -> bool:
     if one.part != other.part:
         return False
-    return one.start < other.end and other.start < one.end or one.start == other.start
+    return (one.start < other.end and other.start < one.end) or one.start == other.start
 
 
 def diff(before: Source, after: Source) -> str:
@@ -136,12 +136,12 @@ def diff(before: Source, after: Source) -> str:
         name = f"{before.name} (cell {one.number})" if before.notebook else before.name
         # Kept on one line: a name is hostile text.
         name = " ".join(name.split())
-        lines = difflib.unified_diff(
-            [f"{row}\n" for row in one.text.split("\n")],
-            [f"{row}\n" for row in other.text.split("\n")],
-            f"a/{name}",
-            f"b/{name}",
-            n=2,
-        )
-        pieces.extend(lines)
+        for row in difflib.unified_diff(_rows(one.text), _rows(other.text), f"a/{name}", f"b/{name}", n=2):
+            pieces.append(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n")
     return "".join(pieces)
+
+
+def _rows(text: str) -> list[str]:
+    rows = [f"{row}\n" for row in text.split("\n")]
+    last = rows.pop()
+    return rows if last == "\n" else [*rows, last[:-1]]

@@ -189,7 +189,10 @@ class Today:
 def gone_all_the_same(name: str) -> bool:
     """Whether a name is found, and raises when it is used."""
     own = name.removeprefix("tensorflow.")
-    return any(own.startswith(f"{one}.") for one in _GONE_ALL_THE_SAME) and name.split(".")[0] in ("keras", "tensorflow")
+    return any(own.startswith(f"{one}.") for one in _GONE_ALL_THE_SAME) and name.split(".", maxsplit=1)[0] in (
+        "keras",
+        "tensorflow",
+    )
 
 
 def today(name: str, missing: str) -> Today:

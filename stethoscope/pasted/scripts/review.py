@@ -97,7 +97,9 @@ def _seen(facts: Facts) -> Seen:
     )
 
 
-def rewritten(content: bytes, name: str, findings: Sequence[Finding], least: Severity = Severity.INFO) -> tuple[bytes, int, int]:
+def rewritten(
+    content: bytes, name: str, findings: Sequence[Finding], least: Severity = Severity.INFO
+) -> tuple[bytes, int, int]:
     """A script with the patches of findings made in it; how many were made, and how many were left out since they meet others.
 
     Raises:
@@ -105,7 +107,9 @@ def rewritten(content: bytes, name: str, findings: Sequence[Finding], least: Sev
     """
     source = read(content, name)
     groups = [
-        one.fix.edits for one in findings if isinstance(one.fix, ScriptPatch) and one.fix.edits and one.severity >= least
+        one.fix.edits
+        for one in findings
+        if isinstance(one.fix, ScriptPatch) and one.fix.edits and one.severity >= least
     ]
     changed, left_out = patched(source, groups)
     return written(content, source, changed), len(groups) - left_out, left_out

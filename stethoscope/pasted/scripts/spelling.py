@@ -36,7 +36,7 @@ def spelled(facts: Facts, name: str, *, avoid: str = "") -> Spelled:
                 best = candidate
     if best:
         return Spelled(best)
-    root = name.split(".")[0]
+    root = name.split(".", maxsplit=1)[0]
     line = _first_import(facts)
     bound = "tf" if root == "tensorflow" else root
     text = bound + name[len(root) :]

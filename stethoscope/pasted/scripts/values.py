@@ -241,8 +241,10 @@ def plain(value: Value | None) -> Any:
 
 def is_const(value: Value | None, wanted: Any) -> bool:
     """Whether a value is known to be this constant."""
-    return isinstance(value, Const) and value.value is wanted or (
-        isinstance(value, Const) and type(value.value) is type(wanted) and value.value == wanted
+    return (
+        (isinstance(value, Const)
+        and value.value is wanted)
+        or (isinstance(value, Const) and type(value.value) is type(wanted) and value.value == wanted)
     )
 
 

@@ -37,7 +37,7 @@ _FAILS = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "
 _VERSION = ("__version__", "hasattr", "version_info", "VersionInfo", "LooseVersion", "parse_version", "version.parse")
 
 
-class _Return(Exception):  # noqa: N818 - ends a walk through a function, no error
+class _Return(Exception):
     pass
 
 
@@ -81,7 +81,10 @@ class Walker(Evaluator):
             case ast.Import():
                 for name in node.names:
                     self._use(name.name, node, imported=True, bound=name.asname or name.name.split(".")[0])
-                    scope.put(name.asname or name.name.split(".")[0], Ref(name.name if name.asname else name.name.split(".")[0]))
+                    scope.put(
+                        name.asname or name.name.split(".")[0],
+                        Ref(name.name if name.asname else name.name.split(".")[0]),
+                    )
             case ast.ImportFrom():
                 self._import_from(node, scope)
             case ast.Assign():
@@ -164,7 +167,10 @@ class Walker(Evaluator):
 
     def _try(self, node: ast.Try | ast.TryStar, scope: Scope) -> None:
         guarded, maybe = self._guarded, self._maybe
-        expected = any(handler.type is None or any(name in ast.unparse(handler.type) for name in _FAILS) for handler in node.handlers)
+        expected = any(
+            handler.type is None or any(name in ast.unparse(handler.type) for name in _FAILS)
+            for handler in node.handlers
+        )
         self._guarded = guarded or expected
         left = self._branch(node.body, scope)
         self._maybe = True
@@ -239,7 +245,13 @@ class Walker(Evaluator):
         items = value.items if isinstance(value, Items) and len(value.items) == len(targets) else None
         plain = not any(isinstance(target, ast.Starred) for target in targets)
         for place, target in enumerate(targets):
-            part = items[place] if items is not None and plain else self.part_of(value, Const(place)) if plain else Unknown((value,))
+            part = (
+                items[place]
+                if items is not None and plain
+                else self.part_of(value, Const(place))
+                if plain
+                else Unknown((value,))
+            )
             self._assign(target, part, scope, node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Function:
@@ -339,4 +351,3 @@ def _static(function: Function) -> bool:
 
 def _yields(body: Sequence[ast.stmt]) -> bool:
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for statement in body for node in ast.walk(statement))
-

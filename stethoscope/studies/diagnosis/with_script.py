@@ -61,7 +61,12 @@ def together(of_model: Sequence[Finding], of_script: Sequence[Finding]) -> tuple
         rule = all_rules().get(finding.check_id)
         same = rule.same_as if rule is not None else frozenset()
         place = next((place for place, card in enumerate(cards) if card.check_id in same), None)
-        if place is None or cards[place].proof is None and cards[place].severity < finding.severity and _apart(cards[place], finding):
+        if (
+            place is None
+            or (cards[place].proof is None
+            and cards[place].severity < finding.severity
+            and _apart(cards[place], finding))
+        ):
             rest.append(finding)
         else:
             cards[place] = _joined(cards[place], finding)
@@ -79,4 +84,6 @@ def _joined(card: Finding, finding: Finding) -> Finding:
     if isinstance(finding.fix, ScriptPatch) and finding.fix.diff:
         more.append(Excerpt(f"Patch: {finding.fix.summary}", finding.fix.diff, 1, "diff"))
     severity = card.severity if card.proof is not None else max(card.severity, finding.severity)
-    return replace(card, severity=severity, confidence=max(card.confidence, finding.confidence), evidence=(*card.evidence, *more))
+    return replace(
+        card, severity=severity, confidence=max(card.confidence, finding.confidence), evidence=(*card.evidence, *more)
+    )

@@ -41,7 +41,10 @@ _READ_AT_FIRST_USE = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROW
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
-    first = next((call for call in facts.calls if call.reached and not call.maybe and not call.guarded and _begins(facts, call)), None)
+    first = next(
+        (call for call in facts.calls if call.reached and not call.maybe and not call.guarded and _begins(facts, call)),
+        None,
+    )
     if first is not None:
         begun = f"{facts.source.where(first.line)} ({facts.source.code_at(first.line)[:60]})"
         for call in facts.calls:
@@ -55,7 +58,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
         name = text(key)
         if name is None or not _is_environ(assigned.target) or not assigned.reached:
             continue
-        imported = next((use for use in facts.uses if use.imported and use.order < assigned.order and use.name.split(".")[0] in _packages(name)), None)
+        imported = next(
+            (
+                use
+                for use in facts.uses
+                if use.imported and use.order < assigned.order and use.name.split(".")[0] in _packages(name)
+            ),
+            None,
+        )
         if name in _READ_AT_IMPORT and imported is not None:
             yield facts.finding(
                 assigned, Fault.DEPLOYMENT, _READ_AT_IMPORT[name], 0.9,
@@ -71,7 +81,9 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 
 def _packages(name: str) -> tuple[str, ...]:
-    return ("keras", "tensorflow") if name in ("KERAS_BACKEND", "TF_USE_LEGACY_KERAS", "KERAS_HOME") else ("tensorflow",)
+    return (
+        ("keras", "tensorflow") if name in ("KERAS_BACKEND", "TF_USE_LEGACY_KERAS", "KERAS_HOME") else ("tensorflow",)
+    )
 
 
 def _begins(facts: Facts, call: Call) -> bool:
@@ -86,18 +98,32 @@ def _is_environ(value: object) -> bool:
 
 
 def _statement(facts: Facts, at: Step) -> ast.stmt | None:
-    return next((one for one in facts.parsed.tree.body if one.lineno <= at.line <= (one.end_lineno or one.lineno)), None)
+    return next(
+        (one for one in facts.parsed.tree.body if one.lineno <= at.line <= (one.end_lineno or one.lineno)), None
+    )
 
 
 def _moved_up(facts: Facts, call: Call, first: Call) -> list[Edit]:
     own, before = _statement(facts, call), _statement(facts, first)
-    if own is None or before is None or not isinstance(own, ast.Expr) or facts.source.place(own.lineno)[0] != facts.source.place(before.lineno)[0]:
+    if (
+        own is None
+        or before is None
+        or not isinstance(own, ast.Expr)
+        or facts.source.place(own.lineno)[0] != facts.source.place(before.lineno)[0]
+    ):
         return []
     known = {name.id for name in ast.walk(own) if isinstance(name, ast.Name)}
     between = [one for one in facts.parsed.tree.body if before.lineno <= one.lineno < own.lineno]
-    if any(isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store) and name.id in known for one in between for name in ast.walk(one)):
+    if any(
+        isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store) and name.id in known
+        for one in between
+        for name in ast.walk(one)
+    ):
         return []
-    return [facts.spans.without_rows(own.lineno, own.end_lineno or own.lineno), facts.spans.above(before.lineno, facts.spans.text(own))]
+    return [
+        facts.spans.without_rows(own.lineno, own.end_lineno or own.lineno),
+        facts.spans.above(before.lineno, facts.spans.text(own)),
+    ]
 
 
 def _above(facts: Facts, at: Step, imported: Step | None) -> list[Edit]:

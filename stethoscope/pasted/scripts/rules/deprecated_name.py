@@ -48,7 +48,12 @@ def _run(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
         elif use.name in _NOTED and not use.imported:
             yield facts.finding(
-                use, Fault.DEPLOYMENT, Severity.INFO, 0.9, f"{use.name} is deprecated: {_NOTED[use.name]}.", f"{_NOTED[use.name]}."
+                use,
+                Fault.DEPLOYMENT,
+                Severity.INFO,
+                0.9,
+                f"{use.name} is deprecated: {_NOTED[use.name]}.",
+                f"{_NOTED[use.name]}.",
             )
 
 

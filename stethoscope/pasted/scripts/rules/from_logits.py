@@ -23,7 +23,9 @@ from stethoscope.pasted.scripts.spelling import spelled
 from stethoscope.pasted.scripts.values import Call, text
 
 _PROBABILITIES = frozenset({"softmax", "sigmoid", "hard_sigmoid"})
-_UNBOUNDED = frozenset({"linear", "relu", "elu", "selu", "gelu", "leaky_relu", "swish", "silu", "softplus", "tanh", "relu6"})
+_UNBOUNDED = frozenset(
+    {"linear", "relu", "elu", "selu", "gelu", "leaky_relu", "swish", "silu", "softplus", "tanh", "relu6"}
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -71,11 +73,21 @@ def _raw(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
 
 
 def _root(facts: Facts) -> str:
-    return "keras" if facts.imports("keras") and not facts.imports("tensorflow") else "tensorflow.keras" if facts.imports("tensorflow") else "keras"
+    return (
+        "keras"
+        if facts.imports("keras") and not facts.imports("tensorflow")
+        else "tensorflow.keras"
+        if facts.imports("tensorflow")
+        else "keras"
+    )
 
 
 def _line(facts: Facts, call: Call) -> str:
-    return facts.source.where(call.line).rpartition(":")[2] if not facts.source.notebook else facts.source.where(call.line).partition(":")[2]
+    return (
+        facts.source.where(call.line).rpartition(":")[2]
+        if not facts.source.notebook
+        else facts.source.where(call.line).partition(":")[2]
+    )
 
 
 RULE = Rule(_run, same_as=frozenset({"from-logits", "output-activation-loss"}))

@@ -19,7 +19,9 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Unknown, text
 
-_CALLBACKS = frozenset({"keras.callbacks.EarlyStopping", "keras.callbacks.ModelCheckpoint", "keras.callbacks.ReduceLROnPlateau"})
+_CALLBACKS = frozenset(
+    {"keras.callbacks.EarlyStopping", "keras.callbacks.ModelCheckpoint", "keras.callbacks.ReduceLROnPlateau"}
+)
 _TWINS = {"acc": "accuracy", "accuracy": "acc"}
 
 
@@ -55,10 +57,16 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _keys(facts: Facts) -> Iterator[tuple[int, ast.AST, str]]:
     for node in ast.walk(facts.parsed.tree):
-        if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
+        if (
+            not isinstance(node, ast.Subscript)
+            or not isinstance(node.slice, ast.Constant)
+            or not isinstance(node.slice.value, str)
+        ):
             continue
         owner = ast.unparse(node.value)
-        if isinstance(node.ctx, ast.Load) and (owner.endswith(".history") or owner in ("history", "hist", "history_dict", "logs")):
+        if isinstance(node.ctx, ast.Load) and (
+            owner.endswith(".history") or owner in ("history", "hist", "history_dict", "logs")
+        ):
             yield node.slice.lineno, node, node.slice.value
 
 

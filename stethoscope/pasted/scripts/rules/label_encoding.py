@@ -43,7 +43,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 continue
             done.add((id(compiled.node), labels.kind))
             if loss.name in _ONE_HOT and labels.kind == "integer" and not (head is not None and head.units == 1):
-                yield _finding(facts, compiled, loss, labels, "sparse_" + loss.name if loss.name == "categorical_crossentropy" else "")
+                yield _finding(
+                    facts,
+                    compiled,
+                    loss,
+                    labels,
+                    "sparse_" + loss.name if loss.name == "categorical_crossentropy" else "",
+                )
             elif loss.name in SPARSE_LOSSES and labels.kind == "one_hot":
                 yield _finding(facts, compiled, loss, labels, "categorical_crossentropy")
             elif head is not None and head.units is not None and labels.classes and head.dense:

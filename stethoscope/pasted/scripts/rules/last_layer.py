@@ -21,7 +21,9 @@ from stethoscope.pasted.scripts.models_built import Head, Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, text
 
-_DISTANCES = frozenset({"mean_squared_error", "mean_absolute_error", "huber", "log_cosh", "mean_squared_logarithmic_error"})
+_DISTANCES = frozenset(
+    {"mean_squared_error", "mean_absolute_error", "huber", "log_cosh", "mean_squared_logarithmic_error"}
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -33,7 +35,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
         yield from _held(facts, model, call, head, loss)
     for model in facts.models:
         head = model.head
-        if head is not None and head.units == 1 and head.activation == "softmax" and id(head.by.node) not in seen and head.dense:
+        if (
+            head is not None
+            and head.units == 1
+            and head.activation == "softmax"
+            and id(head.by.node) not in seen
+            and head.dense
+        ):
             seen.add(id(head.by.node))
             yield _softmax_of_one(facts, head)
 
@@ -65,7 +73,13 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
                 f"{loss.name} over {head.units} softmax units with one class number for each row: the shapes do not go together.",
                 "Use sparse_categorical_crossentropy.", _loss_edit(facts, call, loss, "sparse_categorical_crossentropy"),
             )  # fmt: skip
-    elif head.activation == "sigmoid" and (head.units or 0) > 1 and head.dense and loss.name in ROW_LOSSES | SPARSE_LOSSES and loss.name != "kl_divergence":
+    elif (
+        head.activation == "sigmoid"
+        and (head.units or 0) > 1
+        and head.dense
+        and loss.name in ROW_LOSSES | SPARSE_LOSSES
+        and loss.name != "kl_divergence"
+    ):
         yield facts.finding(
             call, Fault.ACTIVATION, Severity.MEDIUM, 0.8,
             f"{loss.name} expects rows that sum to 1, but the last layer applies sigmoid to each of {head.units} units.",
@@ -74,10 +88,15 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
     elif head.activation == "softmax" and loss.name in _DISTANCES and head.dense and _labels(model) == "number":
         yield facts.finding(
             call, Fault.ACTIVATION, Severity.HIGH, 0.9,
-            f"The targets are numbers, but the last layer applies softmax: its outputs lie between 0 and 1 and sum to 1.",
+            "The targets are numbers, but the last layer applies softmax: its outputs lie between 0 and 1 and sum to 1.",
             "Leave the activation of the last layer out.",
         )  # fmt: skip
-    elif head.activation in ("sigmoid", "tanh", "relu") and loss.name in _DISTANCES and head.dense and _labels(model) == "number":
+    elif (
+        head.activation in ("sigmoid", "tanh", "relu")
+        and loss.name in _DISTANCES
+        and head.dense
+        and _labels(model) == "number"
+    ):
         bound = {"relu": "below 0", "sigmoid": "outside 0 … 1", "tanh": "outside −1 … 1"}[head.activation]
         yield facts.finding(
             head.by, Fault.ACTIVATION, Severity.HIGH if head.activation != "relu" else Severity.LOW, 0.85,
@@ -120,5 +139,15 @@ def _labels(model: Model) -> str:
 
 
 RULE = Rule(
-    _run, same_as=frozenset({"softmax-one-unit", "output-units", "output-activation-loss", "loss-for-task", "multilabel-softmax", "output-range"})
+    _run,
+    same_as=frozenset(
+        {
+            "softmax-one-unit",
+            "output-units",
+            "output-activation-loss",
+            "loss-for-task",
+            "multilabel-softmax",
+            "output-range",
+        }
+    ),
 )

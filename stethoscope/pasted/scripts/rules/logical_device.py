@@ -18,8 +18,13 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import text
 
-_CONFIGURATIONS = ("tensorflow.config.LogicalDeviceConfiguration", "tensorflow.config.experimental.VirtualDeviceConfiguration")
-_KNOWN = frozenset({"cpu", "gpu", "tpu", "xla_cpu", "xla_gpu", "tpu_system", "job", "replica", "task", "device", "coordinator"})
+_CONFIGURATIONS = (
+    "tensorflow.config.LogicalDeviceConfiguration",
+    "tensorflow.config.experimental.VirtualDeviceConfiguration",
+)
+_KNOWN = frozenset(
+    {"cpu", "gpu", "tpu", "xla_cpu", "xla_gpu", "tpu_system", "job", "replica", "task", "device", "coordinator"}
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

@@ -43,7 +43,9 @@ _INSTEAD = {
     "save_format": "the suffix of the name says it: .keras or .h5",
     "time_major": "transpose the input",
 }
-_LAYER_EXTRAS = frozenset({"input_shape", "input_dim", "name", "dtype", "trainable", "autocast", "activity_regularizer"})
+_LAYER_EXTRAS = frozenset(
+    {"input_shape", "input_dim", "name", "dtype", "trainable", "autocast", "activity_regularizer"}
+)
 _IGNORED = {("keras.layers.Embedding", "input_length"), ("keras.layers.LeakyReLU", "alpha"), ("keras.layers.LSTM", "implementation"),
             ("keras.layers.GRU", "implementation"), ("keras.layers.SimpleRNN", "implementation"), ("keras.callbacks.ReduceLROnPlateau", "epsilon")}  # fmt: skip
 """Taken with a warning, or without one (tried on Keras 3.15)."""
@@ -80,7 +82,7 @@ def _known(facts: Facts, call: Call) -> tuple[str, frozenset[str] | None]:
         name = meaning(call.name)
         if name == "keras.Model" and not facts.legacy:
             return name, frozenset({"inputs", "outputs", "name", "trainable", "dtype"})
-        if not name.startswith(_FAMILIES) or not of_keras(call.name) and not name.startswith("tensorflow."):
+        if not name.startswith(_FAMILIES) or (not of_keras(call.name) and not name.startswith("tensorflow.")):
             return name, None
         if call.name.startswith("tf_keras"):
             return name, None
@@ -121,7 +123,9 @@ def _of(facts: Facts, call: Call, name: str, keyword: ast.keyword, known: frozen
     edits: list[Edit] = []
     if new and not needs_thought:
         edits = [facts.spans.rename_keyword(keyword, new)]
-    elif not new and (instead or keyword.arg in _OLD_OF_METHODS) and keyword.arg not in ("batch_input_shape", "weights"):
+    elif (
+        not new and (instead or keyword.arg in _OLD_OF_METHODS) and keyword.arg not in ("batch_input_shape", "weights")
+    ):
         edits = [facts.spans.remove_argument(call.call_node, keyword)]
     elif keyword.arg == "batch_input_shape":
         edits = []
@@ -131,7 +135,11 @@ def _of(facts: Facts, call: Call, name: str, keyword: ast.keyword, known: frozen
         Severity.MEDIUM if ignored else Severity.HIGH,
         0.95,
         f"{own} of Keras 3 {what} {keyword.arg}.{now}",
-        f"Write {new} for {keyword.arg}." if new else f"Leave {keyword.arg} out." if edits else instead or f"Do without {keyword.arg}.",
+        f"Write {new} for {keyword.arg}."
+        if new
+        else f"Leave {keyword.arg} out."
+        if edits
+        else instead or f"Do without {keyword.arg}.",
         edits,
     )
 

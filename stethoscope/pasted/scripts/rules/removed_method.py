@@ -17,7 +17,7 @@ from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Attribute, Call, Const, Element, Made, Value, plain
+from stethoscope.pasted.scripts.values import Call, Made, Value, text
 
 _RENAMED = {
     "fit_generator": "fit",
@@ -47,6 +47,25 @@ def _run(facts: Facts) -> Iterator[Finding]:
             found = _prediction(facts, call)
             if found is not None:
                 yield found
+        elif (
+            call.method == "add_weight" and call.args and text(call.args[0]) is not None and "name" not in call.keywords
+        ):
+            yield facts.finding(
+                call, Fault.DEPLOYMENT, Severity.HIGH, 0.93,
+                "add_weight of Keras 3 takes the name by keyword only, and the shape first: this raises ValueError.",
+                "Write name=.", _named(facts, call),
+            )  # fmt: skip
+        elif (
+            call.method == "minimize"
+            and isinstance(call.receiver, Made)
+            and meaning(call.receiver.call.name).startswith("keras.optimizers.")
+        ):
+            yield facts.finding(
+                call, Fault.DEPLOYMENT, Severity.HIGH, 0.95,
+                "An optimizer of Keras 3 has no minimize.",
+                "Take the gradient with a GradientTape, and call apply_gradients.", (),
+                "with tf.GradientTape() as tape:\n    loss = loss_fn()\ngradients = tape.gradient(loss, variables)\noptimizer.apply_gradients(zip(gradients, variables))",
+            )  # fmt: skip
         elif call.method == "reset_states" and _is_metric(call.receiver):
             yield facts.finding(
                 call, Fault.DEPLOYMENT, Severity.HIGH, 0.9,
@@ -54,6 +73,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 "Write reset_state().", [facts.spans.rename_last(call.call_node.func, "reset_state")],
             )  # fmt: skip
     yield from _attributes(facts)
+
+
+def _named(facts: Facts, call: Call) -> list[Edit]:
+    node = call.call_node
+    if len(node.args) > 1:
+        return []
+    return [facts.spans.replace(node.args[0], f"name={facts.spans.text(node.args[0])}")]
 
 
 def _renamed(facts: Facts, call: Call) -> Finding:
@@ -84,7 +110,9 @@ def _renamed(facts: Facts, call: Call) -> Finding:
 
 def _without(facts: Facts, node: ast.Call, dropped: list[ast.keyword]) -> list[Edit]:
     """Arguments taken out together, each from the end of the one that stays before it."""
-    rest: list[ast.expr | ast.keyword] = sorted([*node.args, *node.keywords], key=lambda one: (one.lineno, one.col_offset))
+    rest: list[ast.expr | ast.keyword] = sorted(
+        [*node.args, *node.keywords], key=lambda one: (one.lineno, one.col_offset)
+    )
     edits = []
     for keyword in dropped:
         place = rest.index(keyword)
@@ -146,9 +174,7 @@ def _attributes(facts: Facts) -> Iterator[Finding]:
         owner = node.value
         layer = (
             isinstance(owner, ast.Subscript) and isinstance(owner.value, ast.Attribute) and owner.value.attr == "layers"
-        ) or (
-            isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "get_layer"
-        )
+        ) or (isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute) and owner.func.attr == "get_layer")
         if not layer or not isinstance(node.ctx, ast.Load) or not facts.uses_keras:
             continue
         seen.add(node.lineno)
@@ -162,5 +188,4 @@ def _attributes(facts: Facts) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-__all__ = ["Attribute", "Const", "Element", "plain"]
 RULE = Rule(_run)

@@ -38,16 +38,36 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if name is None or (name.endswith(ends) and not tf_format):
             continue
         what = call.method or meaning(call.name).rpartition(".")[2]
-        node = call.call_node.args[0] if call.call_node.args else next(k.value for k in call.call_node.keywords if k.arg == "filepath")
+        node = (
+            call.call_node.args[0]
+            if call.call_node.args
+            else next(k.value for k in call.call_node.keywords if k.arg == "filepath")
+        )
         better = f"{_stem(name)}{new}"
         literal = isinstance(node, ast.Constant) and not tf_format
         if tf_format and what == "save":
-            message, summary = f'save of Keras 3 writes no SavedModel: save_format="tf" raises ValueError. export("{name}") writes one.', "Call export."
-            edits = [facts.spans.replace(call.call_node, f"{facts.spans.text(call.call_node.func.value)}.export({facts.spans.text(node)})")] if isinstance(call.call_node.func, ast.Attribute) else []
+            message, summary = (
+                f'save of Keras 3 writes no SavedModel: save_format="tf" raises ValueError. export("{name}") writes one.',
+                "Call export.",
+            )
+            edits = (
+                [
+                    facts.spans.replace(
+                        call.call_node,
+                        f"{facts.spans.text(call.call_node.func.value)}.export({facts.spans.text(node)})",
+                    )
+                ]
+                if isinstance(call.call_node.func, ast.Attribute)
+                else []
+            )
         else:
             message = f"{what} of Keras 3 writes {' or '.join(ends)} only: {name!r} raises ValueError."
             summary = f"Save to {better!r}."
-            edits = [facts.spans.replace(node, repr(better) if "'" in facts.spans.text(node)[:2] else f'"{better}"')] if literal else []
+            edits = (
+                [facts.spans.replace(node, repr(better) if "'" in facts.spans.text(node)[:2] else f'"{better}"')]
+                if literal
+                else []
+            )
         yield facts.finding(call, Fault.DEPLOYMENT, Severity.HIGH, 0.95, message, summary, edits)
 
 
