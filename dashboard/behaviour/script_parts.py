@@ -97,7 +97,7 @@ def _download(entry: Entry, result: JobResult, report: Report) -> None:
     name = Path(entry.name)
     st.download_button(
         f"Download with {words.plural(patches, 'patch', 'patches')} made",
-        lambda: path.read_bytes(),
+        path.read_bytes,
         f"{name.stem}.patched{name.suffix or '.py'}",
         "text/x-python",
         key=f"patched-{entry.id}",

@@ -14,6 +14,7 @@ from stethoscope.pasted.scripts.values import (
     Call,
     Class,
     Const,
+    Cut,
     Either,
     Element,
     Function,
@@ -120,6 +121,9 @@ class Evaluator:
             case ast.IfExp():
                 self.evaluate(node.test, scope)
                 return Either((self.evaluate(node.body, scope), self.evaluate(node.orelse, scope)))
+            case ast.Slice():
+                ends = [self.evaluate(one, scope) for one in (node.lower, node.upper, node.step) if one is not None]
+                return Cut(tuple(ends))
             case ast.Lambda():
                 return Function(node, scope)
             case ast.NamedExpr():

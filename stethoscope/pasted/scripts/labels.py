@@ -11,13 +11,12 @@ from stethoscope.pasted.scripts.values import (
     Attribute,
     Call,
     Const,
+    Cut,
     Either,
     Element,
     Function,
     Items,
     Made,
-    Operation,
-    Unknown,
     Value,
     number,
     text,
@@ -143,6 +142,8 @@ def _of_element(value: Element) -> tuple[Labels | None, Value | None]:
         known = _dataset(owner.of.call)
         if known is not None:
             return known, None
+    if not isinstance(value.key, Const | Cut):
+        return None, None  # a choice of rows, which may leave classes out
     if isinstance(place, str):
         return None, None  # a column of a table
     if isinstance(place, int) and not isinstance(owner, Element | Made):
@@ -207,8 +208,8 @@ def of_pipeline(value: Value | None) -> Fed:
             and isinstance(call.args[0], Items)
             and len(call.args[0].items) == 2
         ):
-            x, y = call.args[0].items
-            return Fed(x, y, None if unsure else labels_of(y), tuple(steps))
+            rows, targets = call.args[0].items
+            return Fed(rows, targets, None if unsure else labels_of(targets), tuple(steps))
         if last in ("image_dataset_from_directory", "text_dataset_from_directory"):
             return Fed(start, None, None if unsure else _directory(call, "label_mode", "int"), tuple(steps))
         if last in ("flow_from_directory", "flow_from_dataframe"):
@@ -263,6 +264,3 @@ def _leaves_labels(function: Value | None) -> bool:
         and end.elts[1].id == names[1]
         for end in ends
     )
-
-
-__all__ = ["Fed", "Labels", "Operation", "Unknown", "fed", "labels_of", "of_pipeline"]

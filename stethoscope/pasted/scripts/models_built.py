@@ -140,8 +140,9 @@ def head_of_layers(layers: Sequence[Value]) -> Head | None:
             return None
         call = layer.call
         name = layer_name(call)
-        if name == "keras.layers.TimeDistributed" and call.args and isinstance(call.args[0], Made):
-            call, name = call.args[0].call, layer_name(call.args[0].call)
+        inner = call.args[0] if call.args else None
+        if name == "keras.layers.TimeDistributed" and isinstance(inner, Made):
+            call, name = inner.call, layer_name(inner.call)
         if name in ("keras.layers.Activation", "keras.layers.Softmax") and by is None:
             activation = "softmax" if name.endswith("Softmax") else activation_of(call.argument("activation", 0))
             by = call

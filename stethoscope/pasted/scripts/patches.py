@@ -12,6 +12,10 @@ from stethoscope.pasted.scripts.parsing import parse
 from stethoscope.pasted.scripts.source import Part, Source
 
 
+Placed = ast.expr | ast.stmt | ast.alias | ast.keyword
+"""Nodes that have a place in the text."""
+
+
 class Spans:
     """Where the nodes of a syntax tree stand in the text of their source."""
 
@@ -19,19 +23,19 @@ class Spans:
         self._source = source
         self._rows = source.text.split("\n")
 
-    def text(self, node: ast.AST) -> str:
+    def text(self, node: Placed) -> str:
         """What a node is written as."""
         edit = self.replace(node, "")
         part = next(part for part in self._source.parts if part.number == edit.part)
         return part.text[edit.start : edit.end]
 
-    def replace(self, node: ast.AST, text: str) -> Edit:
+    def replace(self, node: Placed, text: str) -> Edit:
         """Writes `text` in a node's place."""
-        start = self._at(node.lineno, node.col_offset)  # type: ignore[attr-defined]
-        end = self._at(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        start = self._at(node.lineno, node.col_offset)
+        end = self._at(node.end_lineno or node.lineno, node.end_col_offset or 0)
         return Edit(start[0], start[1], end[1], text)
 
-    def rename_last(self, node: ast.AST, text: str) -> Edit:
+    def rename_last(self, node: Placed, text: str) -> Edit:
         """Another last name for `a.b.last`, or for the name itself."""
         if isinstance(node, ast.Attribute):
             edit = self.replace(node, text)
@@ -45,7 +49,7 @@ class Spans:
 
     def remove_argument(self, call: ast.Call, argument: ast.keyword | ast.expr) -> Edit:
         """Takes an argument out, with the comma that belongs to it."""
-        rest = sorted([*call.args, *call.keywords], key=lambda one: (one.lineno, one.col_offset))
+        rest: list[Placed] = sorted([*call.args, *call.keywords], key=_begin)
         place = rest.index(argument)
         own = self.replace(argument, "")
         if place + 1 < len(rest):
@@ -57,7 +61,7 @@ class Spans:
     def add_argument(self, call: ast.Call, text: str) -> Edit:
         """One more argument at the end of a call."""
         whole = self.replace(call, "")
-        rest = sorted([*call.args, *call.keywords], key=lambda one: (one.lineno, one.col_offset))
+        rest: list[Placed] = sorted([*call.args, *call.keywords], key=_begin)
         if not rest:
             return Edit(whole.part, whole.end - 1, whole.end - 1, text)
         end = self.replace(rest[-1], "").end
@@ -139,6 +143,10 @@ def diff(before: Source, after: Source) -> str:
         for row in difflib.unified_diff(_rows(one.text), _rows(other.text), f"a/{name}", f"b/{name}", n=2):
             pieces.append(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n")
     return "".join(pieces)
+
+
+def _begin(node: Placed) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
 def _rows(text: str) -> list[str]:

@@ -103,9 +103,8 @@ def read(content: bytes, name: str) -> Source:
 
 def decoded(content: bytes, name: str) -> str:
     """The text of a file, its line ends as they are in Python: one character each."""
-    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if content.startswith(mark):
-            break
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
     else:
         declared = re.match(rb"(?:[^\n]*\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*([-\w.]+)", content[:400])
         encoding = declared.group(1).decode("ascii", "replace") if declared else "utf-8"

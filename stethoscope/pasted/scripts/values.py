@@ -36,6 +36,11 @@ class Either(Unknown):
 
 
 @dataclass(eq=False)
+class Cut(Unknown):
+    """A slice, between brackets."""
+
+
+@dataclass(eq=False)
 class Param(Value):
     """A parameter of a function that nobody calls here."""
 
@@ -228,6 +233,12 @@ class Use(Step):
     bound: str = ""
     """The name an import gives it."""
 
+    @property
+    def expression(self) -> ast.expr:
+        """The node, where it is not imported but used."""
+        assert isinstance(self.node, ast.expr)
+        return self.node
+
 
 def plain(value: Value | None) -> Any:
     """The plain Python value, or None where it is not known."""
@@ -241,10 +252,8 @@ def plain(value: Value | None) -> Any:
 
 def is_const(value: Value | None, wanted: Any) -> bool:
     """Whether a value is known to be this constant."""
-    return (
-        (isinstance(value, Const)
-        and value.value is wanted)
-        or (isinstance(value, Const) and type(value.value) is type(wanted) and value.value == wanted)
+    return (isinstance(value, Const) and value.value is wanted) or (
+        isinstance(value, Const) and type(value.value) is type(wanted) and value.value == wanted
     )
 
 

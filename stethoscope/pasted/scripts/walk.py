@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from stethoscope.errors import TooLarge
@@ -56,10 +56,8 @@ class Walker(Evaluator):
     def walk(self, tree: ast.Module) -> None:
         """Goes through the script, then through what nobody called."""
         top = Scope()
-        try:
+        with suppress(_Return):
             self._block(tree.body, top)
-        except _Return:
-            pass
         self._reached = False
         for function in list(self._functions):
             if not function.evaluated:

@@ -61,11 +61,8 @@ def together(of_model: Sequence[Finding], of_script: Sequence[Finding]) -> tuple
         rule = all_rules().get(finding.check_id)
         same = rule.same_as if rule is not None else frozenset()
         place = next((place for place, card in enumerate(cards) if card.check_id in same), None)
-        if (
-            place is None
-            or (cards[place].proof is None
-            and cards[place].severity < finding.severity
-            and _apart(cards[place], finding))
+        if place is None or (
+            cards[place].proof is None and cards[place].severity < finding.severity and _apart(cards[place], finding)
         ):
             rest.append(finding)
         else:

@@ -44,7 +44,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
         for fit in fits:
             if monitor.startswith("val_") and only_best and not _validated(fit):
                 yield facts.finding(
-                    call, Fault.VALIDATION, Severity.HIGH, 0.92,
+                    call, Fault.VALIDATION, Severity.MEDIUM, 0.92,
                     f"{name.rpartition('.')[2]} watches {monitor}, but fit (line {facts.source.where(fit.line).rpartition(':')[2]}) has no validation data: it never does anything.",
                     "Give fit validation_data or validation_split, or watch loss.",
                 )  # fmt: skip

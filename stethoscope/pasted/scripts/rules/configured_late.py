@@ -68,7 +68,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
         )
         if name in _READ_AT_IMPORT and imported is not None:
             yield facts.finding(
-                assigned, Fault.DEPLOYMENT, _READ_AT_IMPORT[name], 0.9,
+                assigned, Fault.DEPLOYMENT, _severity(facts, name), 0.9,
                 f"{name} is read when {imported.name.split('.')[0]} is imported, which {facts.source.where(imported.line)} did: here it changes nothing.",
                 "Set it above that import.", _above(facts, assigned, imported),
             )  # fmt: skip
@@ -78,6 +78,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 f"{name} is read when TensorFlow sets up its devices, which {facts.source.where(first.line)} did: here it changes nothing.",
                 "Set it above the imports.", _above(facts, assigned, next((use for use in facts.uses if use.imported), None)),
             )  # fmt: skip
+
+
+def _severity(facts: Facts, name: str) -> Severity:
+    """The kernel of a notebook is often begun anew between its parts: there it says little."""
+    return Severity.LOW if facts.source.notebook else _READ_AT_IMPORT[name]
 
 
 def _packages(name: str) -> tuple[str, ...]:

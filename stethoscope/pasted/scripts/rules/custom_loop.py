@@ -15,6 +15,7 @@ import ast
 from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model, layer_name
 from stethoscope.pasted.scripts.names import meaning
@@ -69,6 +70,8 @@ def _below(facts: Facts, statement: ast.With, tape: str, rest: list[ast.stmt]) -
     recorded = _stores(statement.body)
     after: dict[str, ast.stmt] = {}
     for later in rest:
+        if any(isinstance(one, ast.With) and _tape(facts, one) for one in ast.walk(later)):
+            return
         for call in ast.walk(later):
             if (
                 isinstance(call, ast.Call)
@@ -87,13 +90,11 @@ def _below(facts: Facts, statement: ast.With, tape: str, rest: list[ast.stmt]) -
                         f"{loss} is computed outside the tape, which has not recorded it: its gradients are None, and nothing is trained.",
                         "Compute it within the tape's block.", _moved_in(facts, statement, made, recorded),
                     )  # fmt: skip
-        if isinstance(later, ast.With) and _tape(facts, later):
-            return
-        for name in _stores([later]):
-            after[name] = later
+        if isinstance(later, ast.Assign | ast.AugAssign):
+            after |= dict.fromkeys(_stores([later]), later)
 
 
-def _moved_in(facts: Facts, block: ast.With, made: ast.stmt, recorded: set[str]) -> list[object]:
+def _moved_in(facts: Facts, block: ast.With, made: ast.stmt, recorded: set[str]) -> list[Edit]:
     last = block.body[-1]
     used = {one.id for one in ast.walk(made) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)}
     if (
@@ -106,24 +107,25 @@ def _moved_in(facts: Facts, block: ast.With, made: ast.stmt, recorded: set[str])
     own = facts.spans.text(made)
     below = facts.spans.without_rows(made.lineno, made.lineno)
     end = facts.spans.replace(last, "")
-    return [type(below)(end.part, end.end, end.end, f"\n{indent}{own}"), below]
+    return [Edit(end.part, end.end, end.end, f"\n{indent}{own}"), below]
 
 
 def _inside(facts: Facts, statement: ast.With) -> Iterator[Finding]:
     for node in ast.walk(statement):
         if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.value, ast.Call)
-            and isinstance(node.value.func, ast.Attribute)
+            (
+                isinstance(node, ast.Assign)
+                and isinstance(node.value, ast.Call)
+                and isinstance(node.value.func, ast.Attribute)
+            )
+            and node.value.func.attr == "numpy"
+            and any(isinstance(one, ast.Name) and one.id in _loses(statement) for one in node.targets)
         ):
-            if node.value.func.attr == "numpy" and any(
-                isinstance(one, ast.Name) and one.id in _loses(statement) for one in node.targets
-            ):
-                yield facts.finding(
-                    node.lineno, Fault.LOSS, Severity.HIGH, 0.85,
-                    "numpy() leaves the tape: what is computed from it has no gradient.",
-                    "Stay with tensors until the gradient is taken.",
-                )  # fmt: skip
+            yield facts.finding(
+                node.lineno, Fault.LOSS, Severity.HIGH, 0.85,
+                "numpy() leaves the tape: what is computed from it has no gradient.",
+                "Stay with tensors until the gradient is taken.",
+            )  # fmt: skip
 
 
 def _loses(statement: ast.With) -> set[str]:

@@ -44,7 +44,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             yield facts.finding(
                 use, Fault.DEPLOYMENT, Severity.LOW, 0.9,
                 f"{use.name} is deprecated: it is {new} today.",
-                f"Write {new}.", [facts.spans.replace(use.node, name.text), *name.edits],
+                f"Write {new}.", [facts.spans.replace(use.expression, name.text), *name.edits],
             )  # fmt: skip
         elif use.name in _NOTED and not use.imported:
             yield facts.finding(

@@ -54,10 +54,7 @@ def _of(facts: Facts, model: Model, target: Value) -> bool:
     """Whether something that is frozen is this model, a model in it, or a layer of either."""
     inner = [*model.layers, *(tensor_layers(model.outputs) if model.kind == "functional" else ())]
     parts = {id(one.call) for one in inner if isinstance(one, Made)} | {id(model.call)}
-    for one in ancestors(target):
-        if isinstance(one, Made) and id(one.call) in parts:
-            return True
-    return False
+    return any(isinstance(one, Made) and id(one.call) in parts for one in ancestors(target))
 
 
 RULE = Rule(_run, same_as=frozenset({"frozen-layers"}))

@@ -55,7 +55,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _keys(facts: Facts) -> Iterator[tuple[int, ast.AST, str]]:
+def _keys(facts: Facts) -> Iterator[tuple[int, ast.expr, str]]:
     for node in ast.walk(facts.parsed.tree):
         if (
             not isinstance(node, ast.Subscript)
@@ -70,7 +70,7 @@ def _keys(facts: Facts) -> Iterator[tuple[int, ast.AST, str]]:
             yield node.slice.lineno, node, node.slice.value
 
 
-def _monitored(facts: Facts) -> Iterator[tuple[int, ast.AST, str]]:
+def _monitored(facts: Facts) -> Iterator[tuple[int, ast.expr, str]]:
     for call in facts.calls:
         name = meaning(call.name)
         if name not in _CALLBACKS:

@@ -10,12 +10,13 @@ Source: keras.io/api/models/model_training_apis (predict: "for small numbers of 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import Call
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -61,12 +62,9 @@ def _run(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _trains(used: list[object], loops: list[ast.AST]) -> bool:
+def _trains(used: Sequence[Call], loops: Sequence[ast.AST]) -> bool:
     wanted = set(map(id, loops))
-    return any(
-        getattr(call, "method", "") in ("fit", "train_on_batch") and wanted <= set(map(id, getattr(call, "loops", ())))
-        for call in used
-    )
+    return any(call.method in ("fit", "train_on_batch") and wanted <= set(map(id, call.loops)) for call in used)
 
 
 RULE = Rule(_run)

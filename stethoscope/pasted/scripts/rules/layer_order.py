@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Model, activation_of, layer_name
@@ -117,7 +118,7 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
         )  # fmt: skip
 
 
-def _flatten(facts: Facts, dense: Call) -> list[object]:
+def _flatten(facts: Facts, dense: Call) -> list[Edit]:
     from stethoscope.pasted.scripts.spelling import spelled
 
     own = facts.spans.text(dense.call_node.func)

@@ -56,7 +56,7 @@ def _scalers(facts: Facts) -> Iterator[Finding]:
         if call.method not in ("fit", "fit_transform") or not isinstance(call.receiver, Made) or id(call.node) in done:
             continue
         kind = call.receiver.call.name.rpartition(".")[2]
-        if kind not in _SCALERS or not call.name == "" or not call.call_node.args:
+        if kind not in _SCALERS or call.name != "" or not call.call_node.args:
             continue
         done.add(id(call.node))
         written = facts.spans.text(call.call_node.args[0])
@@ -181,7 +181,7 @@ def _reshuffled(facts: Facts) -> Iterator[Finding]:
                     break
                 done.add(id(step.node))
                 yield facts.finding(
-                    step, Fault.VALIDATION, Severity.HIGH, 0.88,
+                    step, Fault.VALIDATION, Severity.MEDIUM, 0.88,
                     f"The dataset is shuffled anew each time it is read, so take and skip (line {facts.source.where(calls[0].line).rpartition(':')[2]}) give other rows each epoch: the validation rows are trained on.",
                     "Say reshuffle_each_iteration=False.",
                     [facts.spans.add_argument(step.call_node, "reshuffle_each_iteration=False")] if again is None else [],

@@ -61,7 +61,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             node = call.call_node.args[0]
         edits = [facts.spans.replace(node, str(_USUAL[own]))] if isinstance(node, ast.Constant) else []
         if rate >= _HIGH[own]:
-            severity = Severity.MEDIUM if _of_one_layer(facts, call) else Severity.HIGH
+            severity = Severity.MEDIUM if _of_one_layer(facts, call) or _tried(facts, own) else Severity.HIGH
             yield facts.finding(
                 node.lineno if node is not None else call.line, Fault.LEARNING_RATE, severity, 0.85,
                 f"{own} with a learning rate of {rate:g}: {_USUAL[own]:g} is usual, and from about {_HIGH[own]:g} on training jumps instead of learning.",
@@ -73,6 +73,16 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 f"{own} with a learning rate of {rate:g}: the weights practically stay as they are; {_USUAL[own]:g} is usual.",
                 f"Begin with {_USUAL[own]:g}.", edits,
             )  # fmt: skip
+
+
+def _tried(facts: Facts, own: str) -> bool:
+    """Whether the script tries several rates for this optimizer, usual ones among them."""
+    rates = {
+        number(call.argument("learning_rate", 0) or call.argument("lr"))
+        for call in facts.calls
+        if meaning(call.name) == f"keras.optimizers.{own}"
+    }
+    return any(rate is not None and rate < _HIGH[own] for rate in rates)
 
 
 def _of_one_layer(facts: Facts, optimizer: Call) -> bool:

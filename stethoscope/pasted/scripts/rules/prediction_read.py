@@ -14,6 +14,7 @@ import ast
 from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, Value, is_const, number
@@ -97,7 +98,7 @@ def _order(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _unshuffled(facts: Facts, call: Call) -> list[object]:
+def _unshuffled(facts: Facts, call: Call) -> list[Edit]:
     keyword = next((one for one in call.call_node.keywords if one.arg == "shuffle"), None)
     if keyword is not None:
         return [facts.spans.replace(keyword.value, "False")]

@@ -169,7 +169,7 @@ def _without_alias(facts: Facts, statement: ast.ImportFrom, alias: ast.alias) ->
 def _of_line(facts: Facts, uses: list[Use]) -> Finding:
     names = list(dict.fromkeys(use.name for use in uses))
     found = {use.name: today(use.name, _missing(use)) for use in uses}
-    written = ", ".join(dict.fromkeys(facts.spans.text(use.node) for use in uses))
+    written = ", ".join(dict.fromkeys(facts.spans.text(use.expression) for use in uses))
     who = "Keras 3" if "keras" in names[0].split(".")[:2] else "TensorFlow 2"
     told = ", ".join(dict.fromkeys(new.name for new in found.values() if new.name))
     remarks = "; ".join(dict.fromkeys(new.remark for new in found.values() if new.remark))
@@ -183,7 +183,7 @@ def _of_line(facts: Facts, uses: list[Use]) -> Finding:
             edits = []
             break
         name = spelled(facts, new, avoid=_missing(use))
-        edits.extend(edit for edit in (facts.spans.replace(use.node, name.text), *name.edits) if edit not in edits)
+        edits.extend(edit for edit in (facts.spans.replace(use.expression, name.text), *name.edits) if edit not in edits)
     return facts.finding(
         uses[0],
         Fault.DEPLOYMENT,
