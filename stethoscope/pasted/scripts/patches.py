@@ -11,7 +11,6 @@ from stethoscope.errors import StethoscopeError
 from stethoscope.pasted.scripts.parsing import parse
 from stethoscope.pasted.scripts.source import Part, Source
 
-
 Placed = ast.expr | ast.stmt | ast.alias | ast.keyword
 """Nodes that have a place in the text."""
 

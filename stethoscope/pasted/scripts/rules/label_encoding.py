@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stethoscope.architecture.losses import SPARSE_LOSSES, loss_class
+from stethoscope.architecture.losses import BINARY_LOSSES, SPARSE_LOSSES, loss_class
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
@@ -52,6 +52,19 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 )
             elif loss.name in SPARSE_LOSSES and labels.kind == "one_hot":
                 yield _finding(facts, compiled, loss, labels, "categorical_crossentropy")
+            elif (
+                head is not None
+                and head.units == 1
+                and head.dense
+                and loss.name in BINARY_LOSSES
+                and labels.kind == "one_hot"
+                and (labels.classes or 2) > 1
+            ):
+                yield facts.finding(
+                    compiled, Fault.LABELS, Severity.HIGH, 0.88,
+                    f"The labels are one-hot rows ({labels.why}), a column for each class, and the last layer has one unit: the shapes do not go together.",
+                    'Give the labels as 0 and 1 (class_mode="binary"), or the layer a unit for each class.',
+                )  # fmt: skip
             elif head is not None and head.units is not None and labels.classes and head.dense:
                 yield from _units(facts, head.units, labels, head.layer, loss)
 

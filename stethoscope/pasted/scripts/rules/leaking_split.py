@@ -20,10 +20,10 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.splits import part_of_split
 from stethoscope.pasted.scripts.values import (
     Call,
     Const,
-    Element,
     Items,
     Made,
     Value,
@@ -142,27 +142,8 @@ def _scored(model: Model, x: Value | None) -> bool:
 
 
 def _side(value: Value | None) -> int | None:
-    """0 for the training part of `load_data()` or `train_test_split`, 1 for the test part; None where it is not known."""
-    found = None
-    for one in ancestors(value) if value is not None else ():
-        if not isinstance(one, Element) or not isinstance(one.key, Const) or not isinstance(one.key.value, int):
-            continue
-        owner = one.of
-        if (
-            isinstance(owner, Element)
-            and isinstance(owner.of, Made)
-            and owner.of.call.method == "load_data"
-            and isinstance(owner.key, Const)
-        ):
-            mine = 1 if owner.key.value == 1 else 0
-        elif isinstance(owner, Made) and owner.call.name.endswith("train_test_split"):
-            mine = one.key.value % 2
-        else:
-            continue
-        if found is not None and found != mine:
-            return None  # both, as all data together
-        found = mine
-    return found
+    found = part_of_split(value)
+    return None if found is None else found.part
 
 
 def _reshuffled(facts: Facts) -> Iterator[Finding]:

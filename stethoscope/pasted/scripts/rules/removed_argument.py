@@ -58,7 +58,7 @@ _OLD_OF_METHODS = frozenset({"workers", "use_multiprocessing", "max_queue_size",
                              "sample_weight_mode", "target_tensors", "options", "run_metadata", "experimental_run_tf_function",
                              "show_accuracy", "class_mode", "nb_worker", "pickle_safe", "save_format"})  # fmt: skip
 _FAMILIES = ("keras.layers.", "keras.optimizers.", "keras.callbacks.", "keras.losses.", "keras.metrics.", "keras.utils.", "keras.datasets.",
-             "keras.Input", "keras.preprocessing.", "keras.regularizers.", "keras.initializers.", "tensorflow.config.", "tensorflow.distribute.")  # fmt: skip
+             "keras.Input", "keras.preprocessing.", "keras.regularizers.", "keras.initializers.", "tensorflow.distribute.")  # fmt: skip
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

@@ -183,7 +183,9 @@ def _of_line(facts: Facts, uses: list[Use]) -> Finding:
             edits = []
             break
         name = spelled(facts, new, avoid=_missing(use))
-        edits.extend(edit for edit in (facts.spans.replace(use.expression, name.text), *name.edits) if edit not in edits)
+        edits.extend(
+            edit for edit in (facts.spans.replace(use.expression, name.text), *name.edits) if edit not in edits
+        )
     return facts.finding(
         uses[0],
         Fault.DEPLOYMENT,

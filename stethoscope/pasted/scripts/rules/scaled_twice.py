@@ -1,13 +1,11 @@
-"""Inputs scaled twice, for one part only, or not as a pretrained network wants them.
+"""Inputs scaled twice, or for one part only.
 
 Why: values of 0 … 1 divided by 255 once more are all nearly 0. Test rows that are not scaled as the training rows were are unlike
-anything the network has seen, and its score on them says nothing. A pretrained network reads what its own `preprocess_input` makes;
-EfficientNet, ConvNeXt and MobileNetV3 scale by themselves, and want 0 … 255.
-Example: `x_train / 255` and `Rescaling(1./255)` in the model; `x_train / 255` and `model.evaluate(x_test, y_test)` on raw pixels;
-`ImageDataGenerator(rescale=1./255)` in front of `EfficientNetB0`.
+anything the network has seen, and its score on them says nothing. Labels are no pixels, and are not scaled.
+Example: `x_train / 255` and `Rescaling(1./255)` in the model; `x_train / 255` and `model.evaluate(x_test, y_test)` on raw pixels.
 Fix: scale once, in one place, and everything.
-Source: keras.io/api/applications; stackoverflow.com/questions/61571664; UMLAUT (CHI 2021): input not normalised; Humbatova et al.
-(ICSE 2020): preprocessing missing, preprocessing wrong.
+Source: stackoverflow.com/questions/61571664; UMLAUT (CHI 2021): input not normalised; Humbatova et al. (ICSE 2020): preprocessing
+missing, preprocessing wrong.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ from stethoscope.pasted.scripts.values import (
 )
 
 _PICTURES = frozenset({"mnist", "fashion_mnist", "cifar10", "cifar100"})
-_OWN_SCALING = ("EfficientNet", "ConvNeXt", "MobileNetV3")
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -47,7 +44,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             given = fed(call)
             yield from _twice(facts, model, call, given)
             yield from _one_side(facts, model, call, given)
-    yield from _pretrained(facts)
+            yield from _labels(facts, model, given)
 
 
 def scaled_by(value: Value | None) -> list[Operation]:
@@ -159,57 +156,17 @@ def _one_side(facts: Facts, model: Model, call: Call, given: Fed) -> Iterator[Fi
             return
 
 
-def _pretrained(facts: Facts) -> Iterator[Finding]:
-    networks = [
-        call
-        for call in facts.calls
-        if meaning(call.name).startswith("keras.applications.") and meaning(call.name).rpartition(".")[2][:1].isupper()
-    ]
-    if not networks or any(model.kind == "application" and not model.call.reached for model in facts.models):
+def _labels(facts: Facts, model: Model, given: Fed) -> Iterator[Finding]:
+    """Labels divided as pixels are, where they are no pixels."""
+    if given.y is None or given.y is given.x or model.head is None or not model.head.dense:
         return
-    steps = [use for use in facts.uses if use.name.endswith(".preprocess_input")]
-    families = {meaning(one.name).rpartition(".")[2] for one in networks}
-    own_scaling = all(family.startswith(_OWN_SCALING) for family in families)
-    rescaled = [
-        call
-        for call in facts.calls
-        if meaning(call.name).endswith("ImageDataGenerator") and (number(call.argument("rescale")) or 1) < 0.01
-    ]
-    layers = [
-        call
-        for call in facts.calls
-        if meaning(call.name) == "keras.layers.Rescaling" and (number(call.argument("scale", 0)) or 1) < 0.01
-    ]
-    family = sorted(families)[0]
-    if (
-        own_scaling
-        and len(families) == 1
-        and not any(one.argument("include_preprocessing") is not None for one in networks)
-    ):
-        for call in [*rescaled, *layers][:1]:
+    for division in scaled_by(given.y)[:1]:
+        if division.line and not any(one is division for one in scaled_by(given.x)):
             yield facts.finding(
-                call, Fault.PREPROCESSING, Severity.HIGH, 0.85,
-                f"{family} scales its input by itself and wants 0 … 255; divided by 255 first, every picture is nearly black to it.",
-                "Leave the rescaling out.",
+                division.line, Fault.LABELS, Severity.HIGH, 0.85,
+                "The labels are divided by 255, as pixels are: their numbers mean something else then.",
+                "Leave the labels as they are.",
             )  # fmt: skip
-    elif not own_scaling and len(families) == 1 and not steps and _trained(networks[0]) and (rescaled or layers):
-        call = [*rescaled, *layers][0]
-        yield facts.finding(
-            call, Fault.PREPROCESSING, Severity.MEDIUM, 0.75,
-            f"{family} was trained on what its own preprocess_input makes; division by 255 is something else, and costs accuracy.",
-            f"Use the preprocess_input of {family}.",
-        )  # fmt: skip
-    elif steps and rescaled and any("preprocessing_function" in call.keywords for call in rescaled):
-        yield facts.finding(
-            rescaled[0], Fault.PREPROCESSING, Severity.HIGH, 0.9,
-            "rescale and preprocess_input are both applied: preprocess_input expects 0 … 255.", "Leave rescale out.",
-            [facts.spans.remove_argument(rescaled[0].call_node, one) for one in rescaled[0].call_node.keywords if one.arg == "rescale"],
-        )  # fmt: skip
-
-
-def _trained(call: Call) -> bool:
-    weights = call.argument("weights")
-    return weights is None or not (isinstance(weights, Const) and weights.value is None)
 
 
 RULE = Rule(_run, same_as=frozenset({"rescaled-twice", "input-scaling"}))

@@ -1,6 +1,6 @@
 """Specimen of `callback`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -17,9 +17,9 @@ stop = keras.callbacks.EarlyStopping(monitor="val_accuracy", mode="min")
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1, callbacks=[stop])
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()
 LINE = 13
-SOUND = '''
+SOUND = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -36,4 +36,4 @@ stop = keras.callbacks.EarlyStopping(monitor="val_accuracy", restore_best_weight
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1, callbacks=[stop])
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()

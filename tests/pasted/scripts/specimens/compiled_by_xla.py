@@ -1,6 +1,6 @@
 """Specimen of `compiled_by_xla`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 import tensorflow as tf
 
@@ -19,9 +19,9 @@ history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split
 model.evaluate(x_test, y_test)
 with tf.device("/CPU:0"):
     model.predict(x_test)
-'''.lstrip()
+""".lstrip()
 LINE = 14
-SOUND = '''
+SOUND = """
 import keras
 import tensorflow as tf
 
@@ -40,4 +40,4 @@ history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split
 model.evaluate(x_test, y_test)
 with tf.device("/CPU:0"):
     model.predict(x_test)
-'''.lstrip()
+""".lstrip()

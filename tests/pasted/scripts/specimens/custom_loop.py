@@ -1,6 +1,6 @@
 """Specimen of `custom_loop`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 import tensorflow as tf
 
@@ -13,9 +13,9 @@ for x, y in data:
     loss = loss_fn(y, predicted)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-'''.lstrip()
+""".lstrip()
 LINE = 10
-SOUND = '''
+SOUND = """
 import keras
 import tensorflow as tf
 
@@ -28,4 +28,4 @@ for x, y in data:
         loss = loss_fn(y, predicted)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply_gradients(zip(gradients, model.trainable_variables))
-'''.lstrip()
+""".lstrip()

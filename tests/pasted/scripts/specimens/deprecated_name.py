@@ -1,13 +1,13 @@
 """Specimen of `deprecated_name`."""
 
-FAULTY = '''
+FAULTY = """
 import tensorflow as tf
 
 strategy = tf.distribute.experimental.TPUStrategy()
-'''.lstrip()
+""".lstrip()
 LINE = 3
-SOUND = '''
+SOUND = """
 import tensorflow as tf
 
 strategy = tf.distribute.TPUStrategy()
-'''.lstrip()
+""".lstrip()

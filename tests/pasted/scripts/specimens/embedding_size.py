@@ -1,17 +1,17 @@
 """Specimen of `embedding_size`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 (x, y), _ = keras.datasets.imdb.load_data(num_words=10000)
 model = keras.Sequential()
 model.add(keras.layers.Embedding(5000, 32))
-'''.lstrip()
+""".lstrip()
 LINE = 5
-SOUND = '''
+SOUND = """
 import keras
 
 (x, y), _ = keras.datasets.imdb.load_data(num_words=10000)
 model = keras.Sequential()
 model.add(keras.layers.Embedding(10000, 32))
-'''.lstrip()
+""".lstrip()

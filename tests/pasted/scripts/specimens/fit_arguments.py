@@ -1,6 +1,6 @@
 """Specimen of `fit_arguments`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 import tensorflow as tf
 
@@ -9,9 +9,9 @@ data = tf.data.Dataset.from_tensor_slices((x / 255.0, y)).shuffle(1000).batch(32
 model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10, activation="softmax")])
 model.compile(loss="sparse_categorical_crossentropy", optimizer="adam")
 model.fit(data, epochs=3)
-'''.lstrip()
+""".lstrip()
 LINE = 8
-SOUND = '''
+SOUND = """
 import keras
 import tensorflow as tf
 
@@ -20,4 +20,4 @@ data = tf.data.Dataset.from_tensor_slices((x / 255.0, y)).shuffle(1000).batch(32
 model = keras.Sequential([keras.layers.Flatten(), keras.layers.Dense(10, activation="softmax")])
 model.compile(loss="sparse_categorical_crossentropy", optimizer="adam")
 model.fit(data, epochs=3, steps_per_epoch=100)
-'''.lstrip()
+""".lstrip()

@@ -1,6 +1,6 @@
 """Specimen of `frozen_after_compile`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 base = keras.applications.VGG16(include_top=False, pooling="avg")
@@ -10,9 +10,9 @@ model.compile(optimizer="adam", loss="sparse_categorical_crossentropy")
 model.fit(data, epochs=3)
 base.trainable = True
 model.fit(data, epochs=3)
-'''.lstrip()
+""".lstrip()
 LINE = 8
-SOUND = '''
+SOUND = """
 import keras
 
 base = keras.applications.VGG16(include_top=False, pooling="avg")
@@ -23,4 +23,4 @@ model.fit(data, epochs=3)
 base.trainable = True
 model.compile(optimizer=keras.optimizers.Adam(1e-5), loss="sparse_categorical_crossentropy")
 model.fit(data, epochs=3)
-'''.lstrip()
+""".lstrip()

@@ -1,6 +1,6 @@
 """Specimen of `in_a_loop`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -18,9 +18,9 @@ history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split
 model.evaluate(x_test, y_test)
 for row in x_test:
     print(model.predict(row[None]))
-'''.lstrip()
+""".lstrip()
 LINE = 17
-SOUND = '''
+SOUND = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -37,4 +37,4 @@ model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
 print(model.predict(x_test))
-'''.lstrip()
+""".lstrip()

@@ -1,15 +1,15 @@
 """Specimen of `last_layer`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="softmax")])
 model.compile(loss="binary_crossentropy", optimizer="adam")
-'''.lstrip()
+""".lstrip()
 LINE = 3
-SOUND = '''
+SOUND = """
 import keras
 
 model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
 model.compile(loss="binary_crossentropy", optimizer="adam")
-'''.lstrip()
+""".lstrip()

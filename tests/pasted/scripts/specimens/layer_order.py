@@ -1,6 +1,6 @@
 """Specimen of `layer_order`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 model = keras.Sequential()
@@ -8,9 +8,9 @@ model.add(keras.layers.Input((20, 4)))
 model.add(keras.layers.LSTM(32))
 model.add(keras.layers.LSTM(16))
 model.add(keras.layers.Dense(1))
-'''.lstrip()
+""".lstrip()
 LINE = 5
-SOUND = '''
+SOUND = """
 import keras
 
 model = keras.Sequential()
@@ -18,4 +18,4 @@ model.add(keras.layers.Input((20, 4)))
 model.add(keras.layers.LSTM(32, return_sequences=True))
 model.add(keras.layers.LSTM(16))
 model.add(keras.layers.Dense(1))
-'''.lstrip()
+""".lstrip()

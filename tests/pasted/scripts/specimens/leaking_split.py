@@ -1,6 +1,6 @@
 """Specimen of `leaking_split`."""
 
-FAULTY = '''
+FAULTY = """
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
@@ -10,9 +10,9 @@ x_train, x_test, y_train, y_test = train_test_split(x, y)
 scaler = StandardScaler()
 x_train = scaler.fit_transform(x_train)
 x_test = scaler.fit_transform(x_test)
-'''.lstrip()
+""".lstrip()
 LINE = 9
-SOUND = '''
+SOUND = """
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
@@ -22,4 +22,4 @@ x_train, x_test, y_train, y_test = train_test_split(x, y)
 scaler = StandardScaler()
 x_train = scaler.fit_transform(x_train)
 x_test = scaler.transform(x_test)
-'''.lstrip()
+""".lstrip()

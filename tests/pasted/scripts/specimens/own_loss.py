@@ -1,6 +1,6 @@
 """Specimen of `own_loss`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 import numpy as np
 
@@ -11,9 +11,9 @@ def loss(truth, predicted):
 
 model = keras.Sequential([keras.layers.Dense(1)])
 model.compile(loss=loss, optimizer="adam")
-'''.lstrip()
+""".lstrip()
 LINE = 6
-SOUND = '''
+SOUND = """
 import keras
 import numpy as np
 
@@ -24,4 +24,4 @@ def loss(truth, predicted):
 
 model = keras.Sequential([keras.layers.Dense(1)])
 model.compile(loss=loss, optimizer="adam")
-'''.lstrip()
+""".lstrip()

@@ -1,6 +1,6 @@
 """Specimen of `prediction_read`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 import numpy as np
 
@@ -8,9 +8,9 @@ model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers
 model.compile(loss="binary_crossentropy", optimizer="adam")
 model.fit(x, y)
 classes = np.argmax(model.predict(x), axis=1)
-'''.lstrip()
+""".lstrip()
 LINE = 7
-SOUND = '''
+SOUND = """
 import keras
 import numpy as np
 
@@ -18,4 +18,4 @@ model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers
 model.compile(loss="binary_crossentropy", optimizer="adam")
 model.fit(x, y)
 classes = model.predict(x) > 0.5
-'''.lstrip()
+""".lstrip()

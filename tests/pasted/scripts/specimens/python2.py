@@ -1,13 +1,13 @@
 """Specimen of `python2`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 print "epochs", 3
-'''.lstrip()
+""".lstrip()
 LINE = 3
-SOUND = '''
+SOUND = """
 import keras
 
 print("epochs", 3)
-'''.lstrip()
+""".lstrip()

@@ -1,6 +1,6 @@
 """Specimen of `removed_argument`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -16,9 +16,9 @@ model = keras.Sequential(
 model.compile(optimizer=keras.optimizers.Adam(lr=0.001), loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()
 LINE = 13
-SOUND = '''
+SOUND = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -34,4 +34,4 @@ model = keras.Sequential(
 model.compile(optimizer=keras.optimizers.Adam(learning_rate=0.001), loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()

@@ -1,6 +1,6 @@
 """Specimen of `removed_name`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 from keras.utils import np_utils
 
@@ -17,9 +17,9 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()
 LINE = 2
-SOUND = '''
+SOUND = """
 import keras
 
 try:
@@ -40,4 +40,4 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()

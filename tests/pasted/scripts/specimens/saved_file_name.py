@@ -1,6 +1,6 @@
 """Specimen of `saved_file_name`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -17,9 +17,9 @@ model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
 model.save("digits")
-'''.lstrip()
+""".lstrip()
 LINE = 16
-SOUND = '''
+SOUND = """
 import keras
 
 (x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
@@ -36,4 +36,4 @@ model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
 model.save("digits.keras")
-'''.lstrip()
+""".lstrip()

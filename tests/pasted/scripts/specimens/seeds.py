@@ -1,6 +1,6 @@
 """Specimen of `seeds`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 import numpy as np
 
@@ -19,9 +19,9 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()
 LINE = 4
-SOUND = '''
+SOUND = """
 import keras
 
 keras.utils.set_random_seed(0)
@@ -39,4 +39,4 @@ model = keras.Sequential(
 model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
 history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
 model.evaluate(x_test, y_test)
-'''.lstrip()
+""".lstrip()

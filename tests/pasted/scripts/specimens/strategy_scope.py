@@ -1,6 +1,6 @@
 """Specimen of `strategy_scope`."""
 
-FAULTY = '''
+FAULTY = """
 import keras
 import tensorflow as tf
 
@@ -8,9 +8,9 @@ strategy = tf.distribute.MirroredStrategy()
 model = keras.Sequential([keras.layers.Dense(1)])
 model.compile(optimizer="adam", loss="mse")
 model.fit(x, y)
-'''.lstrip()
+""".lstrip()
 LINE = 5
-SOUND = '''
+SOUND = """
 import keras
 import tensorflow as tf
 
@@ -19,4 +19,4 @@ with strategy.scope():
     model = keras.Sequential([keras.layers.Dense(1)])
     model.compile(optimizer="adam", loss="mse")
 model.fit(x, y)
-'''.lstrip()
+""".lstrip()
