@@ -108,8 +108,8 @@ def first_missing(name: str) -> str:
 
 
 def exists(name: str) -> bool:
-    """Whether the table has a name."""
-    return name in _table()[1]
+    """Whether there is such a name."""
+    return name in _table()[1] or name in ("keras", "tensorflow", "tensorflow.keras")
 
 
 def parameters(name: str) -> tuple[str, ...] | None:

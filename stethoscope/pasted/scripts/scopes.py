@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stethoscope.pasted.scripts.values import Const, Either, Value
+from stethoscope.pasted.scripts.values import Const, Either, Function, Ref, Value
 
 
 @dataclass(eq=False)
@@ -53,3 +55,13 @@ def _same(one: Value, other: Value) -> bool:
         and type(one.value) is type(other.value)
         and one.value == other.value
     )
+
+
+def is_static(function: Function) -> bool:
+    """Whether a method takes no object."""
+    return any(isinstance(one, Ref) and one.name == "staticmethod" for one in function.decorators)
+
+
+def yields(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function is a generator."""
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for statement in body for node in ast.walk(statement))

@@ -12,7 +12,7 @@ from typing import Any
 
 from stethoscope.errors import TooLarge
 from stethoscope.pasted.scripts.evaluate import Evaluator
-from stethoscope.pasted.scripts.scopes import Scope, merged
+from stethoscope.pasted.scripts.scopes import Scope, is_static, merged, yields
 from stethoscope.pasted.scripts.values import (
     Assignment,
     Call,
@@ -50,7 +50,6 @@ class Walker(Evaluator):
         self._depth = 0
         self._statements = 0
         self._functions: list[Function] = []
-        self._classes: list[Class] = []
         self._in_class: Class | None = None
 
     def walk(self, tree: ast.Module) -> None:
@@ -263,7 +262,6 @@ class Walker(Evaluator):
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         found = Class(node, tuple(self.evaluate(base, scope) for base in node.bases))
         scope.put(node.name, found)
-        self._classes.append(found)
         for base in found.bases:
             if isinstance(base, Class):
                 found.methods.update(base.methods)
@@ -283,10 +281,7 @@ class Walker(Evaluator):
             if "__init__" in function.methods:
                 self._enter(function.methods["__init__"], call, instance)
             return instance
-        if isinstance(function, Function):
-            owner = function.owner_instance
-            return self._enter(function, call, owner)
-        return None
+        return self._enter(function, call, function.owner_instance) if isinstance(function, Function) else None
 
     def _enter(self, function: Function, call: Call | None, instance: Value | None = None) -> Value | None:
         origin = function.origin or function
@@ -305,9 +300,11 @@ class Walker(Evaluator):
                 self._returns.append(self.evaluate(function.node.body, scope))
             else:
                 self._branch(function.node.body, scope)
-                if _yields(function.node.body):
+                if yields(function.node.body):
                     return None if call is None else Unknown((Made(call),))
             found = self._returns
+        except RecursionError:
+            return None
         finally:
             self._depth -= 1
             self._within, self._returns = kept[0], kept[1]
@@ -326,7 +323,7 @@ class Walker(Evaluator):
             for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=False)
             if default is not None
         }
-        if function.owner is not None and names and not _static(function):
+        if function.owner is not None and names and not is_static(function):
             scope.names[names.pop(0)] = instance if instance is not None else function.owner
         given: Iterable[tuple[str, Value]] = ()
         if call is not None and not call.spread:
@@ -339,13 +336,3 @@ class Walker(Evaluator):
         for rest in (arguments.vararg, arguments.kwarg):
             if rest is not None:
                 scope.names[rest.arg] = Unknown()
-
-
-def _static(function: Function) -> bool:
-    return any(isinstance(one, Ref) and one.name == "staticmethod" for one in function.decorators) or any(
-        isinstance(one, ast.Name) and one.id == "staticmethod" for one in getattr(function.node, "decorator_list", ())
-    )
-
-
-def _yields(body: Sequence[ast.stmt]) -> bool:
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for statement in body for node in ast.walk(statement))
