@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.benchmark import Benchmark
-from benchmarks.script_faults.plants import PLANTS, Plant
+from benchmarks.script_faults.plant import Plant
+from benchmarks.script_faults.plants import PLANTS
 from benchmarks.script_faults.sound import SOUND
 from stethoscope.checks.findings import Finding, Severity
 from stethoscope.checks.fixes.script_patch import ScriptPatch

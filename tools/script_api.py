@@ -16,10 +16,18 @@ from typing import Any
 TARGET = Path(__file__).resolve().parents[1] / "stethoscope" / "pasted" / "scripts" / "api" / "public_names.txt"
 _DEEPEST = 6
 _CLASSES = (
-    "keras.Model", "keras.Sequential", "keras.layers.Layer", "keras.optimizers.Optimizer", "keras.callbacks.History",
-    "keras.metrics.Metric", "tensorflow.data.Dataset", "tensorflow.distribute.MirroredStrategy",
-    "tensorflow.distribute.TPUStrategy", "tensorflow.GradientTape", "tensorflow.keras.preprocessing.image.ImageDataGenerator",
-)  # fmt: skip
+    "keras.Model",
+    "keras.Sequential",
+    "keras.layers.Layer",
+    "keras.optimizers.Optimizer",
+    "keras.callbacks.History",
+    "keras.metrics.Metric",
+    "tensorflow.data.Dataset",
+    "tensorflow.distribute.MirroredStrategy",
+    "tensorflow.distribute.TPUStrategy",
+    "tensorflow.GradientTape",
+    "tensorflow.keras.preprocessing.image.ImageDataGenerator",
+)
 """Whose methods are listed with their arguments."""
 
 

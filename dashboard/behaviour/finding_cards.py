@@ -23,7 +23,7 @@ from stethoscope.checks.findings import (
     Table,
 )
 from stethoscope.checks.fixes.script_patch import ScriptPatch
-from stethoscope.pasted.scripts.review import all_rules
+from stethoscope.pasted.scripts.rules import all_rules
 from stethoscope.types import Architecture
 
 _COLOURS: Mapping[Severity, Literal["red", "orange", "blue", "gray"]] = {

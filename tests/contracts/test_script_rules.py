@@ -10,7 +10,8 @@ import pytest
 from stethoscope.checks import all_checks
 from stethoscope.checks.fixes.script_patch import ScriptPatch
 from stethoscope.pasted.scripts.parsing import parse
-from stethoscope.pasted.scripts.review import all_rules, review, rewritten
+from stethoscope.pasted.scripts.review import review, rewritten
+from stethoscope.pasted.scripts.rules import all_rules
 from stethoscope.pasted.scripts.source import read
 from stethoscope.types import Status
 from tests.pasted.scripts import specimens

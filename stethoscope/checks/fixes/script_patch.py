@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
 
 from stethoscope.checks.fixes.fix import Fix
 from stethoscope.errors import CannotRun
@@ -42,6 +42,10 @@ class ScriptPatch(Fix):
     def has_code(self) -> bool:
         """Whether there is a diff."""
         return bool(self.diff)
+
+    def params(self) -> dict[str, Any]:
+        """The fields as JSON values."""
+        return {**super().params(), "edits": [asdict(edit) for edit in self.edits]}
 
     def apply(self, setup: Setup) -> Setup:
         """Never possible.

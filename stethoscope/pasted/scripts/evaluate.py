@@ -274,9 +274,15 @@ class Evaluator:
         name = function.name if isinstance(function, Ref) else ""
         method = node.func.attr if isinstance(node.func, ast.Attribute) else name.rpartition(".")[2]
         call = Call(
-            **vars(self.step(node)), function=function, name=name, method=method, receiver=receiver,
-            args=args, keywords=keywords, spread=spread,
-        )  # fmt: skip
+            **vars(self.step(node)),
+            function=function,
+            name=name,
+            method=method,
+            receiver=receiver,
+            args=args,
+            keywords=keywords,
+            spread=spread,
+        )
         if len(self.calls) < _MOST_CALLS:
             self.calls.append(call)
         result = self.call_own(call)

@@ -44,9 +44,30 @@ _SKLEARN: dict[str, tuple[LabelKind, int | None]] = {
 }
 _ONE_HOT = frozenset({"to_categorical", "one_hot", "get_dummies", "label_binarize"})
 _SAME = frozenset(
-    {"astype", "reshape", "ravel", "flatten", "squeeze", "copy", "to_numpy", "array", "asarray", "expand_dims", "cast", "convert_to_tensor",
-     "constant", "float32", "int32", "int64", "stack", "list", "asfarray", "ascontiguousarray", "Series"}
-)  # fmt: skip
+    {
+        "astype",
+        "reshape",
+        "ravel",
+        "flatten",
+        "squeeze",
+        "copy",
+        "to_numpy",
+        "array",
+        "asarray",
+        "expand_dims",
+        "cast",
+        "convert_to_tensor",
+        "constant",
+        "float32",
+        "int32",
+        "int64",
+        "stack",
+        "list",
+        "asfarray",
+        "ascontiguousarray",
+        "Series",
+    }
+)
 _PIPELINE = frozenset(
     {
         "batch",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from stethoscope.architecture.activations import LINEAR, SOFTMAX, known
 from stethoscope.architecture.losses import canonical_loss
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.values import (
@@ -26,10 +27,32 @@ from stethoscope.pasted.scripts.values import (
 )
 
 METHODS = frozenset(
-    {"add", "compile", "fit", "evaluate", "predict", "fit_generator", "evaluate_generator", "predict_generator", "train_on_batch",
-     "test_on_batch", "predict_on_batch", "save", "save_weights", "load_weights", "build", "summary", "predict_classes", "predict_proba",
-     "export", "add_loss", "add_metric", "pop"}
-)  # fmt: skip
+    {
+        "add",
+        "compile",
+        "fit",
+        "evaluate",
+        "predict",
+        "fit_generator",
+        "evaluate_generator",
+        "predict_generator",
+        "train_on_batch",
+        "test_on_batch",
+        "predict_on_batch",
+        "save",
+        "save_weights",
+        "load_weights",
+        "build",
+        "summary",
+        "predict_classes",
+        "predict_proba",
+        "export",
+        "add_loss",
+        "add_metric",
+        "pop",
+    }
+)
+_SOFTMAX = f"keras.layers.{SOFTMAX.layer}"
 _DENSE = frozenset({"keras.layers.Dense"})
 _CONVOLUTIONS = frozenset({"keras.layers.Conv1D", "keras.layers.Conv2D", "keras.layers.Conv3D"})
 _KEEPS = frozenset(
@@ -120,15 +143,21 @@ def layer_name(call: Call) -> str:
 def activation_of(value: Value | None) -> str | None:
     """An activation's name; "linear" for none, None where it is not known."""
     if value is None or is_const(value, None):
-        return "linear"
+        return LINEAR.name
     said = text(value)
     if said is not None:
-        return said.lower()
+        return _spelling(said)
     if isinstance(value, Ref):
-        return value.name.rpartition(".")[2].lower()
+        return _spelling(value.name.rpartition(".")[2])
     if isinstance(value, Made) and "activations" in value.call.name:
-        return value.call.name.rpartition(".")[2].lower()
+        return _spelling(value.call.name.rpartition(".")[2])
     return None
+
+
+def _spelling(name: str) -> str:
+    """An activation as the vocabulary spells it; in lower case where it is not in it."""
+    found = known(name)
+    return name.lower() if found is None else found.name
 
 
 def head_of_layers(layers: Sequence[Value]) -> Head | None:
@@ -143,8 +172,8 @@ def head_of_layers(layers: Sequence[Value]) -> Head | None:
         inner = call.args[0] if call.args else None
         if name == "keras.layers.TimeDistributed" and isinstance(inner, Made):
             call, name = inner.call, layer_name(inner.call)
-        if name in ("keras.layers.Activation", "keras.layers.Softmax") and by is None:
-            activation = "softmax" if name.endswith("Softmax") else activation_of(call.argument("activation", 0))
+        if name in ("keras.layers.Activation", _SOFTMAX) and by is None:
+            activation = SOFTMAX.name if name == _SOFTMAX else activation_of(call.argument("activation", 0))
             by = call
             if activation is None:
                 return None
@@ -154,7 +183,7 @@ def head_of_layers(layers: Sequence[Value]) -> Head | None:
                 units = number(call.argument("output_dim"))
             own = activation_of(call.argument("activation", 1 if name in _DENSE else 5))
             if by is not None:
-                own = activation if own == "linear" else None
+                own = activation if own == LINEAR.name else None
             whole = int(units) if units is not None and units == int(units) else None
             return Head(whole, own, call, by or call, name in _DENSE)
         else:
@@ -203,9 +232,9 @@ def head_of_tensor(value: Value) -> Head | None:
         if layer is value and isinstance(value, Made):
             # An activation as a function: softmax(x).
             inner = head_of_tensor(reads[0])
-            own = value.call.name.rpartition(".")[2].lower()
+            own = _spelling(value.call.name.rpartition(".")[2])
             return inner and Head(
-                inner.units, own if inner.activation == "linear" else None, inner.layer, value.call, inner.dense
+                inner.units, own if inner.activation == LINEAR.name else None, inner.layer, value.call, inner.dense
             )
         layers.insert(0, layer)
         head = head_of_layers(layers)

@@ -19,9 +19,15 @@ _FAMILIES = frozenset(
     }
 )
 _OLD_NAMES = {
-    "Convolution1D": "Conv1D", "Convolution2D": "Conv2D", "Convolution3D": "Conv3D", "SeparableConvolution2D": "SeparableConv2D",
-    "Deconvolution2D": "Conv2DTranspose", "Convolution2DTranspose": "Conv2DTranspose", "CuDNNLSTM": "LSTM", "CuDNNGRU": "GRU",
-}  # fmt: skip
+    "Convolution1D": "Conv1D",
+    "Convolution2D": "Conv2D",
+    "Convolution3D": "Conv3D",
+    "SeparableConvolution2D": "SeparableConv2D",
+    "Deconvolution2D": "Conv2DTranspose",
+    "Convolution2DTranspose": "Conv2DTranspose",
+    "CuDNNLSTM": "LSTM",
+    "CuDNNGRU": "GRU",
+}
 _ROOTS = (
     "tensorflow.keras.",
     "tensorflow.python.keras.",
@@ -80,9 +86,21 @@ def versions() -> str:
     return _table()[0]
 
 
-_UNLISTED = ("tensorflow.python", "tensorflow.raw_ops", "tensorflow.compat.v1.keras", "tensorflow.compat.v2", "keras.src",
-             "tensorflow.compat.v1.raw_ops", "tensorflow.lite.python", "tensorflow.core", "tensorflow.compiler", "tensorflow.tools",
-             "tensorflow.keras.src", "tensorflow.compat.v1.estimator", "tensorflow.tsl")  # fmt: skip
+_UNLISTED = (
+    "tensorflow.python",
+    "tensorflow.raw_ops",
+    "tensorflow.compat.v1.keras",
+    "tensorflow.compat.v2",
+    "keras.src",
+    "tensorflow.compat.v1.raw_ops",
+    "tensorflow.lite.python",
+    "tensorflow.core",
+    "tensorflow.compiler",
+    "tensorflow.tools",
+    "tensorflow.keras.src",
+    "tensorflow.compat.v1.estimator",
+    "tensorflow.tsl",
+)
 """Of these the table does not tell."""
 
 

@@ -126,7 +126,7 @@ RENAMED = {
     "tensorflow.contrib.layers.xavier_initializer": "tensorflow.keras.initializers.GlorotUniform",
     "tensorflow.contrib.layers.l2_regularizer": "tensorflow.keras.regularizers.L2",
     "tensorflow.contrib.data.AUTOTUNE": "tensorflow.data.AUTOTUNE",
-}  # fmt: skip
+}
 """The name that is gone → the name of today, both as `meaning` spells them, or as they are written."""
 
 REMARKS = {
@@ -173,8 +173,21 @@ REMARKS = {
 """What to write, where one name does not take the place of another; also of what begins with it."""
 _GONE_ALL_THE_SAME = ("keras.optimizers.legacy", "keras.wrappers.scikit_learn")
 """Names that can still be looked up, and raise when they are called (tried on Keras 3.15)."""
-_HOMES = ("keras.layers", "keras", "keras.utils", "keras.optimizers", "keras.losses", "keras.metrics", "keras.callbacks", "keras.initializers",
-          "keras.regularizers", "keras.constraints", "keras.activations", "keras.preprocessing.image", "keras.preprocessing.sequence")  # fmt: skip
+_HOMES = (
+    "keras.layers",
+    "keras",
+    "keras.utils",
+    "keras.optimizers",
+    "keras.losses",
+    "keras.metrics",
+    "keras.callbacks",
+    "keras.initializers",
+    "keras.regularizers",
+    "keras.constraints",
+    "keras.activations",
+    "keras.preprocessing.image",
+    "keras.preprocessing.sequence",
+)
 
 
 @dataclass(frozen=True)

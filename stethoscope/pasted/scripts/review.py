@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stethoscope.checks.findings import Finding, Outcome, Severity
-from stethoscope.checks.fixes.script_patch import Edit, ScriptPatch
-from stethoscope.discover import discover
-from stethoscope.pasted.scripts import rules
+from stethoscope.checks.fixes.script_patch import ScriptPatch
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.models_built import layer_name
 from stethoscope.pasted.scripts.parsing import parse
-from stethoscope.pasted.scripts.patches import diff, patched
-from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.patches import patched
+from stethoscope.pasted.scripts.rules import all_rules
 from stethoscope.pasted.scripts.source import Source, read
 from stethoscope.types import Status
 
@@ -44,12 +40,6 @@ class Review:
     seen: Seen
     findings: tuple[Finding, ...]
     outcomes: tuple[Outcome, ...]
-
-
-@functools.cache
-def all_rules() -> dict[str, Rule]:
-    """Every rule by its id."""
-    return discover(rules, "RULE", "id")
 
 
 def review(content: bytes, name: str) -> Review:
@@ -85,7 +75,6 @@ def _seen(facts: Facts) -> Seen:
         head = model.head
         end = f", ends in {head.units or '?'} units with {head.activation or '?'}" if head else ""
         models.append(f"{model.kind}{end}")
-        del head
     return Seen(
         facts.source.text.count("\n") + 1,
         facts.source.notebook,
@@ -131,6 +120,3 @@ def written(content: bytes, before: Source, after: Source) -> bytes:
             key = "source" if "source" in cell else "input"
             cell[key] = other.text.splitlines(keepends=True) if isinstance(cell[key], list) else other.text
     return (json.dumps(book, indent=1, ensure_ascii=False) + "\n").encode("utf-8")
-
-
-__all__ = ["Edit", "Review", "Seen", "all_rules", "diff", "layer_name", "review", "rewritten"]

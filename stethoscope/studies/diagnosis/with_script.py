@@ -10,7 +10,7 @@ from stethoscope.checks.findings import EvidenceItem, Excerpt, Finding, Symptom
 from stethoscope.checks.fixes.script_patch import ScriptPatch
 from stethoscope.codec import answer_of, plain
 from stethoscope.errors import StethoscopeError
-from stethoscope.pasted.scripts.review import all_rules
+from stethoscope.pasted.scripts.rules import all_rules
 from stethoscope.studies.diagnosis.report import Report, StageReport
 from stethoscope.tasks.read_script import ScriptReport
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
@@ -26,8 +26,14 @@ def job(script: ModelFile) -> Job:
 
 def of_script(name: str, result: JobResult) -> Report:
     """The report about a script alone."""
-    empty = Report({"model": None, "data": None, "logs": None, "second": None, "fit": None, "prove": False, "only": []},
-                   status=result.status, reason=result.reason, created_s=time.time(), wall_s=result.wall_s, format_id="script")  # fmt: skip
+    empty = Report(
+        {"model": None, "data": None, "logs": None, "second": None, "fit": None, "prove": False, "only": []},
+        status=result.status,
+        reason=result.reason,
+        created_s=time.time(),
+        wall_s=result.wall_s,
+        format_id="script",
+    )
     return with_script(empty, name, result)
 
 

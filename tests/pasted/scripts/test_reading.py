@@ -58,7 +58,7 @@ def test_a_patch_keeps_everything_else_of_a_script():
 
 def test_a_diff_says_where_a_file_ends_without_a_newline():
     before, after = read(b"x = 1", "a.py"), read(b"x = 2", "a.py")
-    assert diff(before, after).count("\\ No newline at end of file") == 2
+    assert diff(before, after).count("\n\\ ") == 2
     assert diff(read(b"x = 1\n", "a.py"), read(b"x = 2\n", "a.py")).count("\n") == 5
 
 

@@ -44,27 +44,38 @@ def _run(facts: Facts) -> Iterator[Finding]:
         for fit in fits:
             if monitor.startswith("val_") and only_best and not _validated(fit):
                 yield facts.finding(
-                    call, Fault.VALIDATION, Severity.MEDIUM, 0.92,
+                    call,
+                    Fault.VALIDATION,
+                    Severity.MEDIUM,
+                    0.92,
                     f"{name.rpartition('.')[2]} watches {monitor}, but fit (line {facts.source.where(fit.line).rpartition(':')[2]}) has no validation data: it never does anything.",
                     "Give fit validation_data or validation_split, or watch loss.",
-                )  # fmt: skip
+                )
                 break
         epochs = [value for fit in fits if (value := number(fit.argument("epochs"))) is not None]
         patience = number(call.argument("patience"))
         if name.endswith("EarlyStopping") and fits:
             if patience is not None and epochs and patience >= max(epochs):
                 yield facts.finding(
-                    call, Fault.EPOCHS, Severity.LOW, 0.9,
-                    f"A patience of {patience:g} with {max(epochs):g} epochs: training never stops early.", "Take a smaller patience.",
-                )  # fmt: skip
+                    call,
+                    Fault.EPOCHS,
+                    Severity.LOW,
+                    0.9,
+                    f"A patience of {patience:g} with {max(epochs):g} epochs: training never stops early.",
+                    "Take a smaller patience.",
+                )
             elif call.argument("restore_best_weights") is None and not any(
                 meaning(one.name).endswith("ModelCheckpoint") for one in facts.calls
             ):
                 yield facts.finding(
-                    call, Fault.EPOCHS, Severity.INFO, 0.8,
+                    call,
+                    Fault.EPOCHS,
+                    Severity.INFO,
+                    0.8,
                     "After stopping, the model keeps the weights of the last epoch, not of the best.",
-                    "Say restore_best_weights=True.", [facts.spans.add_argument(call.call_node, "restore_best_weights=True")],
-                )  # fmt: skip
+                    "Say restore_best_weights=True.",
+                    [facts.spans.add_argument(call.call_node, "restore_best_weights=True")],
+                )
 
 
 def _mode(facts: Facts, call: Call, monitor: str) -> Iterator[Finding]:
@@ -81,10 +92,14 @@ def _mode(facts: Facts, call: Call, monitor: str) -> Iterator[Finding]:
         right = {"min": "max", "max": "min"}[mode]
         node = next(one.value for one in call.call_node.keywords if one.arg == "mode")
         yield facts.finding(
-            call, Fault.EPOCHS, Severity.HIGH, 0.95,
+            call,
+            Fault.EPOCHS,
+            Severity.HIGH,
+            0.95,
             f'mode="{mode}" for {monitor}: the callback takes the worst value for the best.',
-            f'Say mode="{right}".', [facts.spans.replace(node, f'"{right}"')],
-        )  # fmt: skip
+            f'Say mode="{right}".',
+            [facts.spans.replace(node, f'"{right}"')],
+        )
 
 
 def _holds(value: Value | None, call: Call) -> bool:

@@ -33,10 +33,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 and not _on_cpu(model.call)
             ):
                 yield facts.finding(
-                    compiled, Fault.DEPLOYMENT, Severity.MEDIUM, 0.8,
+                    compiled,
+                    Fault.DEPLOYMENT,
+                    Severity.MEDIUM,
+                    0.8,
                     f"Where a GPU is, Keras 3 compiles this model by XLA for it; line {facts.source.where(away[0].line).rpartition(':')[2]} runs it on the CPU, which then fails.",
-                    "Say jit_compile=False.", [facts.spans.add_argument(compiled.call_node, "jit_compile=False")] if given is None else [],
-                )  # fmt: skip
+                    "Say jit_compile=False.",
+                    [facts.spans.add_argument(compiled.call_node, "jit_compile=False")] if given is None else [],
+                )
 
 
 def _on_cpu(call: Call) -> bool:

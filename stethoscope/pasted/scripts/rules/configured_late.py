@@ -20,24 +20,67 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, Ref, Step, text
 
-_LATE = frozenset({
-    "tensorflow.config.experimental.set_memory_growth", "tensorflow.config.set_logical_device_configuration",
-    "tensorflow.config.experimental.set_virtual_device_configuration", "tensorflow.config.set_visible_devices",
-    "tensorflow.config.experimental.set_visible_devices", "tensorflow.config.threading.set_intra_op_parallelism_threads",
-    "tensorflow.config.threading.set_inter_op_parallelism_threads",
-})  # fmt: skip
-_BEGINS = ("tensorflow.constant", "tensorflow.Variable", "tensorflow.zeros", "tensorflow.ones", "tensorflow.matmul", "tensorflow.add",
-           "tensorflow.convert_to_tensor", "tensorflow.cast", "tensorflow.range", "tensorflow.reduce_mean", "tensorflow.reduce_sum",
-           "tensorflow.random.normal", "tensorflow.random.uniform", "tensorflow.one_hot", "tensorflow.reshape", "tensorflow.fill", "tensorflow.eye",
-           "tensorflow.concat", "tensorflow.stack", "tensorflow.expand_dims", "tensorflow.test.is_gpu_available",
-           "tensorflow.config.list_logical_devices", "tensorflow.config.experimental.list_logical_devices",
-           "tensorflow.distribute.MirroredStrategy", "tensorflow.data.Dataset.from_tensor_slices", "tensorflow.data.Dataset.range",
-           "keras.utils.image_dataset_from_directory", "keras.preprocessing.image_dataset_from_directory")  # fmt: skip
+_LATE = frozenset(
+    {
+        "tensorflow.config.experimental.set_memory_growth",
+        "tensorflow.config.set_logical_device_configuration",
+        "tensorflow.config.experimental.set_virtual_device_configuration",
+        "tensorflow.config.set_visible_devices",
+        "tensorflow.config.experimental.set_visible_devices",
+        "tensorflow.config.threading.set_intra_op_parallelism_threads",
+        "tensorflow.config.threading.set_inter_op_parallelism_threads",
+    }
+)
+_BEGINS = (
+    "tensorflow.constant",
+    "tensorflow.Variable",
+    "tensorflow.zeros",
+    "tensorflow.ones",
+    "tensorflow.matmul",
+    "tensorflow.add",
+    "tensorflow.convert_to_tensor",
+    "tensorflow.cast",
+    "tensorflow.range",
+    "tensorflow.reduce_mean",
+    "tensorflow.reduce_sum",
+    "tensorflow.random.normal",
+    "tensorflow.random.uniform",
+    "tensorflow.one_hot",
+    "tensorflow.reshape",
+    "tensorflow.fill",
+    "tensorflow.eye",
+    "tensorflow.concat",
+    "tensorflow.stack",
+    "tensorflow.expand_dims",
+    "tensorflow.test.is_gpu_available",
+    "tensorflow.config.list_logical_devices",
+    "tensorflow.config.experimental.list_logical_devices",
+    "tensorflow.distribute.MirroredStrategy",
+    "tensorflow.data.Dataset.from_tensor_slices",
+    "tensorflow.data.Dataset.range",
+    "keras.utils.image_dataset_from_directory",
+    "keras.preprocessing.image_dataset_from_directory",
+)
 _MODEL_METHODS = frozenset({"fit", "predict", "evaluate", "train_on_batch", "predict_on_batch"})
-_READ_AT_IMPORT = {"TF_CPP_MIN_LOG_LEVEL": Severity.LOW, "KERAS_BACKEND": Severity.HIGH, "TF_USE_LEGACY_KERAS": Severity.HIGH,
-                   "TF_ENABLE_ONEDNN_OPTS": Severity.LOW, "KERAS_HOME": Severity.LOW}  # fmt: skip
-_READ_AT_FIRST_USE = frozenset({"CUDA_VISIBLE_DEVICES", "TF_FORCE_GPU_ALLOW_GROWTH", "XLA_FLAGS", "TF_XLA_FLAGS", "TF_GPU_ALLOCATOR",
-                                "TF_DETERMINISTIC_OPS", "TF_GPU_THREAD_MODE", "TF_CUDNN_DETERMINISTIC"})  # fmt: skip
+_READ_AT_IMPORT = {
+    "TF_CPP_MIN_LOG_LEVEL": Severity.LOW,
+    "KERAS_BACKEND": Severity.HIGH,
+    "TF_USE_LEGACY_KERAS": Severity.HIGH,
+    "TF_ENABLE_ONEDNN_OPTS": Severity.LOW,
+    "KERAS_HOME": Severity.LOW,
+}
+_READ_AT_FIRST_USE = frozenset(
+    {
+        "CUDA_VISIBLE_DEVICES",
+        "TF_FORCE_GPU_ALLOW_GROWTH",
+        "XLA_FLAGS",
+        "TF_XLA_FLAGS",
+        "TF_GPU_ALLOCATOR",
+        "TF_DETERMINISTIC_OPS",
+        "TF_GPU_THREAD_MODE",
+        "TF_CUDNN_DETERMINISTIC",
+    }
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -50,10 +93,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
         for call in facts.calls:
             if meaning(call.name) in _LATE and call.reached and call.order > first.order:
                 yield facts.finding(
-                    call, Fault.MEMORY, Severity.HIGH, 0.92,
+                    call,
+                    Fault.MEMORY,
+                    Severity.HIGH,
+                    0.92,
                     f"{call.name.rpartition('.')[2]} comes after the first operation, {begun}: TensorFlow has set up its devices by then, and the call raises RuntimeError.",
-                    "Move it to the top, right below the imports.", _moved_up(facts, call, first),
-                )  # fmt: skip
+                    "Move it to the top, right below the imports.",
+                    _moved_up(facts, call, first),
+                )
     for assigned, key in facts.stored:
         name = text(key)
         if name is None or not _is_environ(assigned.target) or not assigned.reached:
@@ -68,16 +115,24 @@ def _run(facts: Facts) -> Iterator[Finding]:
         )
         if name in _READ_AT_IMPORT and imported is not None:
             yield facts.finding(
-                assigned, Fault.DEPLOYMENT, _severity(facts, name), 0.9,
+                assigned,
+                Fault.DEPLOYMENT,
+                _severity(facts, name),
+                0.9,
                 f"{name} is read when {imported.name.split('.')[0]} is imported, which {facts.source.where(imported.line)} did: here it changes nothing.",
-                "Set it above that import.", _above(facts, assigned, imported),
-            )  # fmt: skip
+                "Set it above that import.",
+                _above(facts, assigned, imported),
+            )
         elif name in _READ_AT_FIRST_USE and first is not None and assigned.order > first.order:
             yield facts.finding(
-                assigned, Fault.DEPLOYMENT, Severity.MEDIUM, 0.85,
+                assigned,
+                Fault.DEPLOYMENT,
+                Severity.MEDIUM,
+                0.85,
                 f"{name} is read when TensorFlow sets up its devices, which {facts.source.where(first.line)} did: here it changes nothing.",
-                "Set it above the imports.", _above(facts, assigned, next((use for use in facts.uses if use.imported), None)),
-            )  # fmt: skip
+                "Set it above the imports.",
+                _above(facts, assigned, next((use for use in facts.uses if use.imported), None)),
+            )
 
 
 def _severity(facts: Facts, name: str) -> Severity:

@@ -22,8 +22,16 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, Value, ancestors
 
-_TRAINS_APART = frozenset({"keras.layers.Dropout", "keras.layers.BatchNormalization", "keras.layers.SpatialDropout1D",
-                           "keras.layers.SpatialDropout2D", "keras.layers.GaussianNoise", "keras.layers.AlphaDropout"})  # fmt: skip
+_TRAINS_APART = frozenset(
+    {
+        "keras.layers.Dropout",
+        "keras.layers.BatchNormalization",
+        "keras.layers.SpatialDropout1D",
+        "keras.layers.SpatialDropout2D",
+        "keras.layers.GaussianNoise",
+        "keras.layers.AlphaDropout",
+    }
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -86,10 +94,14 @@ def _below(facts: Facts, statement: ast.With, tape: str, rest: list[ast.stmt]) -
                 made = after.get(loss)
                 if made is not None:
                     yield facts.finding(
-                        made.lineno, Fault.LOSS, Severity.CRITICAL, 0.95,
+                        made.lineno,
+                        Fault.LOSS,
+                        Severity.CRITICAL,
+                        0.95,
                         f"{loss} is computed outside the tape, which has not recorded it: its gradients are None, and nothing is trained.",
-                        "Compute it within the tape's block.", _moved_in(facts, statement, made, recorded),
-                    )  # fmt: skip
+                        "Compute it within the tape's block.",
+                        _moved_in(facts, statement, made, recorded),
+                    )
         if isinstance(later, ast.Assign | ast.AugAssign):
             after |= dict.fromkeys(_stores([later]), later)
 
@@ -122,10 +134,13 @@ def _inside(facts: Facts, statement: ast.With) -> Iterator[Finding]:
             and any(isinstance(one, ast.Name) and one.id in _loses(statement) for one in node.targets)
         ):
             yield facts.finding(
-                node.lineno, Fault.LOSS, Severity.HIGH, 0.85,
+                node.lineno,
+                Fault.LOSS,
+                Severity.HIGH,
+                0.85,
                 "numpy() leaves the tape: what is computed from it has no gradient.",
                 "Stay with tensors until the gradient is taken.",
-            )  # fmt: skip
+            )
 
 
 def _loses(statement: ast.With) -> set[str]:
@@ -158,10 +173,13 @@ def _optimizers(facts: Facts) -> Iterator[Finding]:
             if any(one.loops and one.loops[-1] is innermost for one in applied):
                 done.add(id(call.node))
                 yield facts.finding(
-                    call, Fault.OPTIMIZER, Severity.HIGH, 0.9,
+                    call,
+                    Fault.OPTIMIZER,
+                    Severity.HIGH,
+                    0.9,
                     "The optimizer is made anew in each turn of the loop: its moments and its count of steps begin at 0 every time.",
                     "Make it once, above the loop.",
-                )  # fmt: skip
+                )
         if call.method == "apply_gradients" and call.call_node.args and not call.name:
             done.add(id(call.node))
             yield from _applied(facts, call)
@@ -174,10 +192,14 @@ def _applied(facts: Facts, call: Call) -> Iterator[Finding]:
         source = value.call.call_node.args[1] if len(value.call.call_node.args) > 1 else None
         written = facts.spans.text(source) if source is not None else "variables"
         yield facts.finding(
-            call, Fault.OPTIMIZER, Severity.HIGH, 0.95,
+            call,
+            Fault.OPTIMIZER,
+            Severity.HIGH,
+            0.95,
             "apply_gradients wants pairs of gradient and variable, and gets gradients alone: TypeError.",
-            "Zip them with the variables.", [facts.spans.replace(node, f"zip({facts.spans.text(node)}, {written})")],
-        )  # fmt: skip
+            "Zip them with the variables.",
+            [facts.spans.replace(node, f"zip({facts.spans.text(node)}, {written})")],
+        )
     elif isinstance(value, Made) and value.call.name == "zip" and len(value.call.args) == 2:
         second = value.call.args[1]
         if isinstance(second, Made) and second.call.method == "gradient":
@@ -187,9 +209,14 @@ def _applied(facts: Facts, call: Call) -> Iterator[Finding]:
                 facts.spans.replace(pair.args[1], facts.spans.text(pair.args[0])),
             ]
             yield facts.finding(
-                call, Fault.OPTIMIZER, Severity.HIGH, 0.95,
-                "apply_gradients wants (gradient, variable), and gets (variable, gradient).", "Turn the two round.", edits,
-            )  # fmt: skip
+                call,
+                Fault.OPTIMIZER,
+                Severity.HIGH,
+                0.95,
+                "apply_gradients wants (gradient, variable), and gets (variable, gradient).",
+                "Turn the two round.",
+                edits,
+            )
 
 
 def _calls(facts: Facts) -> Iterator[Finding]:
@@ -210,10 +237,14 @@ def _calls(facts: Facts) -> Iterator[Finding]:
         ):
             continue
         yield facts.finding(
-            call, Fault.REGULARISATION, Severity.HIGH if "BatchNorm" in apart else Severity.MEDIUM, 0.85,
+            call,
+            Fault.REGULARISATION,
+            Severity.HIGH if "BatchNorm" in apart else Severity.MEDIUM,
+            0.85,
             f"The model has {apart.rpartition('.')[2]}, and is called in a training step without training=True: the layer works as in prediction.",
-            "Say training=True.", [facts.spans.add_argument(call.call_node, "training=True")],
-        )  # fmt: skip
+            "Say training=True.",
+            [facts.spans.add_argument(call.call_node, "training=True")],
+        )
 
 
 def _is_tape(value: Value) -> bool:

@@ -42,10 +42,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if new and not use.imported:
             name = spelled(facts, new)
             yield facts.finding(
-                use, Fault.DEPLOYMENT, Severity.LOW, 0.9,
+                use,
+                Fault.DEPLOYMENT,
+                Severity.LOW,
+                0.9,
                 f"{use.name} is deprecated: it is {new} today.",
-                f"Write {new}.", [facts.spans.replace(use.expression, name.text), *name.edits],
-            )  # fmt: skip
+                f"Write {new}.",
+                [facts.spans.replace(use.expression, name.text), *name.edits],
+            )
         elif use.name in _NOTED and not use.imported:
             yield facts.finding(
                 use,

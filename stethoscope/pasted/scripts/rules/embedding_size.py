@@ -46,17 +46,25 @@ def _run(facts: Facts) -> Iterator[Finding]:
             and size.call.args[0].name == "word_index"
         ):
             yield facts.finding(
-                call, Fault.ARCHITECTURE, Severity.HIGH, 0.9,
+                call,
+                Fault.ARCHITECTURE,
+                Severity.HIGH,
+                0.9,
                 "The tokenizer counts words from 1, so the last word's number is len(word_index): one more than this embedding has rows.",
-                "Add 1.", [facts.spans.replace(node, f"{facts.spans.text(node)} + 1")],
-            )  # fmt: skip
+                "Add 1.",
+                [facts.spans.replace(node, f"{facts.spans.text(node)} + 1")],
+            )
         rows = number(size)
         if rows is not None and len(set(words)) == 1 and words[0] > rows:
             yield facts.finding(
-                call, Fault.ARCHITECTURE, Severity.HIGH, 0.92,
+                call,
+                Fault.ARCHITECTURE,
+                Severity.HIGH,
+                0.92,
                 f"The data has token numbers up to {words[0] - 1:g} (num_words={words[0]:g}), and this embedding has {rows:g} rows.",
-                f"Give it {words[0]:g} rows.", [facts.spans.replace(node, f"{words[0]:g}")] if words[0] < 1e6 else [],
-            )  # fmt: skip
+                f"Give it {words[0]:g} rows.",
+                [facts.spans.replace(node, f"{words[0]:g}")] if words[0] < 1e6 else [],
+            )
 
 
 RULE = Rule(_run, same_as=frozenset({"embedding-range"}))

@@ -43,10 +43,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 done.add(id(call.node))
                 node = next(one.value for one in call.call_node.keywords if one.arg == "metrics")
                 yield facts.finding(
-                    node.lineno, Fault.METRIC, Severity.HIGH, 0.95,
+                    node.lineno,
+                    Fault.METRIC,
+                    Severity.HIGH,
+                    0.95,
                     "metrics is a text here; Keras 3 wants a list and raises ValueError.",
-                    "Put it into a list.", [facts.spans.replace(node, f"[{facts.spans.text(node)}]")],
-                )  # fmt: skip
+                    "Put it into a list.",
+                    [facts.spans.replace(node, f"[{facts.spans.text(node)}]")],
+                )
 
 
 def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
@@ -61,32 +65,45 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
         split = next((one for one in node.keywords if one.arg == "validation_split"), None)
         if split is not None and number(call.argument("validation_split")) != 0:
             yield facts.finding(
-                split.lineno, Fault.VALIDATION, Severity.HIGH, 0.95,
+                split.lineno,
+                Fault.VALIDATION,
+                Severity.HIGH,
+                0.95,
                 "fit takes validation_split only with arrays: with a dataset or generator it raises ValueError.",
                 "Give validation_data instead.",
-            )  # fmt: skip
+            )
         y = call.argument("y", 1)
         if y is not None and not is_const(y, None):
             yield facts.finding(
-                call, Fault.LABELS, Severity.HIGH, 0.93,
+                call,
+                Fault.LABELS,
+                Severity.HIGH,
+                0.93,
                 "fit takes no y beside a dataset or generator, which yields the labels itself: it raises ValueError.",
                 "Leave y out.",
-            )  # fmt: skip
+            )
     if dataset and not any(step.method in _BATCHED for step in given.pipeline) and _plain(given):
         yield facts.finding(
-            call, Fault.BATCH_SIZE, Severity.HIGH, 0.9,
+            call,
+            Fault.BATCH_SIZE,
+            Severity.HIGH,
+            0.9,
             "The dataset is not batched: the model gets single rows, whose first axis it takes for the batch.",
-            "Batch the dataset.", _batched(facts, call),
-        )  # fmt: skip
+            "Batch the dataset.",
+            _batched(facts, call),
+        )
     for name, steps in (("x", "steps_per_epoch"), ("validation_data", "validation_steps")):
         value = x if name == "x" else call.argument(name)
         stop = call.argument(steps)
         if _endless(value) and (stop is None or is_const(stop, None)):
             yield facts.finding(
-                call, Fault.EPOCHS, Severity.HIGH, 0.93,
+                call,
+                Fault.EPOCHS,
+                Severity.HIGH,
+                0.93,
                 f"The {'training' if name == 'x' else 'validation'} data repeats for ever, and {steps} is not given: the first epoch never ends.",
                 f"Give {steps}, or leave repeat() out.",
-            )  # fmt: skip
+            )
     stop = call.argument("steps_per_epoch")
     if isinstance(stop, Operation) and stop.operator == "Div":
         keyword = (
@@ -98,18 +115,25 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
         if keyword is not None and facts.spans.text(keyword.value).count("/") == 1:
             edits = [facts.spans.replace(keyword.value, facts.spans.text(keyword.value).replace("/", "//"))]
         yield facts.finding(
-            call.line if keyword is None else keyword.lineno, Fault.EPOCHS, Severity.HIGH, 0.9,
+            call.line if keyword is None else keyword.lineno,
+            Fault.EPOCHS,
+            Severity.HIGH,
+            0.9,
             "steps_per_epoch is a fraction here: a division with / gives a float, and Keras 3 raises TypeError.",
-            "Divide with //.", edits,
-        )  # fmt: skip
+            "Divide with //.",
+            edits,
+        )
     elif isinstance(stop, Made) and meaning(stop.call.name) == "len" and generator and _rows(stop.call, given):
         keyword = next((one for one in node.keywords if one.arg == "steps_per_epoch"), None)
         yield facts.finding(
-            call.line if keyword is None else keyword.lineno, Fault.EPOCHS, Severity.MEDIUM, 0.85,
+            call.line if keyword is None else keyword.lineno,
+            Fault.EPOCHS,
+            Severity.MEDIUM,
+            0.85,
             "steps_per_epoch counts batches, but gets the number of rows: each epoch is as many times too long as a batch has rows.",
             "Divide by the batch size, or leave it out.",
             [] if keyword is None else [facts.spans.remove_argument(node, keyword)],
-        )  # fmt: skip
+        )
 
 
 def _rows(length: Call, given: Fed) -> bool:
@@ -152,10 +176,13 @@ def _uncompiled(facts: Facts, model: Model) -> Iterator[Finding]:
         if others or not call.reached:
             return
         yield facts.finding(
-            call, Fault.LOSS, Severity.HIGH, 0.9,
+            call,
+            Fault.LOSS,
+            Severity.HIGH,
+            0.9,
             f"The model is never compiled: {call.method} raises ValueError.",
             'Compile it first: model.compile(optimizer="adam", loss=…).',
-        )  # fmt: skip
+        )
         return
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR, PROBABILITIES, SIGMOID, SOFTMAX, TANH, UNBOUNDED
 from stethoscope.architecture.losses import BINARY_LOSSES, LOGITS_LOSSES, PROBABILITY_LOSSES, loss_class
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
@@ -22,19 +23,16 @@ from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.spelling import spelled
 from stethoscope.pasted.scripts.values import Call, text
 
-_PROBABILITIES = frozenset({"softmax", "sigmoid", "hard_sigmoid"})
-_UNBOUNDED = frozenset(
-    {"linear", "relu", "elu", "selu", "gelu", "leaky_relu", "swish", "silu", "softplus", "tanh", "relu6"}
-)
+_RAW = UNBOUNDED | {TANH.name}
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
     for _, call, head, loss in facts.compiles():
         if head is None or loss is None or loss.from_logits is None or head.activation is None:
             continue
-        if loss.from_logits and head.activation in _PROBABILITIES and loss.name in PROBABILITY_LOSSES:
+        if loss.from_logits and head.activation in PROBABILITIES and loss.name in PROBABILITY_LOSSES:
             yield _twice(facts, call, head, loss)
-        elif not loss.from_logits and head.activation in _UNBOUNDED and loss.name in PROBABILITY_LOSSES:
+        elif not loss.from_logits and head.activation in _RAW and loss.name in PROBABILITY_LOSSES:
             yield _raw(facts, call, head, loss)
 
 
@@ -44,23 +42,27 @@ def _twice(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
     edits = [] if argument is None else [facts.spans.remove_argument(loss.call.call_node, argument)]
     at = argument.lineno if argument is not None else call.line
     return facts.finding(
-        at, Fault.LOSS, Severity.MEDIUM, 0.85,
+        at,
+        Fault.LOSS,
+        Severity.MEDIUM,
+        0.85,
         f"The loss is told that the output is raw (from_logits=True), but line {_line(facts, head.by)} already applies {head.activation}: "
         "one of the two is wrong. Keras 3 only warns; elsewhere it is applied twice.",
-        "Leave from_logits out.", edits,
-    )  # fmt: skip
+        "Leave from_logits out.",
+        edits,
+    )
 
 
 def _raw(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
-    wanted = "sigmoid" if loss.name in BINARY_LOSSES else "softmax"
-    said = "has no activation" if head.activation == "linear" else f"applies {head.activation}"
+    wanted = SIGMOID.name if loss.name in BINARY_LOSSES else SOFTMAX.name
+    said = "has no activation" if head.activation == LINEAR.name else f"applies {head.activation}"
     message = (
         f"{loss.name} reads probabilities, but the last layer (line {_line(facts, head.layer)}) {said}: raw scores are clipped to 0 … 1, "
         "and most of what the loss could teach is lost."
     )
     edits: list[Edit] = []
     summary = f"Give the last layer activation={wanted!r}."
-    if loss.name in LOGITS_LOSSES and head.activation == "linear":
+    if loss.name in LOGITS_LOSSES and head.activation == LINEAR.name:
         summary = "Tell the loss that the output is raw: from_logits=True."
         if loss.call is not None and "from_logits" not in loss.call.keywords:
             edits = [facts.spans.add_argument(loss.call.call_node, "from_logits=True")]

@@ -43,11 +43,15 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 continue
             done.add(id(assigned.node))
             yield facts.finding(
-                assigned, Fault.ARCHITECTURE, Severity.HIGH, 0.9,
+                assigned,
+                Fault.ARCHITECTURE,
+                Severity.HIGH,
+                0.9,
                 f"trainable is changed between two calls of fit, and the model is not compiled again before line {re.sub('.*:', '', facts.source.where(after[0].line))}: the change has no effect.",
-                "Compile the model again.", (),
+                "Compile the model again.",
+                (),
                 "model.compile(optimizer=keras.optimizers.Adam(1e-5), loss=…, metrics=…)",
-            )  # fmt: skip
+            )
 
 
 def _of(facts: Facts, model: Model, target: Value) -> bool:

@@ -49,10 +49,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
         constant = node.slice if isinstance(node, ast.Subscript) else node
         quote = facts.spans.text(constant)[:1]
         yield facts.finding(
-            line, Fault.METRIC, Severity.HIGH, 0.93,
+            line,
+            Fault.METRIC,
+            Severity.HIGH,
+            0.93,
             f"The model is compiled with the metric {other!r}, so it is recorded as {new!r}; there is no {key!r}, and {what}.",
-            f"Write {new!r}.", [facts.spans.replace(constant, f"{quote}{new}{quote}")] if quote in "'\"" else [],
-        )  # fmt: skip
+            f"Write {new!r}.",
+            [facts.spans.replace(constant, f"{quote}{new}{quote}")] if quote in "'\"" else [],
+        )
 
 
 def _keys(facts: Facts) -> Iterator[tuple[int, ast.expr, str]]:

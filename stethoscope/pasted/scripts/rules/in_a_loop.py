@@ -35,18 +35,24 @@ def _run(facts: Facts) -> Iterator[Finding]:
             done.add(id(call.node))
             if call.method == "predict" and not _trains(model.used, own):
                 yield facts.finding(
-                    call, Fault.SPEED, Severity.LOW, 0.8,
+                    call,
+                    Fault.SPEED,
+                    Severity.LOW,
+                    0.8,
                     "predict in a loop prepares a run of its own in each turn: slow, and its memory grows.",
                     "Predict all rows in one call, or call model(x) for one.",
-                )  # fmt: skip
+                )
             elif call.method == "compile" and any(
                 one.method == "fit" and set(map(id, own)) <= set(map(id, one.loops)) for one in model.used
             ):
                 yield facts.finding(
-                    call, Fault.OPTIMIZER, Severity.MEDIUM, 0.75,
+                    call,
+                    Fault.OPTIMIZER,
+                    Severity.MEDIUM,
+                    0.75,
                     "The model is compiled anew in each turn of the loop: the optimizer begins with empty moments every time, and the step is traced again.",
                     "Compile once, above the loop.",
-                )  # fmt: skip
+                )
         if (
             model.call.loops
             and not cleared
@@ -56,10 +62,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
         ):
             done.add(id(model.call.node))
             yield facts.finding(
-                model.call, Fault.MEMORY, Severity.INFO, 0.7,
+                model.call,
+                Fault.MEMORY,
+                Severity.INFO,
+                0.7,
                 "A model is built in each turn of the loop; those of before stay in memory.",
                 "Call keras.backend.clear_session() at the start of each turn.",
-            )  # fmt: skip
+            )
 
 
 def _trains(used: Sequence[Call], loops: Sequence[ast.AST]) -> bool:

@@ -61,10 +61,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 and (labels.classes or 2) > 1
             ):
                 yield facts.finding(
-                    compiled, Fault.LABELS, Severity.HIGH, 0.88,
+                    compiled,
+                    Fault.LABELS,
+                    Severity.HIGH,
+                    0.88,
                     f"The labels are one-hot rows ({labels.why}), a column for each class, and the last layer has one unit: the shapes do not go together.",
                     'Give the labels as 0 and 1 (class_mode="binary"), or the layer a unit for each class.',
-                )  # fmt: skip
+                )
             elif head is not None and head.units is not None and labels.classes and head.dense:
                 yield from _units(facts, head.units, labels, head.layer, loss)
 
@@ -90,10 +93,14 @@ def _finding(facts: Facts, compiled: Call, loss: Loss, labels: Labels, new: str)
         elif isinstance(loss.value, Ref):
             edits = [facts.spans.rename_last(node, new)]
     return facts.finding(
-        compiled, Fault.LABELS, Severity.CRITICAL, 0.93,
+        compiled,
+        Fault.LABELS,
+        Severity.CRITICAL,
+        0.93,
         f"{loss.name} reads {reads}, but the labels are {get} ({labels.why}).",
-        f"Use {new}." if new else "Use the loss that reads these labels.", edits,
-    )  # fmt: skip
+        f"Use {new}." if new else "Use the loss that reads these labels.",
+        edits,
+    )
 
 
 def _units(facts: Facts, units: int, labels: Labels, layer: Call, loss: Loss) -> Iterator[Finding]:
@@ -107,10 +114,14 @@ def _units(facts: Facts, units: int, labels: Labels, layer: Call, loss: Loss) ->
     keyword = next((one.value for one in layer.call_node.keywords if one.arg in ("units", "output_dim")), None)
     node = keyword if keyword is not None else layer.call_node.args[0] if layer.call_node.args else None
     yield facts.finding(
-        layer, Fault.ARCHITECTURE, Severity.CRITICAL, 0.93,
+        layer,
+        Fault.ARCHITECTURE,
+        Severity.CRITICAL,
+        0.93,
         f"The last layer has {units} units, but the labels have {classes} classes ({labels.why}), {trouble}.",
-        f"Give it {classes} units.", [] if node is None else [facts.spans.replace(node, str(classes))],
-    )  # fmt: skip
+        f"Give it {classes} units.",
+        [] if node is None else [facts.spans.replace(node, str(classes))],
+    )
 
 
 RULE = Rule(_run, same_as=frozenset({"label-encoding", "label-range", "label-shape", "output-units", "loss-for-task"}))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import RELU, SIGMOID, SOFTMAX, TANH
 from stethoscope.architecture.losses import BINARY_LOSSES, ROW_LOSSES, SPARSE_LOSSES
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
@@ -21,6 +22,7 @@ from stethoscope.pasted.scripts.models_built import Head, Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, text
 
+_BOUNDS = {RELU.name: "below 0", SIGMOID.name: "outside 0 … 1", TANH.name: "outside −1 … 1"}
 _DISTANCES = frozenset(
     {"mean_squared_error", "mean_absolute_error", "huber", "log_cosh", "mean_squared_logarithmic_error"}
 )
@@ -38,7 +40,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if (
             head is not None
             and head.units == 1
-            and head.activation == "softmax"
+            and head.activation == SOFTMAX.name
             and id(head.by.node) not in seen
             and head.dense
         ):
@@ -48,69 +50,94 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Iterator[Finding]:
     one = head.units == 1 and head.dense
-    if one and head.activation == "softmax":
+    if one and head.activation == SOFTMAX.name:
         yield _softmax_of_one(facts, head)
     elif one and loss.name in ROW_LOSSES | SPARSE_LOSSES:
         severity = Severity.CRITICAL
         yield facts.finding(
-            call, Fault.LOSS, severity, 0.95,
+            call,
+            Fault.LOSS,
+            severity,
+            0.95,
             f"{loss.name} tells classes apart, but the last layer has one unit: the loss is 0 or constant whatever the model says, or fails.",
             "Use binary_crossentropy with one sigmoid unit, or one unit for each class.",
-            _loss_edit(facts, call, loss, "binary_crossentropy") if head.activation == "sigmoid" else [],
-        )  # fmt: skip
-    elif head.activation == "softmax" and loss.name in BINARY_LOSSES and head.dense:
+            _loss_edit(facts, call, loss, "binary_crossentropy") if head.activation == SIGMOID.name else [],
+        )
+    elif head.activation == SOFTMAX.name and loss.name in BINARY_LOSSES and head.dense:
         labels = _labels(model)
         if labels == "one_hot":
             yield facts.finding(
-                call, Fault.LOSS, Severity.MEDIUM, 0.8,
+                call,
+                Fault.LOSS,
+                Severity.MEDIUM,
+                0.8,
                 f"Softmax over {head.units} classes with {loss.name}: each class is scored as a yes or no of its own, and the accuracy "
                 "that Keras then shows counts units, not rows. categorical_crossentropy is the loss of exclusive classes.",
-                "Use categorical_crossentropy.", _loss_edit(facts, call, loss, "categorical_crossentropy"),
-            )  # fmt: skip
+                "Use categorical_crossentropy.",
+                _loss_edit(facts, call, loss, "categorical_crossentropy"),
+            )
         elif labels == "integer":
             yield facts.finding(
-                call, Fault.LOSS, Severity.HIGH, 0.9,
+                call,
+                Fault.LOSS,
+                Severity.HIGH,
+                0.9,
                 f"{loss.name} over {head.units} softmax units with one class number for each row: the shapes do not go together.",
-                "Use sparse_categorical_crossentropy.", _loss_edit(facts, call, loss, "sparse_categorical_crossentropy"),
-            )  # fmt: skip
+                "Use sparse_categorical_crossentropy.",
+                _loss_edit(facts, call, loss, "sparse_categorical_crossentropy"),
+            )
     elif (
-        head.activation == "sigmoid"
+        head.activation == SIGMOID.name
         and (head.units or 0) > 1
         and head.dense
         and loss.name in ROW_LOSSES | SPARSE_LOSSES
         and loss.name != "kl_divergence"
     ):
         yield facts.finding(
-            call, Fault.ACTIVATION, Severity.MEDIUM, 0.8,
+            call,
+            Fault.ACTIVATION,
+            Severity.MEDIUM,
+            0.8,
             f"{loss.name} expects rows that sum to 1, but the last layer applies sigmoid to each of {head.units} units.",
             "Use softmax for classes that exclude each other, or binary_crossentropy for several labels in a row.",
-        )  # fmt: skip
-    elif head.activation == "softmax" and loss.name in _DISTANCES and head.dense and _labels(model) == "number":
+        )
+    elif head.activation == SOFTMAX.name and loss.name in _DISTANCES and head.dense and _labels(model) == "number":
         yield facts.finding(
-            call, Fault.ACTIVATION, Severity.HIGH, 0.9,
+            call,
+            Fault.ACTIVATION,
+            Severity.HIGH,
+            0.9,
             "The targets are numbers, but the last layer applies softmax: its outputs lie between 0 and 1 and sum to 1.",
             "Leave the activation of the last layer out.",
-        )  # fmt: skip
+        )
     elif (
-        head.activation in ("sigmoid", "tanh", "relu")
+        head.activation in (SIGMOID.name, TANH.name, RELU.name)
         and loss.name in _DISTANCES
         and head.dense
         and _labels(model) == "number"
     ):
-        bound = {"relu": "below 0", "sigmoid": "outside 0 … 1", "tanh": "outside −1 … 1"}[head.activation]
+        bound = _BOUNDS[head.activation]
         yield facts.finding(
-            head.by, Fault.ACTIVATION, Severity.HIGH if head.activation != "relu" else Severity.LOW, 0.85,
+            head.by,
+            Fault.ACTIVATION,
+            Severity.HIGH if head.activation != RELU.name else Severity.LOW,
+            0.85,
             f"The targets are numbers, and {head.activation} at the end can say none {bound}.",
-            "Leave the activation of the last layer out.", _activation_edit(facts, head),
-        )  # fmt: skip
+            "Leave the activation of the last layer out.",
+            _activation_edit(facts, head),
+        )
 
 
 def _softmax_of_one(facts: Facts, head: Head) -> Finding:
     return facts.finding(
-        head.by, Fault.ACTIVATION, Severity.CRITICAL, 1.0,
+        head.by,
+        Fault.ACTIVATION,
+        Severity.CRITICAL,
+        1.0,
         "Softmax over one unit is 1 for every input: every prediction is the same, whatever is learned.",
-        "Use sigmoid for yes or no.", _activation_edit(facts, head, "sigmoid"),
-    )  # fmt: skip
+        "Use sigmoid for yes or no.",
+        _activation_edit(facts, head, SIGMOID.name),
+    )
 
 
 def _activation_edit(facts: Facts, head: Head, new: str = "") -> list[Edit]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR, SOFTMAX
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
@@ -28,10 +29,18 @@ _SPATIAL = frozenset(
         for d in (1, 2, 3)
     }
 )
-_PASSES = frozenset({"keras.layers.Dropout", "keras.layers.BatchNormalization", "keras.layers.Activation", "keras.layers.ReLU",
-                     "keras.layers.LeakyReLU", "keras.layers.SpatialDropout2D", "keras.layers.LayerNormalization"})  # fmt: skip
-_ACTIVATIONS = frozenset({"keras.layers.Activation", "keras.layers.ReLU", "keras.layers.LeakyReLU", "keras.layers.PReLU", "keras.layers.ELU",
-                          "keras.layers.Softmax"})  # fmt: skip
+_PASSES = frozenset(
+    {
+        "keras.layers.Dropout",
+        "keras.layers.BatchNormalization",
+        "keras.layers.Activation",
+        "keras.layers.ReLU",
+        "keras.layers.LeakyReLU",
+        "keras.layers.SpatialDropout2D",
+        "keras.layers.LayerNormalization",
+    }
+)
+_ACTIVATIONS = frozenset(f"keras.layers.{name}" for name in ACTIVATION_LAYERS)
 _ZEROS = frozenset({"zeros", "zero", "ones", "one"})
 
 
@@ -82,13 +91,16 @@ def _recurrent(facts: Facts, layers: Sequence[Call]) -> Iterator[tuple[Finding, 
             kind = layer_name(own).rpartition(".")[2]
             yield (
                 facts.finding(
-                    own, Fault.ARCHITECTURE, Severity.CRITICAL, 0.97,
+                    own,
+                    Fault.ARCHITECTURE,
+                    Severity.CRITICAL,
+                    0.97,
                     f"{kind} gives its last step only, and {layer_name(following).rpartition('.')[2]} behind it (line {facts.source.where(following.line).rpartition(':')[2]}) wants a sequence: ValueError.",
                     "Give it return_sequences=True.",
                     [facts.spans.add_argument(own.call_node, "return_sequences=True")] if given is None else [],
                 ),
                 own.node,
-            )  # fmt: skip
+            )
 
 
 def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[Finding, object]]:
@@ -110,12 +122,16 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
     if name in _SPATIAL and classes:
         yield (
             facts.finding(
-                dense, Fault.ARCHITECTURE, Severity.CRITICAL, 0.9,
+                dense,
+                Fault.ARCHITECTURE,
+                Severity.CRITICAL,
+                0.9,
                 f"{name.rpartition('.')[2]} gives a map, and Dense is applied to every place of it: without Flatten or pooling between them the output has a class for each place, and the loss does not fit the labels.",
-                "Put Flatten() in front of it.", _flatten(facts, dense),
+                "Put Flatten() in front of it.",
+                _flatten(facts, dense),
             ),
             dense.node,
-        )  # fmt: skip
+        )
 
 
 def _flatten(facts: Facts, dense: Call) -> list[Edit]:
@@ -150,27 +166,37 @@ def _linear(facts: Facts, layers: Sequence[Call]) -> Iterator[tuple[Finding, obj
         if behind is None:
             continue
         if (
-            activation == "linear"
+            activation == LINEAR.name
             and layer_name(behind) == "keras.layers.Dense"
             and not any(layer_name(one) in _ACTIVATIONS for one in layers[place + 1 : layers.index(behind)])
         ):
             yield (
                 facts.finding(
-                    layer, Fault.ACTIVATION, Severity.MEDIUM, 0.8,
+                    layer,
+                    Fault.ACTIVATION,
+                    Severity.MEDIUM,
+                    0.8,
                     "This Dense layer has no activation, and another one follows: together they are one linear layer.",
-                    'Give it activation="relu".', [facts.spans.add_argument(layer.call_node, 'activation="relu"')] if layer.argument("activation", 1) is None else [],
+                    'Give it activation="relu".',
+                    [facts.spans.add_argument(layer.call_node, 'activation="relu"')]
+                    if layer.argument("activation", 1) is None
+                    else [],
                 ),
                 layer.node,
-            )  # fmt: skip
-        elif activation == "softmax" and layer_name(behind) == "keras.layers.Dense":
+            )
+        elif activation == SOFTMAX.name and layer_name(behind) == "keras.layers.Dense":
             yield (
                 facts.finding(
-                    layer, Fault.ACTIVATION, Severity.MEDIUM, 0.85,
+                    layer,
+                    Fault.ACTIVATION,
+                    Severity.MEDIUM,
+                    0.85,
                     "Softmax between layers makes its units compete and squeezes them to a sum of 1: gradients through it are small.",
-                    'Use activation="relu" here.', [],
+                    'Use activation="relu" here.',
+                    [],
                 ),
                 layer.node,
-            )  # fmt: skip
+            )
 
 
 def _starts(facts: Facts, layers: Sequence[Call]) -> Iterator[tuple[Finding, object]]:
@@ -180,23 +206,33 @@ def _starts(facts: Facts, layers: Sequence[Call]) -> Iterator[tuple[Finding, obj
         if start in _ZEROS and name in _SPATIAL | {"keras.layers.Dense"} and place < len(layers) - 1:
             yield (
                 facts.finding(
-                    layer, Fault.INITIALISATION, Severity.HIGH, 0.93,
+                    layer,
+                    Fault.INITIALISATION,
+                    Severity.HIGH,
+                    0.93,
                     f"All weights of this layer start at {0 if start.startswith('z') else 1}: its units stay equal to each other for ever.",
                     "Leave kernel_initializer out.",
-                    [facts.spans.remove_argument(layer.call_node, one) for one in layer.call_node.keywords if one.arg == "kernel_initializer"],
+                    [
+                        facts.spans.remove_argument(layer.call_node, one)
+                        for one in layer.call_node.keywords
+                        if one.arg == "kernel_initializer"
+                    ],
                 ),
                 layer.node,
-            )  # fmt: skip
+            )
         rate = number(layer.argument("rate", 0)) if name == "keras.layers.Dropout" else None
         if rate is not None and rate >= 1:
             yield (
                 facts.finding(
-                    layer, Fault.REGULARISATION, Severity.HIGH, 0.95,
+                    layer,
+                    Fault.REGULARISATION,
+                    Severity.HIGH,
+                    0.95,
                     f"Dropout takes the share that is dropped, from 0 to below 1: {rate:g} {'drops everything' if rate == 1 else 'raises ValueError'}.",
                     "Give it a share like 0.5.",
                 ),
                 layer.node,
-            )  # fmt: skip
+            )
         shape = layer.argument("input_shape")
         if (
             name == "keras.layers.Conv2D"
@@ -206,12 +242,15 @@ def _starts(facts: Facts, layers: Sequence[Call]) -> Iterator[tuple[Finding, obj
         ):
             yield (
                 facts.finding(
-                    layer, Fault.ARCHITECTURE, Severity.CRITICAL, 0.97,
+                    layer,
+                    Fault.ARCHITECTURE,
+                    Severity.CRITICAL,
+                    0.97,
                     "Conv2D reads height, width and channels, and input_shape has two numbers: ValueError.",
                     "Add the channels, 1 for grey pictures, and give the data that axis.",
                 ),
                 layer.node,
-            )  # fmt: skip
+            )
 
 
 RULE = Rule(

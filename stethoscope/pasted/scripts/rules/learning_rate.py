@@ -47,10 +47,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
         value = call.argument("learning_rate", 0) or call.argument("lr")
         if own == "Adadelta" and value is None and not call.spread and not facts.legacy:
             yield facts.finding(
-                call, Fault.LEARNING_RATE, Severity.MEDIUM, 0.85,
+                call,
+                Fault.LEARNING_RATE,
+                Severity.MEDIUM,
+                0.85,
                 "Adadelta without a learning rate takes 0.001 today; Keras 2 and the paper take 1.0. A thousandth of it learns very little.",
-                "Give it learning_rate=1.0.", [facts.spans.add_argument(call.call_node, "learning_rate=1.0")],
-            )  # fmt: skip
+                "Give it learning_rate=1.0.",
+                [facts.spans.add_argument(call.call_node, "learning_rate=1.0")],
+            )
         rate = number(value)
         if rate is None or own not in _HIGH:
             continue
@@ -63,16 +67,24 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if rate >= _HIGH[own]:
             severity = Severity.MEDIUM if _of_one_layer(facts, call) or _tried(facts, own) else Severity.HIGH
             yield facts.finding(
-                node.lineno if node is not None else call.line, Fault.LEARNING_RATE, severity, 0.85,
+                node.lineno if node is not None else call.line,
+                Fault.LEARNING_RATE,
+                severity,
+                0.85,
                 f"{own} with a learning rate of {rate:g}: {_USUAL[own]:g} is usual, and from about {_HIGH[own]:g} on training jumps instead of learning.",
-                f"Begin with {_USUAL[own]:g}.", edits,
-            )  # fmt: skip
+                f"Begin with {_USUAL[own]:g}.",
+                edits,
+            )
         elif rate <= _LOW:
             yield facts.finding(
-                node.lineno if node is not None else call.line, Fault.LEARNING_RATE, Severity.HIGH, 0.9,
+                node.lineno if node is not None else call.line,
+                Fault.LEARNING_RATE,
+                Severity.HIGH,
+                0.9,
                 f"{own} with a learning rate of {rate:g}: the weights practically stay as they are; {_USUAL[own]:g} is usual.",
-                f"Begin with {_USUAL[own]:g}.", edits,
-            )  # fmt: skip
+                f"Begin with {_USUAL[own]:g}.",
+                edits,
+            )
 
 
 def _tried(facts: Facts, own: str) -> bool:

@@ -38,10 +38,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
             for keyword in call.call_node.keywords:
                 if keyword.arg == "allow_growth":
                     yield facts.finding(
-                        keyword.lineno, Fault.MEMORY, Severity.HIGH, 0.98,
+                        keyword.lineno,
+                        Fault.MEMORY,
+                        Severity.HIGH,
+                        0.98,
                         "A logical device has no allow_growth: the call raises TypeError. Its memory_limit is the whole share it takes.",
-                        "Leave allow_growth out.", [facts.spans.remove_argument(call.call_node, keyword)],
-                    )  # fmt: skip
+                        "Leave allow_growth out.",
+                        [facts.spans.remove_argument(call.call_node, keyword)],
+                    )
         elif name == "tensorflow.device" and call.args:
             device = text(call.args[0])
             kind = re.search(r"/?(?:device:)?(\w+):(?:\d+|\*)$", device or "")
@@ -49,10 +53,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 continue
             better = re.sub(rf"{kind.group(1)}(?=:)", "GPU" if "gpu" in kind.group(1).lower() else "CPU", device)
             yield facts.finding(
-                call, Fault.DEPLOYMENT, Severity.HIGH, 0.95,
+                call,
+                Fault.DEPLOYMENT,
+                Severity.HIGH,
+                0.95,
                 f"TensorFlow knows no device {device!r}: the line raises ValueError. Logical devices of a card are /GPU:0, /GPU:1 ….",
-                f"Write {better!r}.", [facts.spans.replace(call.call_node.args[0], f'"{better}"')],
-            )  # fmt: skip
+                f"Write {better!r}.",
+                [facts.spans.replace(call.call_node.args[0], f'"{better}"')],
+            )
 
 
 RULE = Rule(_run)

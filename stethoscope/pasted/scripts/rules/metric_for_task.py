@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR, RELU
 from stethoscope.architecture.losses import REGRESSION_LOSSES
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
@@ -25,7 +26,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             loss is None
             or loss.name not in REGRESSION_LOSSES
             or head is None
-            or head.activation not in ("linear", "relu")
+            or head.activation not in (LINEAR.name, RELU.name)
         ):
             continue
         if head.units == 1 and any(name in ("accuracy", "acc") for name in names):
@@ -34,10 +35,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if node is not None and len(names) == 1 and facts.spans.text(node).strip("[]'\" ") in ("accuracy", "acc"):
                 edits = [facts.spans.replace(node, '["mae"]')]
             yield facts.finding(
-                call if node is None else node.lineno, Fault.METRIC, Severity.MEDIUM, 0.9,
+                call if node is None else node.lineno,
+                Fault.METRIC,
+                Severity.MEDIUM,
+                0.9,
                 f"accuracy beside {loss.name}: a number is never exactly its target, so it stays 0 whatever is learned.",
-                "Measure mae.", edits,
-            )  # fmt: skip
+                "Measure mae.",
+                edits,
+            )
 
 
 RULE = Rule(_run, same_as=frozenset({"metric-for-task"}))

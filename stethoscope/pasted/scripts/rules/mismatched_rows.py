@@ -37,10 +37,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 if first is None or second is None or first.split is not second.split or first.part == second.part:
                     continue
                 yield facts.finding(
-                    _line(call.call_node, rows is not pairs[0][0]), Fault.LABELS, Severity.HIGH, 0.92,
+                    _line(call.call_node, rows is not pairs[0][0]),
+                    Fault.LABELS,
+                    Severity.HIGH,
+                    0.92,
                     f"The rows are of the {_PARTS[first.part]} part, and the labels of the {_PARTS[second.part]} part: they do not belong to each other.",
                     f"Give the labels of the {_PARTS[first.part]} part.",
-                )  # fmt: skip
+                )
 
 
 def _line(node: ast.Call, of_validation: bool) -> int:

@@ -41,12 +41,16 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if call.name == "tensorflow_hub.KerasLayer" and not call.guarded and not uses_old and id(call.node) not in done:
             done.add(id(call.node))
             yield facts.finding(
-                call, Fault.DEPLOYMENT, Severity.HIGH, 0.9,
+                call,
+                Fault.DEPLOYMENT,
+                Severity.HIGH,
+                0.9,
                 "hub.KerasLayer is a layer of Keras 2. A model of Keras 3, which TensorFlow brings since 2.16, does not take it: ValueError.",
-                "Build the model with tf_keras, or wrap hub.load in a layer of your own.", (),
+                "Build the model with tf_keras, or wrap hub.load in a layer of your own.",
+                (),
                 "import tensorflow_hub as hub\n\n\nclass HubLayer(keras.layers.Layer):\n    def __init__(self, url):\n        super().__init__()\n"
                 "        self.module = hub.load(url)\n\n    def call(self, x):\n        return self.module(x)",
-            )  # fmt: skip
+            )
 
 
 RULE = Rule(_run)

@@ -69,10 +69,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 and _reads(node, names, function.node)
             ):
                 yield facts.finding(
-                    node.lineno, Fault.LOSS, Severity.HIGH, 0.93,
+                    node.lineno,
+                    Fault.LOSS,
+                    Severity.HIGH,
+                    0.93,
                     f"{facts.spans.text(node.func)} does not work on the tensors of a training step: fit raises NotImplementedError.",
                     "Use keras.ops.",
-                )  # fmt: skip
+                )
         for node in ast.walk(function.node):
             if isinstance(node, ast.Return) and node.value is not None:
                 yield from _returned(facts, function.node, node.value, names)
@@ -105,10 +108,13 @@ def _returned(facts: Facts, function: ast.FunctionDef, value: ast.expr, names: s
     within = {id(one) for call in ended for one in ast.walk(call)}
     if prediction and uses and ended and all(id(one) in within for one in uses):
         yield facts.finding(
-            ended[0].lineno, Fault.LOSS, Severity.CRITICAL, 0.9,
+            ended[0].lineno,
+            Fault.LOSS,
+            Severity.CRITICAL,
+            0.9,
             f"The prediction goes through {ended[0].func.attr} alone, which has no gradient: nothing can be trained by this loss.",  # type: ignore[attr-defined]
             "Use a smooth loss, and this as a metric.",
-        )  # fmt: skip
+        )
 
 
 RULE = Rule(_run)

@@ -59,10 +59,14 @@ def _argmax(facts: Facts) -> Iterator[Finding]:
         node = call.call_node.args[0] if call.name else None
         inner = facts.spans.text(node) if node is not None else ""
         yield facts.finding(
-            call, Fault.METRIC, Severity.HIGH, 0.96,
+            call,
+            Fault.METRIC,
+            Severity.HIGH,
+            0.96,
             f"The model gives one number for each row (line {facts.source.where(head.layer.line).rpartition(':')[2]}), and argmax over one number is 0: every row is taken for class 0.",
-            "Compare with 0.5.", [facts.spans.replace(call.call_node, f'({inner} > 0.5).astype("int32")')] if inner else [],
-        )  # fmt: skip
+            "Compare with 0.5.",
+            [facts.spans.replace(call.call_node, f'({inner} > 0.5).astype("int32")')] if inner else [],
+        )
 
 
 def _order(facts: Facts) -> Iterator[Finding]:
@@ -92,10 +96,14 @@ def _order(facts: Facts) -> Iterator[Finding]:
                 continue
             done.add(id(value.call.node))
             yield facts.finding(
-                value.call, Fault.VALIDATION, Severity.HIGH, 0.92,
+                value.call,
+                Fault.VALIDATION,
+                Severity.HIGH,
+                0.92,
                 f"This generator shuffles, and line {facts.source.where(call.line).rpartition(':')[2]} holds what is predicted from it against its classes, which stand in the order of the files.",
-                "Say shuffle=False.", _unshuffled(facts, value.call),
-            )  # fmt: skip
+                "Say shuffle=False.",
+                _unshuffled(facts, value.call),
+            )
 
 
 def _unshuffled(facts: Facts, call: Call) -> list[Edit]:
@@ -126,10 +134,13 @@ def _augmented(facts: Facts) -> Iterator[Finding]:
                 continue
             done.add(id(value.call.node))
             yield facts.finding(
-                value.call, Fault.VALIDATION, Severity.MEDIUM, 0.88,
+                value.call,
+                Fault.VALIDATION,
+                Severity.MEDIUM,
+                0.88,
                 f"The rows that are validated are changed at random ({', '.join(sorted(random)[:3])}), so their score is another one each time, and too low.",
                 "Use a generator of its own that only scales.",
-            )  # fmt: skip
+            )
 
 
 RULE = Rule(_run)

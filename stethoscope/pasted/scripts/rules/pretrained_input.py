@@ -25,11 +25,28 @@ _MODES = {
     "none": ("efficientnet", "efficientnet_v2", "convnext", "mobilenet_v3"),
 }
 """What `preprocess_input` of each module does."""
-_MODULES = {"VGG16": "vgg16", "VGG19": "vgg19", "ResNet50": "resnet", "ResNet101": "resnet", "ResNet152": "resnet", "ResNet50V2": "resnet_v2",
-            "ResNet101V2": "resnet_v2", "ResNet152V2": "resnet_v2", "MobileNet": "mobilenet", "MobileNetV2": "mobilenet_v2",
-            "MobileNetV3Small": "mobilenet_v3", "MobileNetV3Large": "mobilenet_v3", "InceptionV3": "inception_v3", "Xception": "xception",
-            "InceptionResNetV2": "inception_resnet_v2", "DenseNet121": "densenet", "DenseNet169": "densenet", "DenseNet201": "densenet",
-            "NASNetMobile": "nasnet", "NASNetLarge": "nasnet"}  # fmt: skip
+_MODULES = {
+    "VGG16": "vgg16",
+    "VGG19": "vgg19",
+    "ResNet50": "resnet",
+    "ResNet101": "resnet",
+    "ResNet152": "resnet",
+    "ResNet50V2": "resnet_v2",
+    "ResNet101V2": "resnet_v2",
+    "ResNet152V2": "resnet_v2",
+    "MobileNet": "mobilenet",
+    "MobileNetV2": "mobilenet_v2",
+    "MobileNetV3Small": "mobilenet_v3",
+    "MobileNetV3Large": "mobilenet_v3",
+    "InceptionV3": "inception_v3",
+    "Xception": "xception",
+    "InceptionResNetV2": "inception_resnet_v2",
+    "DenseNet121": "densenet",
+    "DenseNet169": "densenet",
+    "DenseNet201": "densenet",
+    "NASNetMobile": "nasnet",
+    "NASNetLarge": "nasnet",
+}
 _PREPARES = ("preprocess", "escal", "/ 255", "/255", "127.5", "ormaliz", "standardiz")
 
 
@@ -49,19 +66,26 @@ def _run(facts: Facts) -> Iterator[Finding]:
     if family.startswith(_OWN_SCALING):
         if scales and not any(one.argument("include_preprocessing") is not None for one in networks):
             yield facts.finding(
-                scales[0], Fault.PREPROCESSING, Severity.HIGH, 0.85,
+                scales[0],
+                Fault.PREPROCESSING,
+                Severity.HIGH,
+                0.85,
                 f"{family} scales its input by itself and wants 0 … 255; divided by 255 first, every picture is nearly black to it.",
                 "Leave the rescaling out.",
-            )  # fmt: skip
+            )
     elif not steps and _trained(networks[0]):
         yield from _unprepared(facts, networks[0], family, scales)
     elif steps and scales and "preprocessing_function" in scales[0].keywords:
         given = [one for one in scales[0].call_node.keywords if one.arg == "rescale"]
         yield facts.finding(
-            scales[0], Fault.PREPROCESSING, Severity.HIGH, 0.9,
+            scales[0],
+            Fault.PREPROCESSING,
+            Severity.HIGH,
+            0.9,
             "rescale and preprocess_input are both applied: preprocess_input expects 0 … 255.",
-            "Leave rescale out.", [facts.spans.remove_argument(scales[0].call_node, one) for one in given],
-        )  # fmt: skip
+            "Leave rescale out.",
+            [facts.spans.remove_argument(scales[0].call_node, one) for one in given],
+        )
 
 
 def _divides(call: Call) -> bool:
@@ -80,10 +104,13 @@ def _other_network(facts: Facts, family: str, steps: Sequence[Use]) -> Iterator[
         return
     use = next((one for one in steps if not one.imported), steps[0])
     yield facts.finding(
-        use, Fault.PREPROCESSING, Severity.HIGH, 0.88,
+        use,
+        Fault.PREPROCESSING,
+        Severity.HIGH,
+        0.88,
         f"This is the preprocess_input of {use.name.split('.')[-2]}, and the network is {family}, which was trained on inputs of another range.",
         f"Use the preprocess_input of {family}.",
-    )  # fmt: skip
+    )
 
 
 def _mode(module: str) -> str:
@@ -95,10 +122,13 @@ def _unprepared(facts: Facts, network: Call, family: str, scales: Sequence[Call]
     text = facts.source.text
     if scales:
         yield facts.finding(
-            scales[0], Fault.PREPROCESSING, Severity.MEDIUM, 0.75,
+            scales[0],
+            Fault.PREPROCESSING,
+            Severity.MEDIUM,
+            0.75,
             f"{family} was trained on what its own preprocess_input makes; division by 255 is something else, and costs accuracy.",
             f"Use the preprocess_input of {family}.",
-        )  # fmt: skip
+        )
         return
     pictures = any(
         meaning(one.name).endswith("image_dataset_from_directory") or one.method == "flow_from_directory"
@@ -106,10 +136,13 @@ def _unprepared(facts: Facts, network: Call, family: str, scales: Sequence[Call]
     )
     if pictures and not any(word in text for word in _PREPARES):
         yield facts.finding(
-            network, Fault.PREPROCESSING, Severity.MEDIUM, 0.8,
+            network,
+            Fault.PREPROCESSING,
+            Severity.MEDIUM,
+            0.8,
             f"{family} gets pixels of 0 … 255 as they come; it was trained on what its own preprocess_input makes.",
             f"Apply the preprocess_input of {family}.",
-        )  # fmt: skip
+        )
 
 
 def _trained(call: Call) -> bool:

@@ -18,10 +18,15 @@ from stethoscope.pasted.scripts.rule import Rule
 def _run(facts: Facts) -> Iterator[Finding]:
     for old in facts.parsed.python2:
         yield facts.finding(
-            old.line, Fault.DEPLOYMENT, Severity.HIGH, 0.97,
+            old.line,
+            Fault.DEPLOYMENT,
+            Severity.HIGH,
+            0.97,
             f"This is Python 2 ({old.what}), a SyntaxError today.",
-            "Write it for Python 3.", (), old.now.strip(),
-        )  # fmt: skip
+            "Write it for Python 3.",
+            (),
+            old.now.strip(),
+        )
 
 
 RULE = Rule(_run)

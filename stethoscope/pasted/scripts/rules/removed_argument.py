@@ -19,17 +19,48 @@ from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call
 
 _RENAMED = {
-    "lr": "learning_rate", "nb_epoch": "epochs", "samples_per_epoch": "steps_per_epoch", "nb_val_samples": "validation_steps",
-    "nb_filter": "filters", "border_mode": "padding", "subsample": "strides", "dim_ordering": "data_format", "filter_length": "kernel_size",
-    "subsample_length": "strides", "pool_length": "pool_size", "stride": "strides", "init": "kernel_initializer",
-    "W_regularizer": "kernel_regularizer", "b_regularizer": "bias_regularizer", "W_constraint": "kernel_constraint",
-    "b_constraint": "bias_constraint", "bias": "use_bias", "inner_activation": "recurrent_activation",
-    "inner_init": "recurrent_initializer", "dropout_W": "dropout", "dropout_U": "recurrent_dropout", "p": "rate", "sigma": "stddev",
-    "nb_classes": "num_classes", "nb_words": "num_words", "output_dim": "units", "input": "inputs", "output": "outputs",
-    "nb_worker": "workers", "atrous_rate": "dilation_rate", "generator": "x", "restore_best": "restore_best_weights",
-    "epsilon": "min_delta", "U_regularizer": "recurrent_regularizer", "length": "size", "consume_less": "implementation",
-    "target_size_": "target_size", "depth_multiplier_": "depth_multiplier", "max_q_size": "max_queue_size", "sparsity": "sparse",
-}  # fmt: skip
+    "lr": "learning_rate",
+    "nb_epoch": "epochs",
+    "samples_per_epoch": "steps_per_epoch",
+    "nb_val_samples": "validation_steps",
+    "nb_filter": "filters",
+    "border_mode": "padding",
+    "subsample": "strides",
+    "dim_ordering": "data_format",
+    "filter_length": "kernel_size",
+    "subsample_length": "strides",
+    "pool_length": "pool_size",
+    "stride": "strides",
+    "init": "kernel_initializer",
+    "W_regularizer": "kernel_regularizer",
+    "b_regularizer": "bias_regularizer",
+    "W_constraint": "kernel_constraint",
+    "b_constraint": "bias_constraint",
+    "bias": "use_bias",
+    "inner_activation": "recurrent_activation",
+    "inner_init": "recurrent_initializer",
+    "dropout_W": "dropout",
+    "dropout_U": "recurrent_dropout",
+    "p": "rate",
+    "sigma": "stddev",
+    "nb_classes": "num_classes",
+    "nb_words": "num_words",
+    "output_dim": "units",
+    "input": "inputs",
+    "output": "outputs",
+    "nb_worker": "workers",
+    "atrous_rate": "dilation_rate",
+    "generator": "x",
+    "restore_best": "restore_best_weights",
+    "epsilon": "min_delta",
+    "U_regularizer": "recurrent_regularizer",
+    "length": "size",
+    "consume_less": "implementation",
+    "target_size_": "target_size",
+    "depth_multiplier_": "depth_multiplier",
+    "max_q_size": "max_queue_size",
+    "sparsity": "sparse",
+}
 _INSTEAD = {
     "workers": "give it to the keras.utils.PyDataset",
     "use_multiprocessing": "give it to the keras.utils.PyDataset",
@@ -46,19 +77,61 @@ _INSTEAD = {
 _LAYER_EXTRAS = frozenset(
     {"input_shape", "input_dim", "name", "dtype", "trainable", "autocast", "activity_regularizer"}
 )
-_IGNORED = {("keras.layers.Embedding", "input_length"), ("keras.layers.LeakyReLU", "alpha"), ("keras.layers.LSTM", "implementation"),
-            ("keras.layers.GRU", "implementation"), ("keras.layers.SimpleRNN", "implementation"), ("keras.callbacks.ReduceLROnPlateau", "epsilon")}  # fmt: skip
+_IGNORED = {
+    ("keras.layers.Embedding", "input_length"),
+    ("keras.layers.LeakyReLU", "alpha"),
+    ("keras.layers.LSTM", "implementation"),
+    ("keras.layers.GRU", "implementation"),
+    ("keras.layers.SimpleRNN", "implementation"),
+    ("keras.callbacks.ReduceLROnPlateau", "epsilon"),
+}
 """Taken with a warning, or without one (tried on Keras 3.15)."""
 _OPTIMIZER_IGNORED = frozenset({"decay"})
-_METHODS = {"fit": "keras.Model#fit", "evaluate": "keras.Model#evaluate", "predict": "keras.Model#predict", "compile": "keras.Model#compile",
-            "train_on_batch": "keras.Model#train_on_batch", "save_weights": "keras.Model#save_weights"}  # fmt: skip
+_METHODS = {
+    "fit": "keras.Model#fit",
+    "evaluate": "keras.Model#evaluate",
+    "predict": "keras.Model#predict",
+    "compile": "keras.Model#compile",
+    "train_on_batch": "keras.Model#train_on_batch",
+    "save_weights": "keras.Model#save_weights",
+}
 _TELLING = frozenset({"nb_epoch", "samples_per_epoch", "nb_val_samples"})
 """Arguments that no other library's `fit` has."""
-_OLD_OF_METHODS = frozenset({"workers", "use_multiprocessing", "max_queue_size", "nb_epoch", "samples_per_epoch", "nb_val_samples", "max_q_size",
-                             "sample_weight_mode", "target_tensors", "options", "run_metadata", "experimental_run_tf_function",
-                             "show_accuracy", "class_mode", "nb_worker", "pickle_safe", "save_format"})  # fmt: skip
-_FAMILIES = ("keras.layers.", "keras.optimizers.", "keras.callbacks.", "keras.losses.", "keras.metrics.", "keras.utils.", "keras.datasets.",
-             "keras.Input", "keras.preprocessing.", "keras.regularizers.", "keras.initializers.", "tensorflow.distribute.")  # fmt: skip
+_OLD_OF_METHODS = frozenset(
+    {
+        "workers",
+        "use_multiprocessing",
+        "max_queue_size",
+        "nb_epoch",
+        "samples_per_epoch",
+        "nb_val_samples",
+        "max_q_size",
+        "sample_weight_mode",
+        "target_tensors",
+        "options",
+        "run_metadata",
+        "experimental_run_tf_function",
+        "show_accuracy",
+        "class_mode",
+        "nb_worker",
+        "pickle_safe",
+        "save_format",
+    }
+)
+_FAMILIES = (
+    "keras.layers.",
+    "keras.optimizers.",
+    "keras.callbacks.",
+    "keras.losses.",
+    "keras.metrics.",
+    "keras.utils.",
+    "keras.datasets.",
+    "keras.Input",
+    "keras.preprocessing.",
+    "keras.regularizers.",
+    "keras.initializers.",
+    "tensorflow.distribute.",
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import SOFTMAX
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
@@ -26,11 +27,26 @@ _RENAMED = {
     "experimental_run_v2": "run",
 }
 _ARGUMENTS = {
-    "generator": "x", "nb_epoch": "epochs", "nb_val_samples": "validation_steps", "samples_per_epoch": "steps_per_epoch", "val_samples": "steps",
-    "workers": "", "use_multiprocessing": "", "max_queue_size": "", "max_q_size": "", "nb_worker": "", "pickle_safe": "",
-}  # fmt: skip
-_LAYER_ATTRIBUTES = {"output_shape": "layer.output.shape", "input_shape": "layer.input.shape", "get_output_at": "layer.output",
-                     "get_input_at": "layer.input", "inbound_nodes": "", "outbound_nodes": ""}  # fmt: skip
+    "generator": "x",
+    "nb_epoch": "epochs",
+    "nb_val_samples": "validation_steps",
+    "samples_per_epoch": "steps_per_epoch",
+    "val_samples": "steps",
+    "workers": "",
+    "use_multiprocessing": "",
+    "max_queue_size": "",
+    "max_q_size": "",
+    "nb_worker": "",
+    "pickle_safe": "",
+}
+_LAYER_ATTRIBUTES = {
+    "output_shape": "layer.output.shape",
+    "input_shape": "layer.input.shape",
+    "get_output_at": "layer.output",
+    "get_input_at": "layer.input",
+    "inbound_nodes": "",
+    "outbound_nodes": "",
+}
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -51,27 +67,39 @@ def _run(facts: Facts) -> Iterator[Finding]:
             call.method == "add_weight" and call.args and text(call.args[0]) is not None and "name" not in call.keywords
         ):
             yield facts.finding(
-                call, Fault.DEPLOYMENT, Severity.HIGH, 0.93,
+                call,
+                Fault.DEPLOYMENT,
+                Severity.HIGH,
+                0.93,
                 "add_weight of Keras 3 takes the name by keyword only, and the shape first: this raises ValueError.",
-                "Write name=.", _named(facts, call),
-            )  # fmt: skip
+                "Write name=.",
+                _named(facts, call),
+            )
         elif (
             call.method == "minimize"
             and isinstance(call.receiver, Made)
             and meaning(call.receiver.call.name).startswith("keras.optimizers.")
         ):
             yield facts.finding(
-                call, Fault.DEPLOYMENT, Severity.HIGH, 0.95,
+                call,
+                Fault.DEPLOYMENT,
+                Severity.HIGH,
+                0.95,
                 "An optimizer of Keras 3 has no minimize.",
-                "Take the gradient with a GradientTape, and call apply_gradients.", (),
+                "Take the gradient with a GradientTape, and call apply_gradients.",
+                (),
                 "with tf.GradientTape() as tape:\n    loss = loss_fn()\ngradients = tape.gradient(loss, variables)\noptimizer.apply_gradients(zip(gradients, variables))",
-            )  # fmt: skip
+            )
         elif call.method == "reset_states" and _is_metric(call.receiver):
             yield facts.finding(
-                call, Fault.DEPLOYMENT, Severity.HIGH, 0.9,
+                call,
+                Fault.DEPLOYMENT,
+                Severity.HIGH,
+                0.9,
                 "A metric of Keras 3 has no reset_states: it is reset_state.",
-                "Write reset_state().", [facts.spans.rename_last(call.call_node.func, "reset_state")],
-            )  # fmt: skip
+                "Write reset_state().",
+                [facts.spans.rename_last(call.call_node.func, "reset_state")],
+            )
     yield from _attributes(facts)
 
 
@@ -136,7 +164,8 @@ def _prediction(facts: Facts, call: Call) -> Finding | None:
     if call.method == "predict_classes":
         whole = facts.spans.replace(node, "")
         one = head is not None and head.units == 1
-        if head is None or head.units is None:
+        several = head is not None and head.activation == SOFTMAX.name and head.units != 1
+        if head is None or (head.units is None and not several):
             edits = []
             now = "predict, then argmax(axis=-1) for classes, or > 0.5 for one unit"
         elif one:
@@ -181,11 +210,14 @@ def _attributes(facts: Facts) -> Iterator[Finding]:
         new = _LAYER_ATTRIBUTES[node.attr]
         simple = node.attr in ("output_shape", "input_shape")
         yield facts.finding(
-            node.lineno, Fault.DEPLOYMENT, Severity.HIGH, 0.85,
+            node.lineno,
+            Fault.DEPLOYMENT,
+            Severity.HIGH,
+            0.85,
             f"A layer of Keras 3 has no {node.attr}.{f' Write {new}.' if new else ''}",
             f"Write {new}." if new else f"Do without {node.attr}.",
             [facts.spans.rename_last(node, node.attr.partition("_")[0] + ".shape")] if simple else [],
-        )  # fmt: skip
+        )
 
 
 RULE = Rule(_run)

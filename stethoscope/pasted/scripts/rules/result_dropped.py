@@ -21,14 +21,33 @@ from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, Operation, number
 
 _OF_ARRAYS = frozenset({"astype", "reshape"})
-_FUNCTIONS = frozenset({"numpy.expand_dims", "numpy.reshape", "numpy.squeeze", "numpy.transpose", "numpy.concatenate", "numpy.clip",
-                        "keras.utils.to_categorical", "keras.utils.normalize", "tensorflow.cast", "tensorflow.reshape",
-                        "tensorflow.expand_dims", "tensorflow.one_hot"})  # fmt: skip
+_FUNCTIONS = frozenset(
+    {
+        "numpy.expand_dims",
+        "numpy.reshape",
+        "numpy.squeeze",
+        "numpy.transpose",
+        "numpy.concatenate",
+        "numpy.clip",
+        "keras.utils.to_categorical",
+        "keras.utils.normalize",
+        "tensorflow.cast",
+        "tensorflow.reshape",
+        "tensorflow.expand_dims",
+        "tensorflow.one_hot",
+    }
+)
 _OF_DATASETS = frozenset(
     {"map", "batch", "shuffle", "repeat", "prefetch", "cache", "filter", "take", "skip", "with_options"}
 )
-_STARTS = ("tensorflow.data.", "keras.utils.image_dataset_from_directory", "keras.utils.text_dataset_from_directory",
-           "keras.preprocessing.image_dataset_from_directory", "tensorflow_datasets.load", "keras.utils.timeseries_dataset_from_array")  # fmt: skip
+_STARTS = (
+    "tensorflow.data.",
+    "keras.utils.image_dataset_from_directory",
+    "keras.utils.text_dataset_from_directory",
+    "keras.preprocessing.image_dataset_from_directory",
+    "tensorflow_datasets.load",
+    "keras.utils.timeseries_dataset_from_array",
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -61,12 +80,22 @@ def _run(facts: Facts) -> Iterator[Finding]:
             yield _finding(facts, statement, step.line, call.method, receiver)
         elif _is_layer(call):
             yield facts.finding(
-                step, Fault.ARCHITECTURE, Severity.HIGH, 0.85,
+                step,
+                Fault.ARCHITECTURE,
+                Severity.HIGH,
+                0.85,
                 f"This makes a layer{' and calls it' if isinstance(call.function, Made) else ''}, and nothing takes the result: it is no part of the model.",
                 "Assign the result, or add the layer with model.add.",
-                [facts.spans.replace(statement, f"{facts.spans.text(statement.value.args[0])} = {facts.spans.text(statement)}")]
-                if isinstance(call.function, Made) and statement.value.args and isinstance(statement.value.args[0], ast.Name) else [],
-            )  # fmt: skip
+                [
+                    facts.spans.replace(
+                        statement, f"{facts.spans.text(statement.value.args[0])} = {facts.spans.text(statement)}"
+                    )
+                ]
+                if isinstance(call.function, Made)
+                and statement.value.args
+                and isinstance(statement.value.args[0], ast.Name)
+                else [],
+            )
 
 
 def _finding(facts: Facts, statement: ast.Expr, line: int, what: str, target: ast.expr | None) -> Finding:
@@ -74,10 +103,14 @@ def _finding(facts: Facts, statement: ast.Expr, line: int, what: str, target: as
     if isinstance(target, ast.Name | ast.Attribute | ast.Subscript):
         edits = [facts.spans.replace(statement, f"{facts.spans.text(target)} = {facts.spans.text(statement)}")]
     return facts.finding(
-        line, Fault.PREPROCESSING, Severity.HIGH, 0.93,
+        line,
+        Fault.PREPROCESSING,
+        Severity.HIGH,
+        0.93,
         f"The result of {what} is not taken: it changes nothing in place, so this line does nothing.",
-        "Assign the result.", edits,
-    )  # fmt: skip
+        "Assign the result.",
+        edits,
+    )
 
 
 def _is_dataset(call: Call) -> bool:

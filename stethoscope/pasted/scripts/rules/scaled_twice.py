@@ -85,10 +85,13 @@ def _twice(facts: Facts, model: Model, call: Call, given: Fed) -> Iterator[Findi
         return
     first, last = places[0], places[-1]
     yield facts.finding(
-        last[0], Fault.PREPROCESSING, Severity.HIGH, 0.9,
+        last[0],
+        Fault.PREPROCESSING,
+        Severity.HIGH,
+        0.9,
         f"The inputs are scaled twice: {first[1]} in line {facts.source.where(first[0]).rpartition(':')[2]}, and {last[1]} here. What the network sees is nearly 0 everywhere.",
         "Scale in one place.",
-    )  # fmt: skip
+    )
 
 
 def _generators(given: Fed) -> Iterator[Call]:
@@ -149,10 +152,13 @@ def _one_side(facts: Facts, model: Model, call: Call, given: Fed) -> Iterator[Fi
                 else "these rows are divided by 255, the training rows are not"
             )
             yield facts.finding(
-                other, Fault.PREPROCESSING, Severity.HIGH, 0.9,
+                other,
+                Fault.PREPROCESSING,
+                Severity.HIGH,
+                0.9,
                 f"The data is scaled on one side only: {what}. The score on it says nothing.",
                 "Scale both in the same way.",
-            )  # fmt: skip
+            )
             return
 
 
@@ -163,10 +169,13 @@ def _labels(facts: Facts, model: Model, given: Fed) -> Iterator[Finding]:
     for division in scaled_by(given.y)[:1]:
         if division.line and not any(one is division for one in scaled_by(given.x)):
             yield facts.finding(
-                division.line, Fault.LABELS, Severity.HIGH, 0.85,
+                division.line,
+                Fault.LABELS,
+                Severity.HIGH,
+                0.85,
                 "The labels are divided by 255, as pixels are: their numbers mean something else then.",
                 "Leave the labels as they are.",
-            )  # fmt: skip
+            )
 
 
 RULE = Rule(_run, same_as=frozenset({"rescaled-twice", "input-scaling"}))

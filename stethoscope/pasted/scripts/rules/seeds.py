@@ -16,8 +16,15 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 
 _OWN = frozenset({"numpy.random.seed", "random.seed"})
-_ALL = frozenset({"tensorflow.random.set_seed", "keras.utils.set_random_seed", "tensorflow.set_random_seed", "tensorflow.compat.v1.set_random_seed",
-                  "tensorflow.random.set_random_seed"})  # fmt: skip
+_ALL = frozenset(
+    {
+        "tensorflow.random.set_seed",
+        "keras.utils.set_random_seed",
+        "tensorflow.set_random_seed",
+        "tensorflow.compat.v1.set_random_seed",
+        "tensorflow.random.set_random_seed",
+    }
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -25,10 +32,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
     trains = any(model.calls("fit") for model in facts.models)
     if seeds and trains and not any(meaning(call.name) in _ALL for call in facts.calls):
         yield facts.finding(
-            seeds[0], Fault.DETERMINISM, Severity.INFO, 0.9,
+            seeds[0],
+            Fault.DETERMINISM,
+            Severity.INFO,
+            0.9,
             "Keras draws its weights and its order from a generator of its own: this seed does not make the training repeatable.",
             "Call keras.utils.set_random_seed, which sets all three.",
-        )  # fmt: skip
+        )
 
 
 RULE = Rule(_run)

@@ -37,11 +37,15 @@ def _run(facts: Facts) -> Iterator[Finding]:
             first, second = (_written(facts, one) for one in (before, call))
             if first != second and _belong(first, second):
                 yield facts.finding(
-                    call, Fault.LABELS, Severity.CRITICAL, 0.93,
+                    call,
+                    Fault.LABELS,
+                    Severity.CRITICAL,
+                    0.93,
                     f"{first} and {second} are shuffled one after the other, each into an order of its own: rows and labels do not belong together any more.",
-                    "Draw one permutation, and index both with it.", (),
+                    "Draw one permutation, and index both with it.",
+                    (),
                     f"order = np.random.permutation(len({first}))\n{first} = {first}[order]\n{second} = {second}[order]",
-                )  # fmt: skip
+                )
         before = call
 
 

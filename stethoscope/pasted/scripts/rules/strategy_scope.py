@@ -44,11 +44,15 @@ def _run(facts: Facts) -> Iterator[Finding]:
         )
         if not runs:
             yield facts.finding(
-                fitted[0].call, Fault.SPEED, Severity.HIGH, 0.9,
+                fitted[0].call,
+                Fault.SPEED,
+                Severity.HIGH,
+                0.9,
                 f"A strategy is made in line {facts.source.where(strategy.line).rpartition(':')[2]}, and its scope is never opened: the model lies on one device, and is trained there alone.",
-                "Build and compile the model within strategy.scope().", (),
+                "Build and compile the model within strategy.scope().",
+                (),
                 "with strategy.scope():\n    model = build_model()\n    model.compile(…)",
-            )  # fmt: skip
+            )
         return
     if any(_entered(call) for call in facts.calls):
         return
@@ -61,10 +65,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if _under(compiled) and not inside and model.call.order < compiled.order:
                 done.add(id(compiled.node))
                 yield facts.finding(
-                    model.call, Fault.ARCHITECTURE, Severity.HIGH, 0.9,
+                    model.call,
+                    Fault.ARCHITECTURE,
+                    Severity.HIGH,
+                    0.9,
                     f"The model is built outside the strategy's scope and compiled inside (line {facts.source.where(compiled.line).rpartition(':')[2]}): training raises an error.",
                     "Build it within the scope too.",
-                )  # fmt: skip
+                )
     alone = [model for model in fitted if not _under(model.call) and not any(_under(one) for one in model.compiled)]
     if (
         alone
@@ -72,10 +79,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
         and not any(_under(call) for call in facts.calls if meaning(call.name).startswith("keras."))
     ):
         yield facts.finding(
-            alone[0].call, Fault.SPEED, Severity.HIGH, 0.85,
+            alone[0].call,
+            Fault.SPEED,
+            Severity.HIGH,
+            0.85,
             "The strategy's scope is opened, but the model is built and compiled outside it: it is trained on one device.",
             "Build and compile it within the scope.",
-        )  # fmt: skip
+        )
 
 
 def _under(call: Call) -> bool:
