@@ -50,6 +50,10 @@ _OF_DATA: Mapping[str, tuple[Tone, str, str]] = {
     "UnsafeFile": ("careful", "Refused", "This data holds something that is not accepted."),
     "TooLarge": ("careful", "Refused", "This data declares more than is read."),
 }
+_OF_SCRIPTS: Mapping[str, tuple[Tone, str, str]] = {
+    "UnreadableFile": ("careful", "Unreadable", "This cannot be read as a training script."),
+    "TooLarge": ("careful", "Refused", "This is more than a training script has."),
+}
 _READS_DATA = ("read_data", "study_data")
 _MOST_ROWS = 20
 _ABOUT_THE_FILE = {"UnreadableFile", "UnsafeFile", "TooLarge", "NeedsTrust", "BadInput"}
@@ -86,7 +90,8 @@ def ending(state: JobState) -> None:
     if result is None:
         return
     unknown: tuple[Tone, str, str] = ("careful", "No answer", "This run left no answer.")
-    errors = {**_ERRORS, **_OF_DATA} if state.kind in _READS_DATA else _ERRORS
+    of_kind = _OF_DATA if state.kind in _READS_DATA else _OF_SCRIPTS if state.kind == "read_script" else {}
+    errors = {**_ERRORS, **of_kind}
     tone, label, fallback = errors.get(result.error) or _ENDINGS.get(result.status, unknown)
     with st.container(border=True):
         verdict(tone, label, fallback)

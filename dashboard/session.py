@@ -19,6 +19,8 @@ from stethoscope.types import UploadKind
 
 _MODEL = "model"
 _DATA = "data"
+SCRIPT = "script"
+"""What the address calls a training script."""
 LOG = "log"
 """What the address calls a training log."""
 _OF_ONE_MODEL = ("layer", "job", "logs", "diagnosis", "compare", "study", "prep", "other", "twin", "whole")
@@ -164,6 +166,27 @@ def choose_log(log_id: str) -> None:
     """Makes an upload the log that the page Training shows."""
     st.session_state[f"_{LOG}"] = log_id
     remember(LOG, log_id)
+
+
+def script_in_view() -> Entry | None:
+    """The training script in the address, else of this browser tab; keeps both in step."""
+    here = recalled(SCRIPT) or st.session_state.get(f"_{SCRIPT}")
+    if not here:
+        return None
+    try:
+        entry = store().get(str(here))
+    except NotFound:
+        choose_script(None)
+        return None
+    choose_script(entry.id)
+    store().touch(entry.id)
+    return entry
+
+
+def choose_script(script_id: str | None) -> None:
+    """Makes another training script the current one, or none."""
+    st.session_state[f"_{SCRIPT}"] = script_id
+    remember(SCRIPT, script_id)
 
 
 def recent_models(owner: str) -> list[Entry]:

@@ -24,6 +24,7 @@ _KINDS = {
     "score": "Scores",
     "prove": "Trying fixes",
     "read_logs": "Logs",
+    "read_script": "Script",
     "read_runs": "Reading logs",
     "examine_runs": "Judging curves",
     "read_media": "Histograms and images",

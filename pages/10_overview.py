@@ -37,6 +37,9 @@ def upload() -> None:
     if data := first.get(UploadKind.DATA):
         session.choose_data(data)
         st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "data"))
+    if script := first.get(UploadKind.SCRIPT):
+        session.choose_script(script)
+        st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "script"))
     session.choose_log(first[UploadKind.LOGS])
     st.switch_page(next(page.path for page in navigation.page_files() if page.url_path == "training"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard import described, own_code, panel, recipes, render, run_limits, session
-from dashboard.behaviour import diagnosis_inputs, diagnosis_parts
+from dashboard.behaviour import diagnosis_inputs, diagnosis_parts, script_parts
 from dashboard.data import data_use
 from stethoscope.studies.diagnosis.report import Report
 from stethoscope.studies.diagnosis.run import DIAGNOSIS
@@ -53,7 +53,8 @@ def ready(view: session.View, architecture: Architecture) -> None:
         panel.watch_study(DIAGNOSIS, study, view, diagnosis_parts.line)
         diagnosis_parts.so_far(study.report, architecture, study.id)
     else:
-        diagnosis_parts.answer(study.report, architecture, study.id, _command(view.entry.name, study.report))
+        report = script_parts.merged(study.report, session.script_in_view())
+        diagnosis_parts.answer(report, architecture, study.id, _command(view.entry.name, report))
         diagnosis_parts.history(list(studies().kept(DIAGNOSIS, view.entry.id)), study.id)
 
 
@@ -64,6 +65,7 @@ def _command(name: str, report: Report) -> str:
         "data": asked.get("data"),
         **data_use.command_options(asked),
         "logs": asked.get("logs"),
+        "script": asked.get("script"),
         "fit": None if fit is None else ",".join(f"{key}={value}" for key, value in fit.items()) or "shuffle=true",
     }
     return recipes.command_line("check", name, options) + (" --prove" if asked.get("prove") else "")

@@ -44,6 +44,7 @@ class UploadKind(enum.StrEnum):
     MODEL = "model"
     DATA = "data"
     LOGS = "logs"
+    SCRIPT = "script"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,20 @@ import streamlit as st
 from dashboard import escape, figures, render, words
 from dashboard.behaviour import evidence_figures
 from stethoscope.checks import all_checks
-from stethoscope.checks.findings import Bars, Curves, Finding, Histogram, Number, Proof, Severity, Symptom, Table
+from stethoscope.checks.findings import (
+    Bars,
+    Curves,
+    Excerpt,
+    Finding,
+    Histogram,
+    Number,
+    Proof,
+    Severity,
+    Symptom,
+    Table,
+)
+from stethoscope.checks.fixes.script_patch import ScriptPatch
+from stethoscope.pasted.scripts.rules import all_rules
 from stethoscope.types import Architecture
 
 _COLOURS: Mapping[Severity, Literal["red", "orange", "blue", "gray"]] = {
@@ -65,13 +78,28 @@ def card(finding: Finding, architecture: Architecture | None, key: str) -> None:
         for table in tables[:2]:
             st.caption(escape.markdown(table.title))
             st.dataframe(_columns(table), hide_index=True, height="content" if len(table.rows) <= 8 else 300)
+        _excerpts(finding)
         if finding.fix is not None:
             st.markdown(f"**Fix.** {escape.markdown(finding.fix.summary, 400)}")
             if finding.fix.has_code:
-                st.code(finding.fix.code(), language="python", wrap_lines=True)
+                language = "diff" if isinstance(finding.fix, ScriptPatch) else "python"
+                st.code(finding.fix.code(), language=language, wrap_lines=True)
         if finding.proof is not None:
             _proof(finding.proof, key)
         _why(finding, pictures[2:], key)
+
+
+def _excerpts(finding: Finding) -> None:
+    """Lines of the user's script, numbered; a patch of the same place shows them already."""
+    patched = isinstance(finding.fix, ScriptPatch) and finding.fix.has_code
+    for item in finding.evidence:
+        if not isinstance(item, Excerpt) or (patched and item.language == "python"):
+            continue
+        st.caption(escape.code(item.title) if item.language == "python" else escape.markdown(item.title, 300))
+        rows = item.text.split("\n")
+        wide = len(str(item.first_line + len(rows)))
+        numbered = (f"{number:>{wide}}  {row}" for number, row in enumerate(rows, item.first_line))
+        st.code(item.text if item.language == "diff" else "\n".join(numbered), language=item.language, wrap_lines=True)
 
 
 def _place(finding: Finding, architecture: Architecture | None) -> None:
@@ -130,7 +158,7 @@ def _why(finding: Finding, more: list[Curves | Bars | Histogram], key: str) -> N
             st.plotly_chart(
                 evidence_figures.picture(item), config=figures.CONFIG, key=f"more-{key}-{place}", alt=item.title
             )
-        check = all_checks().get(finding.check_id)
+        check = all_checks().get(finding.check_id) or all_rules().get(finding.check_id)
         if check is not None:
             # Our own text: the check's page as it is written.
             st.markdown(page_markdown(check.page))

@@ -72,4 +72,5 @@ def _of_models() -> str:
     """What the formats say they are: suffixes first."""
     hints = sorted({known.hint for known in all_formats().values()}, key=lambda hint: (not hint.startswith("."), hint))
     limit = human_bytes(int(settings().max_upload_bytes))
+    hints.append("training scripts (.py, .ipynb)")
     return f"{', '.join(hints)}. Up to {limit}. It stays on this server."

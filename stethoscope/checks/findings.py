@@ -175,7 +175,19 @@ class Symptom:
     kind: Literal["symptom"] = "symptom"
 
 
-EvidenceItem = Number | Table | Curves | Bars | Histogram | Symptom
+@dataclass(frozen=True)
+class Excerpt:
+    """Lines of a user's script. Hostile text: shown as code, never as markup."""
+
+    title: str
+    """Where it stands: "train.py:12"."""
+    text: str
+    first_line: int
+    language: Literal["python", "diff"] = "python"
+    kind: Literal["excerpt"] = "excerpt"
+
+
+EvidenceItem = Number | Table | Curves | Bars | Histogram | Symptom | Excerpt
 
 
 Verdict = Literal["helps", "no_difference", "worse", "skipped"]

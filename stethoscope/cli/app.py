@@ -34,6 +34,7 @@ from stethoscope.cli.answers import (
 )
 from stethoscope.cli.own_code import takes_code
 from stethoscope.codec import plain
+from stethoscope.errors import BadSetting
 from stethoscope.tasks.describe import Description
 from stethoscope.types import JobResult
 
@@ -137,7 +138,16 @@ def consistency(
 @app.command()
 @takes_code
 def check(
-    model: ModelArgument,
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A model (.keras, .h5, SavedModel, .tflite, .onnx, .pb), or a training script or notebook (.py, .ipynb; - reads it "
+            "from standard input)."
+        ),
+    ],
+    second_file: Annotated[
+        Path | None, typer.Argument(metavar="[SCRIPT]", help="The script that trains the model: .py or .ipynb.")
+    ] = None,
     data: DataOption = None,
     prepare: PrepareOption = "",
     target: TargetOption = "",
@@ -152,6 +162,10 @@ def check(
         ),
     ] = None,
     second: Annotated[Path | None, typer.Option(help="Another model to score on the same rows.")] = None,
+    script: Annotated[Path | None, typer.Option(help="The script that trains the model: read, never run.")] = None,
+    patch: Annotated[
+        Path | None, typer.Option(help="Write the script with every patch in it to this new file.")
+    ] = None,
     only: Annotated[str, typer.Option(help="Ids of the checks to run, separated by commas.")] = "",
     prove: Annotated[bool, typer.Option("--prove", help="Try each fix side by side with the original.")] = False,
     fail_on: Annotated[
@@ -167,23 +181,33 @@ def check(
     """Find out what is wrong, why, and what fixes it."""
     with failing_well():
         from stethoscope.cli import check as cli_check
+        from stethoscope.cli import script as cli_script
 
         level = severity(fail_on)
-        request = cli_check.request(
-            model,
-            data,
-            logs,
-            second,
-            fit,
-            only,
-            prove=prove,
-            trusted=trust,
-            memory_limit=memory_limit,
-            train_s=train_time,
-            data_params=cli_run.data_params(prepare, target),
-        )
-        report = cli_check.run(request)
-        cli_check.write_files(report, html, sarif)
+        with cli_script.given(model, second_file, script) as given:
+            if patch is not None and given.script is None:
+                raise BadSetting("--patch: expected a script beside it. Give train.py, or --script train.py.")
+            if given.model is None:
+                assert given.script is not None
+                report = cli_script.alone(given.script)
+            else:
+                request = cli_check.request(
+                    given.model,
+                    data,
+                    logs,
+                    second,
+                    fit,
+                    only,
+                    prove=prove,
+                    trusted=trust,
+                    memory_limit=memory_limit,
+                    train_s=train_time,
+                    data_params=cli_run.data_params(prepare, target),
+                )
+                report = cli_check.run(request, given.script)
+            cli_check.write_files(report, html, sarif)
+            if patch is not None and given.script is not None:
+                sys.stderr.write(cli_script.write_patched(given.script, report.findings, patch) + "\n")
         if as_json:
             sys.stdout.write(json.dumps(cli_check.to_json(report), allow_nan=False) + "\n")
         else:

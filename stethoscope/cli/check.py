@@ -17,12 +17,14 @@ from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 
-from stethoscope.checks.findings import Finding, Number, Severity, Symptom
+from stethoscope.checks.findings import Excerpt, Finding, Number, Severity, Symptom
+from stethoscope.checks.fixes.script_patch import ScriptPatch
 from stethoscope.cli.answers import writing
 from stethoscope.cli.run import beside_files, budget, input_files, short_engine
 from stethoscope.codec import plain
 from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.evidence.fit import FitSettings
+from stethoscope.jobs.job_engine import Engine
 from stethoscope.studies.diagnosis.report import Report, Request, baseline_line, report_to_json, unseen
 from stethoscope.studies.diagnosis.run import Diagnosis
 from stethoscope.studies.diagnosis.shortages import leading
@@ -79,15 +81,24 @@ def _given(path: Path | None, what: str) -> ModelFile | None:
     return ModelFile(path.resolve(), path.name)
 
 
-def run(asked: Request) -> Report:
-    """Runs the diagnosis; progress goes to standard error when that is a terminal."""
+def run(asked: Request, script: ModelFile | None = None) -> Report:
+    """Runs the diagnosis, and reads the script; progress goes to standard error when that is a terminal."""
     with short_engine(2) as engine:
-        if not sys.stderr.isatty():
-            return Diagnosis(engine, asked).run()
-        from rich.console import Console
+        report = _diagnosed(engine, asked)
+        if script is None:
+            return report
+        from stethoscope.cli.script import read
 
-        with Console(stderr=True).status("starting") as status:
-            return Diagnosis(engine, asked, _showing(status.update)).run()
+        return read(engine, script, report)
+
+
+def _diagnosed(engine: Engine, asked: Request) -> Report:
+    if not sys.stderr.isatty():
+        return Diagnosis(engine, asked).run()
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+        return Diagnosis(engine, asked, _showing(status.update)).run()
 
 
 def _showing(update: Callable[[str], None]) -> Callable[[Report], None]:
@@ -150,6 +161,15 @@ def diagnosis(report: Report) -> None:
         console.print(f"  [red]{escape(outcome.check_id)}: {escape(outcome.reason)}[/]")
 
 
+def _print_excerpt(console: Console, item: Excerpt, *, patched: bool) -> None:
+    """The lines around a place; a patch shows them too."""
+    if item.language == "python" and patched:
+        return
+    for number, row in enumerate(item.text.split("\n"), item.first_line):
+        label = "" if item.language == "diff" else f"{number:>5}  "
+        console.print(Text(f"  {label}{row}", style="dim"), soft_wrap=True)
+
+
 def print_finding(console: Console, finding: Finding, where: str) -> None:
     """Prints one finding; `where` stands beside its title."""
     colour = _COLOURS.get(finding.severity, "dim")
@@ -162,11 +182,14 @@ def print_finding(console: Console, finding: Finding, where: str) -> None:
             console.print(f"  [dim]{escape(item.label)}: {item.value:.4g}{escape(item.unit)}{limit}[/]")
         elif isinstance(item, Symptom):
             console.print(f"  [dim]explains: {escape(item.message)}[/]")
+        elif isinstance(item, Excerpt):
+            _print_excerpt(console, item, patched=finding.fix is not None and finding.fix.has_code)
     if finding.fix is not None:
         console.print(f"  [green]fix[/]  {escape(finding.fix.summary)}")
         # Never wrapped or cut at the terminal's width: it is there to be copied.
         code = finding.fix.code() if finding.fix.has_code else ""
-        for line in Syntax("", "python", background_color="default").highlight(code).split("\n") if code else ():
+        language = "diff" if isinstance(finding.fix, ScriptPatch) else "python"
+        for line in Syntax("", language, background_color="default").highlight(code).split("\n") if code else ():
             console.print(Text("      ") + line, soft_wrap=True)
     if finding.proof is not None:
         console.print(

@@ -14,6 +14,7 @@ import pytest
 from stethoscope.checks.fixes import Fix, all_fixes, fix_from_json
 from stethoscope.checks.fixes.layer_settings import SetInitialiser, Unfreeze
 from stethoscope.checks.fixes.layers import AddFlatten, RemoveLayer, ReplaceActivation
+from stethoscope.checks.fixes.script_patch import ScriptPatch
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.program.setup import Setup
 from tests.checks.fixes import examples
@@ -38,7 +39,8 @@ def test_every_kind_has_an_example() -> None:
 def test_prints_and_survives_json(fix: Fix, _: Setup) -> None:
     assert fix.summary
     assert "\n" not in fix.summary
-    assert ast.parse(fix.code()).body or fix.code().startswith("#")
+    patch = isinstance(fix, ScriptPatch)
+    assert fix.code().startswith("--- ") if patch else ast.parse(fix.code()).body or fix.code().startswith("#")
     assert "…" not in fix.code()
     assert fix_from_json(json.loads(json.dumps(fix.to_json()))) == fix
 

@@ -23,7 +23,7 @@ from stethoscope.errors import BadSetting
 from stethoscope.types import ModelFile, UploadKind
 
 BUSY_TIMEOUT_MS = 30_000
-HEAD: Final = "0003"
+HEAD: Final = "0004"
 """The revision that `metadata` is, the last one in `migrations/versions`. It is known here so that opening an up-to-date workspace
 needs no Alembic."""
 _MIGRATIONS = Path(__file__).parent / "migrations"

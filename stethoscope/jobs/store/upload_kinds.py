@@ -33,6 +33,8 @@ _MOST_BYTES_OF_ONE = 1 << 20
 _MOST_BYTES_OF_DATABASE = 16 << 20
 _MOST_BYTES = 64 << 20
 _DATABASE = b"SQLite format 3\x00"
+_SCRIPTS = (".py", ".pyw", ".ipynb")
+_HEAD_BYTES = 65_536
 _one_at_a_time = threading.Lock()
 _log = logging.getLogger(__name__)
 
@@ -57,6 +59,8 @@ def kind_of(file: ModelFile, expected: UploadKind | None = None) -> UploadKind:
 
 
 def _recognised(file: ModelFile, expected: UploadKind | None) -> UploadKind | None:
+    if _is_script(file, expected is UploadKind.SCRIPT):
+        return UploadKind.SCRIPT
     # A single table is data first, whatever its columns are called; logs mostly travel in folders.
     order = (UploadKind.MODEL, UploadKind.DATA, UploadKind.LOGS)
     if is_archive(file.path):
@@ -100,6 +104,17 @@ def _holds_many_files(path: Path) -> bool:
         stream.seek(max(0, path.stat().st_size - _END_OF_ZIP_BYTES))
         _, mark, end = stream.read().rpartition(b"PK\x05\x06")
     return bool(mark) and int.from_bytes(end[8:12], "little") > _MOST_OF_DIRECTORY_BYTES
+
+
+def _is_script(file: ModelFile, expected: bool) -> bool:
+    """Whether it is a training script or a notebook: by its suffix, and by how it begins. Text of another name is one where it was
+    sent as one."""
+    from stethoscope.pasted.scripts.source import looks_like_script
+
+    if not expected and file.suffix not in _SCRIPTS:
+        return False
+    with file.path.open("rb") as stream:
+        return looks_like_script(stream.read(_HEAD_BYTES), file.name)
 
 
 def _is_model(file: ModelFile) -> bool:

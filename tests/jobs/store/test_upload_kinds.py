@@ -28,7 +28,7 @@ from tests.logs import made_mlflow
 from tests.logs.event_writing import event, first_record, simple
 from tests.small_models import tiny_onnx
 
-DATA, LOGS, MODEL = UploadKind.DATA, UploadKind.LOGS, UploadKind.MODEL
+DATA, LOGS, MODEL, SCRIPT = UploadKind.DATA, UploadKind.LOGS, UploadKind.MODEL, UploadKind.SCRIPT
 EVENTS = first_record() + b"".join(event(step, simple("loss", 1.0)) for step in range(3))
 LOSSES = "epoch,loss,val_loss\n0,3,3\n1,2,2\n"
 BUILT = Path(__file__).parents[3] / "sample_models" / "built"
@@ -98,6 +98,9 @@ def kind(folder: Path, content: bytes | str, name: str, expected: UploadKind | N
         (packed(**{"run/train/events.out.tfevents.1.host": EVENTS, "run/notes.csv": "a,b\n1,2\n"}), "run.zip", LOGS),
         (tarred(**{"run/events.out.tfevents.1.host": EVENTS, "run/a.png": picture()}), "run.tar.gz", LOGS),
         (packed(**{"runs/a.csv": LOSSES, "runs/b.csv": LOSSES}), "runs.zip", LOGS),
+        ("import keras\n", "train.py", SCRIPT),
+        ('{"cells": [], "nbformat": 4}', "train.ipynb", SCRIPT),
+        (b"\x00\x01", "compiled.py", MODEL),
         (b"", "nothing.csv", MODEL),
         (bytes(range(7, 256)), "odd.bin", MODEL),
         (packed(a=b"\x00\x01"), "odd.zip", MODEL),

@@ -1,0 +1,290 @@
+"""What an expression of a script is, without running it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from stethoscope.pasted.scripts.names import exists
+from stethoscope.pasted.scripts.scopes import Scope
+from stethoscope.pasted.scripts.values import (
+    Assignment,
+    Attribute,
+    Call,
+    Class,
+    Const,
+    Cut,
+    Either,
+    Element,
+    Function,
+    Items,
+    Made,
+    Operation,
+    Pairs,
+    Ref,
+    Step,
+    Unknown,
+    Use,
+    Value,
+)
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mult": lambda a, b: a * b,
+    "Div": lambda a, b: a / b,
+    "FloorDiv": lambda a, b: a // b,
+    "Mod": lambda a, b: a % b,
+}
+_LARGEST = 1e18
+_MOST_CALLS = 40_000
+
+
+class Evaluator:
+    """Expressions, and what is noted of them on the way."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self.uses: list[Use] = []
+        self.assignments: list[Assignment] = []
+        self.stored: list[tuple[Assignment, Value]] = []
+        """`target[key] = value`."""
+        self.dropped: list[tuple[ast.Expr, Value, Step]] = []
+        """Statements that are one expression."""
+        self.stars: list[str] = []
+        """Modules of which everything is imported."""
+        self._order = 0
+        self._within = ""
+        self._loops: tuple[ast.AST, ...] = ()
+        self._contexts: tuple[Value, ...] = ()
+        self._guarded = False
+        self._maybe = False
+        self._reached = True
+
+    def step(self, node: Any) -> Step:
+        """Here, and now."""
+        self._order += 1
+        return Step(
+            node=node,
+            line=getattr(node, "lineno", 0),
+            order=self._order,
+            within=self._within,
+            loops=self._loops,
+            contexts=self._contexts,
+            guarded=self._guarded,
+            maybe=self._maybe,
+            reached=self._reached,
+        )
+
+    def call_own(self, call: Call) -> Value | None:
+        """What a function of the script returns, gone through here."""
+        raise NotImplementedError
+
+    def evaluate(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression; names of libraries in it are noted."""
+        match node:
+            case ast.Constant():
+                return Const(node.value)
+            case ast.Name():
+                value = self._named(node, scope)
+                if isinstance(value, Ref) and "." in value.name and isinstance(node.ctx, ast.Load):
+                    self.uses.append(Use(**vars(self.step(node)), name=value.name))
+                return value
+            case ast.Attribute():
+                value = self._attribute(node, scope)
+                if isinstance(value, Ref):
+                    self.uses.append(Use(**vars(self.step(node)), name=value.name))
+                return value
+            case ast.Call():
+                return self._call(node, scope)
+            case ast.Tuple() | ast.List() | ast.Set():
+                items = [self.evaluate(item, scope) for item in node.elts]
+                return (
+                    Unknown(tuple(items)) if any(isinstance(item, ast.Starred) for item in node.elts) else Items(items)
+                )
+            case ast.Dict():
+                return self._dict(node, scope)
+            case ast.BinOp():
+                left, right = self.evaluate(node.left, scope), self.evaluate(node.right, scope)
+                return self.folded(Operation(type(node.op).__name__, left, right, node.lineno))
+            case ast.UnaryOp():
+                value = self.evaluate(node.operand, scope)
+                if isinstance(value, Const) and isinstance(value.value, int | float):
+                    if isinstance(node.op, ast.USub):
+                        return Const(-value.value)
+                    if isinstance(node.op, ast.Not):
+                        return Const(not value.value)
+                return Unknown((value,))
+            case ast.Subscript():
+                return self.part_of(self.evaluate(node.value, scope), self.evaluate(node.slice, scope))
+            case ast.IfExp():
+                self.evaluate(node.test, scope)
+                return Either((self.evaluate(node.body, scope), self.evaluate(node.orelse, scope)))
+            case ast.Slice():
+                ends = [self.evaluate(one, scope) for one in (node.lower, node.upper, node.step) if one is not None]
+                return Cut(tuple(ends))
+            case ast.Lambda():
+                return Function(node, scope)
+            case ast.NamedExpr():
+                value = self.evaluate(node.value, scope)
+                scope.put(node.target.id, value)
+                return value
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node, scope)
+            case _:
+                parts = [
+                    self.evaluate(child, scope) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)
+                ]
+                return Unknown(tuple(parts))
+
+    def _comprehension(self, node: Any, scope: Scope) -> Value:
+        inner = Scope(parent=scope)
+        sources = []
+        for generator in node.generators:
+            over = self.evaluate(generator.iter, inner)
+            sources.append(over)
+            self._bind_names(generator.target, self.turn_of(over), inner)
+            for condition in generator.ifs:
+                self.evaluate(condition, inner)
+        before = self._loops
+        self._loops = (*before, node)
+        element = (
+            [self.evaluate(node.key, inner), self.evaluate(node.value, inner)]
+            if isinstance(node, ast.DictComp)
+            else [self.evaluate(node.elt, inner)]
+        )
+        self._loops = before
+        return Unknown((*element, *sources))
+
+    def _bind_names(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        if isinstance(target, ast.Name):
+            scope.names[target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List):
+            for place, one in enumerate(target.elts):
+                self._bind_names(one, self.part_of(value, Const(place)), scope)
+
+    def _named(self, node: ast.Name, scope: Scope) -> Value:
+        found = scope.find(node.id)
+        if found is not None:
+            return found
+        for module in reversed(self.stars):
+            if exists(f"{module}.{node.id}"):
+                return Ref(f"{module}.{node.id}")
+        return Ref(node.id)
+
+    def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
+        if isinstance(node.value, ast.Attribute):
+            owner = self._attribute(node.value, scope)
+        elif isinstance(node.value, ast.Name):
+            owner = self._named(node.value, scope)
+        else:
+            owner = self.evaluate(node.value, scope)
+        if isinstance(owner, Ref):
+            return Ref(f"{owner.name}.{node.attr}")
+        attributes = self.attributes_of(owner)
+        if attributes is not None and node.attr in attributes:
+            return attributes[node.attr]
+        kind = self._class_of(owner)
+        if kind is not None and node.attr in kind.methods:
+            method = kind.methods[node.attr]
+            return Function(method.node, method.scope, kind, owner, origin=method, decorators=method.decorators)
+        return Attribute(owner, node.attr)
+
+    @staticmethod
+    def _class_of(value: Value) -> Class | None:
+        if isinstance(value, Class):
+            return value
+        if isinstance(value, Made) and isinstance(value.call.function, Class):
+            return value.call.function
+        return None
+
+    def attributes_of(self, value: Value) -> dict[str, Value] | None:
+        """The attributes of an object of a class of the script."""
+        kind = self._class_of(value)
+        return None if kind is None else kind.attributes
+
+    def _dict(self, node: ast.Dict, scope: Scope) -> Value:
+        pairs: dict[Any, Value] = {}
+        whole = True
+        for key, item in zip(node.keys, node.values, strict=True):
+            value = self.evaluate(item, scope)
+            name = None if key is None else self.evaluate(key, scope)
+            if isinstance(name, Const) and isinstance(name.value, str | int | float | bool):
+                pairs[name.value] = value
+            else:
+                whole = False
+                pairs[f"\0{len(pairs)}"] = value
+        return Pairs(pairs) if whole else Unknown(tuple(pairs.values()))
+
+    def folded(self, operation: Operation) -> Value:
+        """The number or text that an operation of constants gives; else the operation."""
+        left, right = operation.left, operation.right
+        work = _ARITHMETIC.get(operation.operator)
+        if work is None or not isinstance(left, Const) or not isinstance(right, Const):
+            return operation
+        plain = (int, float)
+        numbers = isinstance(left.value, plain) and isinstance(right.value, plain)
+        texts = operation.operator == "Add" and isinstance(left.value, str) and isinstance(right.value, str)
+        if not numbers and not (texts and len(left.value) + len(right.value) < 10_000):
+            return operation
+        try:
+            found = work(left.value, right.value)
+        except (ArithmeticError, ValueError):
+            return operation
+        return operation if numbers and not abs(found) < _LARGEST else Const(found)
+
+    def part_of(self, value: Value, key: Value) -> Value:
+        """`value[key]`."""
+        if isinstance(key, Const):
+            if (
+                isinstance(value, Items)
+                and isinstance(key.value, int)
+                and -len(value.items) <= key.value < len(value.items)
+            ):
+                return value.items[key.value]
+            if isinstance(value, Pairs) and key.value in value.pairs:
+                return value.pairs[key.value]
+        return Element(value, key)
+
+    def turn_of(self, value: Value) -> Value:
+        """One turn of a loop over a value."""
+        if isinstance(value, Items) and value.items:
+            return value.items[0] if len(value.items) == 1 else Either(tuple(value.items))
+        return Element(value, None)
+
+    def _call(self, node: ast.Call, scope: Scope) -> Value:
+        function = self.evaluate(node.func, scope)
+        receiver = None
+        if isinstance(node.func, ast.Attribute) and not isinstance(function, Ref):
+            receiver = function.of if isinstance(function, Attribute) else getattr(function, "owner_instance", None)
+            if receiver is None:
+                receiver = self.evaluate(node.func.value, scope)
+        args = tuple(self.evaluate(arg.value if isinstance(arg, ast.Starred) else arg, scope) for arg in node.args)
+        keywords: dict[str, Value] = {}
+        spread = any(isinstance(arg, ast.Starred) for arg in node.args)
+        for keyword in node.keywords:
+            value = self.evaluate(keyword.value, scope)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value, Pairs) and all(isinstance(key, str) for key in value.pairs):
+                keywords |= value.pairs
+            else:
+                spread = True
+        name = function.name if isinstance(function, Ref) else ""
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else name.rpartition(".")[2]
+        call = Call(
+            **vars(self.step(node)),
+            function=function,
+            name=name,
+            method=method,
+            receiver=receiver,
+            args=args,
+            keywords=keywords,
+            spread=spread,
+        )
+        if len(self.calls) < _MOST_CALLS:
+            self.calls.append(call)
+        result = self.call_own(call)
+        call.result = result if result is not None else Made(call)
+        return call.result

@@ -1,0 +1,190 @@
+"""All that is known of a script: its calls in order, the names it uses, the models it builds, and which Keras it is for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from stethoscope.checks.findings import Excerpt, Fault, Finding, Severity
+from stethoscope.checks.fixes.fix import Advice, Fix
+from stethoscope.checks.fixes.script_patch import Edit
+from stethoscope.errors import TooLarge
+from stethoscope.pasted.scripts.models_built import METHODS, Head, Loss, Model, is_model_class
+from stethoscope.pasted.scripts.names import meaning
+from stethoscope.pasted.scripts.parsing import Parsed
+from stethoscope.pasted.scripts.patches import Spans, patch
+from stethoscope.pasted.scripts.values import Call, Const, Either, Items, Made, Ref, Step, Value, text
+from stethoscope.pasted.scripts.walk import Walker
+
+_LEGACY_PIN = re.compile(
+    r"(?:tensorflow(?:-gpu|-cpu)?\s*(?:==|<=?|~=)\s*['\"]?(?:1\.|2\.(?:\d|1[0-5])(?!\d))|(?<![\w-])keras\s*(?:==|<=?|~=)\s*['\"]?[012]\.)"
+)
+_AROUND = 2
+
+
+class Facts:
+    """What a script says, read and never run."""
+
+    def __init__(self, parsed: Parsed) -> None:
+        self.parsed = parsed
+        self.source = parsed.source
+        self.spans = Spans(parsed.source)
+        walker = Walker()
+        try:
+            walker.walk(parsed.tree)
+        except RecursionError as error:
+            raise TooLarge(f"{self.source.name}: expected a training script, got code nested too deeply.") from error
+        self.calls = sorted(walker.calls, key=lambda call: call.order)
+        self.uses = walker.uses
+        self.assignments = walker.assignments
+        self.stored = walker.stored
+        self.dropped = walker.dropped
+        self.stars = tuple(walker.stars)
+        self.models = self._models()
+        self.legacy = self._legacy()
+        """Why it is for Keras 2 and says so; "" otherwise."""
+
+    def named(self, *names: str) -> Iterator[Call]:
+        """Calls of these, by their one name."""
+        wanted = set(names)
+        return (call for call in self.calls if call.name and meaning(call.name) in wanted)
+
+    def methods(self, *names: str) -> Iterator[Call]:
+        """Calls of methods of these names, on whatever."""
+        return (call for call in self.calls if call.method in names and call.receiver is not None)
+
+    def imports(self, root: str) -> bool:
+        """Whether a package is imported."""
+        return any(use.imported and use.name.split(".")[0] == root for use in self.uses) or any(
+            star.split(".")[0] == root for star in self.stars
+        )
+
+    @property
+    def uses_keras(self) -> bool:
+        """Whether it is about TensorFlow or Keras at all."""
+        return any(self.imports(root) for root in ("tensorflow", "keras", "tf_keras"))
+
+    def model_of(self, value: Value | None) -> Model | None:
+        """The model that a value is, if there is one it must be."""
+        if isinstance(value, Either):
+            found = {id(model): model for one in value.made_of if (model := self.model_of(one)) is not None}
+            return next(iter(found.values())) if len(found) == 1 and len(value.made_of) == 1 else None
+        if isinstance(value, Made):
+            return self._by_call.get(id(value.call))
+        return None
+
+    def compiles(self) -> Iterator[tuple[Model, Call, Head | None, Loss | None]]:
+        """Each model with each of its calls of `compile`, how it ends, and its loss; each line once."""
+        seen: set[int] = set()
+        for model in self.models:
+            for call in model.compiled:
+                if id(call.node) not in seen:
+                    seen.add(id(call.node))
+                    yield model, call, model.head, model.loss(call)
+
+    def finding(
+        self,
+        at: Step | int,
+        fault: Fault,
+        severity: Severity,
+        confidence: float,
+        message: str,
+        summary: str = "",
+        edits: Sequence[Edit] = (),
+        code: str = "",
+    ) -> Finding:
+        """A finding at a line, with the lines around it and the patch that `edits` make, or advice."""
+        line = at if isinstance(at, int) else at.line
+        fix: Fix | None = patch(self.source, summary, edits) if edits else None
+        if fix is None and summary:
+            fix = Advice(summary, code)
+        return Finding(
+            fault=fault,
+            severity=severity,
+            confidence=confidence,
+            where=self.source.where(line),
+            message=message,
+            evidence=(self.excerpt(line),),
+            fix=fix,
+        )
+
+    def excerpt(self, line: int) -> Excerpt:
+        """The lines around one."""
+        part, within = self.source.place(line)
+        rows = part.text.split("\n")
+        first = max(1, within - _AROUND)
+        shown = [row[:200] for row in rows[first - 1 : within + _AROUND]]
+        return Excerpt(self.source.where(line), "\n".join(shown), first)
+
+    def _models(self) -> list[Model]:
+        found: dict[int, Model] = {}
+        for call in self.calls:
+            kind = _kind(call)
+            if kind:
+                found[id(call)] = _model(call, kind)
+        self._by_call = found
+        for call in self.calls:
+            model = self.model_of(call.receiver) if call.method in METHODS else None
+            if model is not None:
+                model.used.append(call)
+                if call.method == "add":
+                    model.layers.extend(call.args[:1])
+                if call.method == "pop" and model.layers:
+                    model.layers.pop()
+        for assigned in self.assignments:
+            model = self.model_of(assigned.target)
+            if model is not None:
+                model.set.append(assigned)
+        # One call may be gone through several times, with a function that builds a model.
+        return list(found.values())
+
+    def _legacy(self) -> str:
+        for line, command in self.parsed.shell:
+            if _LEGACY_PIN.search(command):
+                return f"{self.source.where(line)} installs an older version"
+        for assigned, key in self.stored:
+            if text(key) == "TF_USE_LEGACY_KERAS" and text(assigned.value) in ("1", "true", "True"):
+                return f"{self.source.where(assigned.line)} asks for Keras 2 (TF_USE_LEGACY_KERAS)"
+        return ""
+
+
+def _kind(call: Call) -> str:
+    name = meaning(call.name)
+    if name == "keras.Sequential":
+        return "sequential"
+    if name == "keras.Model":
+        return "functional"
+    if name in (
+        "keras.models.load_model",
+        "keras.saving.load_model",
+        "keras.models.model_from_json",
+        "keras.models.clone_model",
+    ):
+        return "loaded"
+    parts = name.split(".")
+    if parts[:2] == ["keras", "applications"] and parts[-1][:1].isupper():
+        return "application"
+    return "subclass" if is_model_class(call.function) else ""
+
+
+def _model(call: Call, kind: str) -> Model:
+    model = Model(call, kind)
+    if kind == "sequential":
+        layers = call.argument("layers", 0)
+        if isinstance(layers, Items):
+            model.layers.extend(layers.items)
+        elif layers is not None and not (isinstance(layers, Const) and layers.value is None):
+            model.whole = False
+    elif kind == "functional":
+        outputs = call.argument("outputs", 1)
+        if outputs is None:
+            outputs = call.argument("output", 1)
+        model.outputs = tuple(outputs.items) if isinstance(outputs, Items) else () if outputs is None else (outputs,)
+    else:
+        model.whole = False
+    return model
+
+
+def library(value: Value) -> str:
+    """The one name of something of a library, "" for others."""
+    return meaning(value.name) if isinstance(value, Ref) else ""

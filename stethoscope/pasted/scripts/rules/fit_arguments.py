@@ -1,0 +1,189 @@
+"""A call of `fit` that fails, or never ends.
+
+Why: with a dataset or generator `fit` takes no `y` and no `validation_split`; a dataset has to be batched; and one that repeats for
+ever needs `steps_per_epoch`, or the first epoch never ends. Labels without `y` are not there. A model has to be compiled first.
+Example: `model.fit(dataset, validation_split=0.2)`, `model.fit(train_ds.repeat(), epochs=5)`, `steps_per_epoch=len(x) / batch_size`.
+Fix: what the message says.
+Source: keras.io/api/models/model_training_apis; raised by Keras 3.15; stackoverflow.com/questions/55731774.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.checks.fixes.script_patch import Edit
+from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.labels import Fed, of_pipeline
+from stethoscope.pasted.scripts.models_built import Model
+from stethoscope.pasted.scripts.names import meaning
+from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import Call, Const, Made, Operation, Value, is_const, number, text
+
+_BATCHED = frozenset({"batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"})
+_STARTS = (
+    "tensorflow.data.Dataset.from_tensor_slices",
+    "tensorflow.data.Dataset.from_generator",
+    "tensorflow.data.Dataset.zip",
+)
+
+
+def _run(facts: Facts) -> Iterator[Finding]:
+    done: set[int] = set()
+    for model in facts.models:
+        for call in model.calls("fit"):
+            if id(call.node) in done or call.spread:
+                continue
+            done.add(id(call.node))
+            yield from _of_fit(facts, model, call)
+        yield from _uncompiled(facts, model)
+        for call in model.compiled:
+            metrics = call.argument("metrics")
+            if text(metrics) is not None and id(call.node) not in done:
+                done.add(id(call.node))
+                node = next(one.value for one in call.call_node.keywords if one.arg == "metrics")
+                yield facts.finding(
+                    node.lineno,
+                    Fault.METRIC,
+                    Severity.HIGH,
+                    0.95,
+                    "metrics is a text here; Keras 3 wants a list and raises ValueError.",
+                    "Put it into a list.",
+                    [facts.spans.replace(node, f"[{facts.spans.text(node)}]")],
+                )
+
+
+def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
+    x = call.argument("x", 0)
+    given = of_pipeline(x)
+    dataset = any(
+        meaning(step.name).startswith("tensorflow.data.") or "_dataset_from_" in step.name for step in given.pipeline
+    )
+    generator = any(step.method in ("flow", "flow_from_directory", "flow_from_dataframe") for step in given.pipeline)
+    node = call.call_node
+    if dataset or generator:
+        split = next((one for one in node.keywords if one.arg == "validation_split"), None)
+        if split is not None and number(call.argument("validation_split")) != 0:
+            yield facts.finding(
+                split.lineno,
+                Fault.VALIDATION,
+                Severity.HIGH,
+                0.95,
+                "fit takes validation_split only with arrays: with a dataset or generator it raises ValueError.",
+                "Give validation_data instead.",
+            )
+        y = call.argument("y", 1)
+        if y is not None and not is_const(y, None):
+            yield facts.finding(
+                call,
+                Fault.LABELS,
+                Severity.HIGH,
+                0.93,
+                "fit takes no y beside a dataset or generator, which yields the labels itself: it raises ValueError.",
+                "Leave y out.",
+            )
+    if dataset and not any(step.method in _BATCHED for step in given.pipeline) and _plain(given):
+        yield facts.finding(
+            call,
+            Fault.BATCH_SIZE,
+            Severity.HIGH,
+            0.9,
+            "The dataset is not batched: the model gets single rows, whose first axis it takes for the batch.",
+            "Batch the dataset.",
+            _batched(facts, call),
+        )
+    for name, steps in (("x", "steps_per_epoch"), ("validation_data", "validation_steps")):
+        value = x if name == "x" else call.argument(name)
+        stop = call.argument(steps)
+        if _endless(value) and (stop is None or is_const(stop, None)):
+            yield facts.finding(
+                call,
+                Fault.EPOCHS,
+                Severity.HIGH,
+                0.93,
+                f"The {'training' if name == 'x' else 'validation'} data repeats for ever, and {steps} is not given: the first epoch never ends.",
+                f"Give {steps}, or leave repeat() out.",
+            )
+    stop = call.argument("steps_per_epoch")
+    if isinstance(stop, Operation) and stop.operator == "Div":
+        keyword = (
+            next(one for one in node.keywords if one.arg == "steps_per_epoch")
+            if "steps_per_epoch" in call.keywords
+            else None
+        )
+        edits: list[Edit] = []
+        if keyword is not None and facts.spans.text(keyword.value).count("/") == 1:
+            edits = [facts.spans.replace(keyword.value, facts.spans.text(keyword.value).replace("/", "//"))]
+        yield facts.finding(
+            call.line if keyword is None else keyword.lineno,
+            Fault.EPOCHS,
+            Severity.HIGH,
+            0.9,
+            "steps_per_epoch is a fraction here: a division with / gives a float, and Keras 3 raises TypeError.",
+            "Divide with //.",
+            edits,
+        )
+    elif isinstance(stop, Made) and meaning(stop.call.name) == "len" and generator and _rows(stop.call, given):
+        keyword = next((one for one in node.keywords if one.arg == "steps_per_epoch"), None)
+        yield facts.finding(
+            call.line if keyword is None else keyword.lineno,
+            Fault.EPOCHS,
+            Severity.MEDIUM,
+            0.85,
+            "steps_per_epoch counts batches, but gets the number of rows: each epoch is as many times too long as a batch has rows.",
+            "Divide by the batch size, or leave it out.",
+            [] if keyword is None else [facts.spans.remove_argument(node, keyword)],
+        )
+
+
+def _rows(length: Call, given: Fed) -> bool:
+    return bool(length.args) and (length.args[0] is given.x or length.args[0] is given.y) and bool(given.pipeline)
+
+
+def _plain(given: Fed) -> bool:
+    return (
+        bool(given.pipeline)
+        and meaning(given.pipeline[-1].name) in _STARTS[:1]
+        and all(
+            step.method in ("shuffle", "repeat", "prefetch", "cache", "map", "take", "skip")
+            for step in given.pipeline[:-1]
+        )
+    )
+
+
+def _batched(facts: Facts, call: Call) -> list[Edit]:
+    node = call.call_node
+    x = node.args[0] if node.args else next((one.value for one in node.keywords if one.arg == "x"), None)
+    return [] if x is None else [facts.spans.replace(x, f"{facts.spans.text(x)}.batch(32)")]
+
+
+def _endless(value: Value | None) -> bool:
+    """Whether a dataset repeats without a count, or a function of the script yields for ever."""
+    for step in of_pipeline(value).pipeline:
+        if step.method in ("take",):
+            return False
+        if step.method == "repeat":
+            count = step.argument("count", 0)
+            return count is None or (isinstance(count, Const) and count.value in (None, -1))
+    return False
+
+
+def _uncompiled(facts: Facts, model: Model) -> Iterator[Finding]:
+    if model.kind not in ("sequential", "functional") or model.compiled:
+        return
+    for call in model.calls("fit", "evaluate"):
+        others = any(one.method == "compile" and facts.model_of(one.receiver) is None for one in facts.calls)
+        if others or not call.reached:
+            return
+        yield facts.finding(
+            call,
+            Fault.LOSS,
+            Severity.HIGH,
+            0.9,
+            f"The model is never compiled: {call.method} raises ValueError.",
+            'Compile it first: model.compile(optimizer="adam", loss=…).',
+        )
+        return
+
+
+RULE = Rule(_run)

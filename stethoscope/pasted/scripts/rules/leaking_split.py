@@ -1,0 +1,163 @@
+"""Rows of the test get into the training, or into what prepares it.
+
+Why: a score says something only about rows that the training has not seen. A scaler fitted on the test rows, test rows in `fit`, or a
+validation on the training rows: the score is too good, and later it is missed.
+Example: `x_test = scaler.fit_transform(x_test)`; `model.fit(x_test, y_test)`; `validation_data=(x_train, y_train)`.
+Fix: fit on the training rows, and transform the others.
+Source: scikit-learn.org/stable/common_pitfalls.html (data leakage); Kapoor & Narayanan, "Leakage and the reproducibility crisis"
+(Patterns 2023).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.models_built import Model
+from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.splits import part_of_split
+from stethoscope.pasted.scripts.values import Call, Const, Items, Made, Value, ancestors
+
+_SCALERS = frozenset(
+    {
+        "StandardScaler",
+        "MinMaxScaler",
+        "RobustScaler",
+        "MaxAbsScaler",
+        "Normalizer",
+        "QuantileTransformer",
+        "PowerTransformer",
+        "PCA",
+        "SimpleImputer",
+        "TfidfVectorizer",
+        "CountVectorizer",
+        "LabelEncoder",
+        "OneHotEncoder",
+    }
+)
+_SETS_SCALE = _SCALERS - {"Normalizer", "LabelEncoder", "OneHotEncoder"}
+_TEST = re.compile(r"(?:^|_)(?:test|tst|val|valid|validation|holdout)(?:$|_|s$)|[Xxy]_?te(?:st)?$|(?:^|_)te$")
+
+
+def _run(facts: Facts) -> Iterator[Finding]:
+    yield from _scalers(facts)
+    yield from _fitted_on_test(facts)
+
+
+def _scalers(facts: Facts) -> Iterator[Finding]:
+    fitted: dict[int, Call] = {}
+    done: set[int] = set()
+    splits = [call for call in facts.calls if call.name.endswith("train_test_split")]
+    for call in facts.calls:
+        if call.method not in ("fit", "fit_transform") or not isinstance(call.receiver, Made) or id(call.node) in done:
+            continue
+        kind = call.receiver.call.name.rpartition(".")[2]
+        if kind not in _SCALERS or call.name != "" or not call.call_node.args:
+            continue
+        done.add(id(call.node))
+        written = facts.spans.text(call.call_node.args[0])
+        before = fitted.get(id(call.receiver))
+        fitted[id(call.receiver)] = call
+        if _TEST.search(_last(written)) and before is not None and call.method == "fit_transform":
+            yield facts.finding(
+                call,
+                Fault.PREPROCESSING,
+                Severity.HIGH,
+                0.93,
+                f"{kind} is fitted anew on {written[:60]}: the test rows are scaled by their own numbers, not as the training rows were.",
+                "Call transform here.",
+                [facts.spans.rename_last(call.call_node.func, "transform")],
+            )
+        elif kind in _SETS_SCALE and before is None and call.call_node.args:
+            later = next(
+                (
+                    split
+                    for split in splits
+                    if split.order > call.order and any(_comes_from(value, call) for value in split.args)
+                ),
+                None,
+            )
+            if later is not None:
+                yield facts.finding(
+                    call,
+                    Fault.PREPROCESSING,
+                    Severity.MEDIUM,
+                    0.8,
+                    f"{kind} is fitted on all rows, and only line {facts.source.where(later.line).rpartition(':')[2]} splits them: it has seen the test rows.",
+                    "Split first, fit on the training rows, and transform the others.",
+                )
+
+
+def _comes_from(value: Value, call: Call) -> bool:
+    return any(
+        isinstance(one, Made)
+        and (one.call is call or (one.call.method == "transform" and one.call.receiver is call.receiver))
+        for one in ancestors(value)
+    )
+
+
+def _last(written: str) -> str:
+    return re.split(r"[\[(]", written)[0].rpartition(".")[2]
+
+
+def _fitted_on_test(facts: Facts) -> Iterator[Finding]:
+    done: set[int] = set()
+    for model in facts.models:
+        fits = [call for call in model.calls("fit") if call.reached]
+        for call in fits:
+            if id(call.node) in done:
+                continue
+            done.add(id(call.node))
+            x = call.argument("x", 0)
+            side = _side(x)
+            if side == 1 and not any(
+                _side(other.argument("x", 0)) == 0 for other in fits if other is not call and other.order < call.order
+            ):
+                trained = _scored(model, x)
+                yield facts.finding(
+                    call,
+                    Fault.VALIDATION,
+                    Severity.HIGH,
+                    0.85 if trained else 0.8,
+                    "The model is trained on the test part of the data: no score on it says anything.",
+                    "Train on the training part.",
+                )
+            validation = call.argument("validation_data")
+            if (
+                isinstance(validation, Items)
+                and validation.items
+                and x is not None
+                and validation.items[0] is x
+                and not isinstance(x, Const)
+            ):
+                yield facts.finding(
+                    call,
+                    Fault.VALIDATION,
+                    Severity.HIGH,
+                    0.93,
+                    "validation_data are the training rows themselves: val_loss follows loss, and overfitting is not seen.",
+                    "Hold rows out, for example with validation_split=0.2.",
+                )
+            elif validation is not None and validation is x and isinstance(x, Made):
+                yield facts.finding(
+                    call,
+                    Fault.VALIDATION,
+                    Severity.HIGH,
+                    0.93,
+                    "validation_data is the training data itself: val_loss follows loss, and overfitting is not seen.",
+                    "Hold rows out.",
+                )
+
+
+def _scored(model: Model, x: Value | None) -> bool:
+    return any(call.argument("x", 0) is x for call in model.calls("evaluate"))
+
+
+def _side(value: Value | None) -> int | None:
+    found = part_of_split(value)
+    return None if found is None else found.part
+
+
+RULE = Rule(_run, same_as=frozenset({"split-difference", "validation-better"}))

@@ -1,0 +1,114 @@
+"""A learning rate far from what the optimizer takes.
+
+Why: Adam, RMSprop and their kin scale every step by themselves: from 0.1 on the weights jump and the loss stays where it is or becomes
+NaN. Adadelta's default was 1.0 in Keras 2 and is 0.001 today, a thousandth of what its paper uses.
+Example: `Adam(learning_rate=0.1)`; `SGD(learning_rate=10)`; `Adadelta()` in a script of Keras 2.
+Fix: 0.001 for Adam, 0.01 for SGD, 1.0 for Adadelta.
+Source: Kingma & Ba 2015; Zeiler 2012; keras.io/api/optimizers; DeepLocalize (ICSE 2021); TheDeepChecker (TOSEM 2023).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.models_built import layer_name
+from stethoscope.pasted.scripts.names import meaning
+from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import Call, Made, number
+
+_HIGH = {"Adam": 0.1, "AdamW": 0.1, "RMSprop": 0.1, "Nadam": 0.1, "Adamax": 0.2, "SGD": 2.0, "Adagrad": 5.0}
+_USUAL = {
+    "Adam": 0.001,
+    "AdamW": 0.001,
+    "RMSprop": 0.001,
+    "Nadam": 0.001,
+    "Adamax": 0.001,
+    "SGD": 0.01,
+    "Adagrad": 0.01,
+}
+_LOW = 1e-8
+
+
+def _run(facts: Facts) -> Iterator[Finding]:
+    done: set[int] = set()
+    for call in facts.calls:
+        name = meaning(call.name)
+        own = (
+            name.removeprefix("keras.optimizers.").capitalize()
+            if name.lower() == name
+            else name.removeprefix("keras.optimizers.")
+        )
+        if not name.startswith("keras.optimizers.") or id(call.node) in done:
+            continue
+        done.add(id(call.node))
+        value = call.argument("learning_rate", 0) or call.argument("lr")
+        if own == "Adadelta" and value is None and not call.spread and not facts.legacy:
+            yield facts.finding(
+                call,
+                Fault.LEARNING_RATE,
+                Severity.MEDIUM,
+                0.85,
+                "Adadelta without a learning rate takes 0.001 today; Keras 2 and the paper take 1.0. A thousandth of it learns very little.",
+                "Give it learning_rate=1.0.",
+                [facts.spans.add_argument(call.call_node, "learning_rate=1.0")],
+            )
+        rate = number(value)
+        if rate is None or own not in _HIGH:
+            continue
+        node: ast.expr | None = next(
+            (one.value for one in call.call_node.keywords if one.arg in ("learning_rate", "lr")), None
+        )
+        if node is None and call.call_node.args:
+            node = call.call_node.args[0]
+        edits = [facts.spans.replace(node, str(_USUAL[own]))] if isinstance(node, ast.Constant) else []
+        if rate >= _HIGH[own]:
+            severity = Severity.MEDIUM if _of_one_layer(facts, call) or _tried(facts, own) else Severity.HIGH
+            yield facts.finding(
+                node.lineno if node is not None else call.line,
+                Fault.LEARNING_RATE,
+                severity,
+                0.85,
+                f"{own} with a learning rate of {rate:g}: {_USUAL[own]:g} is usual, and from about {_HIGH[own]:g} on training jumps instead of learning.",
+                f"Begin with {_USUAL[own]:g}.",
+                edits,
+            )
+        elif rate <= _LOW:
+            yield facts.finding(
+                node.lineno if node is not None else call.line,
+                Fault.LEARNING_RATE,
+                Severity.HIGH,
+                0.9,
+                f"{own} with a learning rate of {rate:g}: the weights practically stay as they are; {_USUAL[own]:g} is usual.",
+                f"Begin with {_USUAL[own]:g}.",
+                edits,
+            )
+
+
+def _tried(facts: Facts, own: str) -> bool:
+    """Whether the script tries several rates for this optimizer, usual ones among them."""
+    rates = {
+        number(call.argument("learning_rate", 0) or call.argument("lr"))
+        for call in facts.calls
+        if meaning(call.name) == f"keras.optimizers.{own}"
+    }
+    return any(rate is not None and rate < _HIGH[own] for rate in rates)
+
+
+def _of_one_layer(facts: Facts, optimizer: Call) -> bool:
+    """Whether it trains a model of one layer only, which takes large steps."""
+    for model, compiled, _, _ in facts.compiles():
+        value = compiled.argument("optimizer", 0)
+        if isinstance(value, Made) and value.call.node is optimizer.node:
+            layers = list(model.layer_calls())
+            return (
+                model.whole
+                and 0 < len(layers) <= 2
+                and sum(layer_name(one) == "keras.layers.Dense" for one in layers) <= 1
+            )
+    return False
+
+
+RULE = Rule(_run, same_as=frozenset({"learning-rate-high", "learning-rate-low", "learning-rate-range"}))

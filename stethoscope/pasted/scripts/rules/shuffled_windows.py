@@ -1,0 +1,114 @@
+"""Windows of a series, split at random.
+
+Why: windows of a series overlap. Split at random, nearly every test window has its neighbours in the training, and the score is that of
+rows which were seen.
+Example: windows made by `x.append(series[i : i + 24])` and `train_test_split(x, y)` without `shuffle=False`.
+Fix: split in time.
+Source: Kapoor & Narayanan, "Leakage and the reproducibility crisis" (Patterns 2023): temporal leakage; stackoverflow.com/questions/74025273.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.names import meaning
+from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import Made, is_const
+
+
+def _run(facts: Facts) -> Iterator[Finding]:
+    windows = _window_functions(facts)
+    done: set[int] = set()
+    for call in facts.calls:
+        if not call.name.endswith("train_test_split") or id(call.node) in done:
+            continue
+        done.add(id(call.node))
+        shuffle = call.argument("shuffle")
+        if (shuffle is not None and not is_const(shuffle, True)) or not call.args:
+            continue
+        written = {name.id for arg in call.call_node.args for name in ast.walk(arg) if isinstance(name, ast.Name)}
+        if written & windows:
+            yield facts.finding(
+                call,
+                Fault.VALIDATION,
+                Severity.HIGH,
+                0.85,
+                "Windows of a series that overlap are split at random: nearly every test window has its neighbours in the training.",
+                "Split in time: shuffle=False.",
+                [facts.spans.add_argument(call.call_node, "shuffle=False")] if shuffle is None else [],
+            )
+    for call in facts.calls:
+        if (
+            meaning(call.name)
+            in ("keras.utils.timeseries_dataset_from_array", "keras.preprocessing.timeseries_dataset_from_array")
+            and is_const(call.argument("shuffle"), True)
+            and call.reached
+        ):
+            halves = [
+                one
+                for one in facts.calls
+                if one.method in ("take", "skip") and isinstance(one.receiver, Made) and one.receiver.call is call
+            ]
+            if {one.method for one in halves} == {"take", "skip"}:
+                yield facts.finding(
+                    call,
+                    Fault.VALIDATION,
+                    Severity.HIGH,
+                    0.85,
+                    "Windows of a series are shuffled and then split: they overlap, so validation windows have their neighbours in the training.",
+                    "Split the series first, in time.",
+                )
+
+
+def _window_functions(facts: Facts) -> set[str]:
+    """Names that are filled, in a loop, with slices `series[i : i + n]`, here or in a function whose result they are."""
+    found: set[str] = set()
+    makers: set[str] = set()
+    for node in ast.walk(facts.parsed.tree):
+        if isinstance(node, ast.FunctionDef) and any(_appends_window(one) for one in ast.walk(node)):
+            makers.add(node.name)
+    for node in ast.walk(facts.parsed.tree):
+        if isinstance(node, ast.For):
+            found |= {name for one in ast.walk(node) if (name := _appends_window(one))}
+    for _ in range(3):
+        for node in ast.walk(facts.parsed.tree):
+            if not isinstance(node, ast.Assign):
+                continue
+            called = {
+                one.func.id
+                for one in ast.walk(node.value)
+                if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)
+            }
+            used = {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}
+            names = {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+            if called & makers or (names and used & found and isinstance(node.value, ast.Call | ast.Tuple)):
+                found |= names
+    return found
+
+
+def _appends_window(node: ast.AST) -> str:
+    if (
+        not isinstance(node, ast.Call)
+        or not isinstance(node.func, ast.Attribute)
+        or node.func.attr != "append"
+        or not node.args
+    ):
+        return ""
+    piece = node.args[0]
+    while isinstance(piece, ast.Attribute | ast.Call):
+        piece = piece.value if isinstance(piece, ast.Attribute) else piece.func
+    if not isinstance(piece, ast.Subscript):
+        return ""
+    cut = piece.slice.elts[0] if isinstance(piece.slice, ast.Tuple) and piece.slice.elts else piece.slice
+    if not isinstance(cut, ast.Slice) or cut.lower is None or cut.upper is None:
+        return ""
+    first = {one.id for one in ast.walk(cut.lower) if isinstance(one, ast.Name)}
+    last = {one.id for one in ast.walk(cut.upper) if isinstance(one, ast.Name)}
+    owner = node.func.value
+    return owner.id if first & last and isinstance(owner, ast.Name) else ""
+
+
+RULE = Rule(_run, same_as=frozenset({"split-difference"}))

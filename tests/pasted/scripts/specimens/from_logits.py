@@ -1,0 +1,37 @@
+"""Specimen of `from_logits`."""
+
+FAULTY = """
+import keras
+
+(x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
+x_train, x_test = x_train / 255.0, x_test / 255.0
+model = keras.Sequential(
+    [
+        keras.layers.Input((28, 28)),
+        keras.layers.Flatten(),
+        keras.layers.Dense(128, activation="relu"),
+        keras.layers.Dense(10),
+    ]
+)
+model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
+model.evaluate(x_test, y_test)
+""".lstrip()
+LINE = 13
+SOUND = """
+import keras
+
+(x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
+x_train, x_test = x_train / 255.0, x_test / 255.0
+model = keras.Sequential(
+    [
+        keras.layers.Input((28, 28)),
+        keras.layers.Flatten(),
+        keras.layers.Dense(128, activation="relu"),
+        keras.layers.Dense(10),
+    ]
+)
+model.compile(optimizer="adam", loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True), metrics=["accuracy"])
+history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
+model.evaluate(x_test, y_test)
+""".lstrip()

@@ -1,0 +1,42 @@
+"""Specimen of `seeds`."""
+
+FAULTY = """
+import keras
+import numpy as np
+
+np.random.seed(0)
+
+(x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
+x_train, x_test = x_train / 255.0, x_test / 255.0
+model = keras.Sequential(
+    [
+        keras.layers.Input((28, 28)),
+        keras.layers.Flatten(),
+        keras.layers.Dense(128, activation="relu"),
+        keras.layers.Dense(10, activation="softmax"),
+    ]
+)
+model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
+model.evaluate(x_test, y_test)
+""".lstrip()
+LINE = 4
+SOUND = """
+import keras
+
+keras.utils.set_random_seed(0)
+
+(x_train, y_train), (x_test, y_test) = keras.datasets.mnist.load_data()
+x_train, x_test = x_train / 255.0, x_test / 255.0
+model = keras.Sequential(
+    [
+        keras.layers.Input((28, 28)),
+        keras.layers.Flatten(),
+        keras.layers.Dense(128, activation="relu"),
+        keras.layers.Dense(10, activation="softmax"),
+    ]
+)
+model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
+history = model.fit(x_train, y_train, epochs=5, batch_size=128, validation_split=0.1)
+model.evaluate(x_test, y_test)
+""".lstrip()
