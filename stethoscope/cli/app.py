@@ -13,6 +13,7 @@ import typer
 from stethoscope.cli import convert as cli_convert
 from stethoscope.cli import curves as cli_curves
 from stethoscope.cli import data_changes, outputs, peak_memory, side_by_side
+from stethoscope.cli import explain as cli_explain
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
     DataOption,
@@ -95,6 +96,7 @@ app.command(cls=cli_convert.ConvertCommand)(cli_convert.convert)
 app.command()(side_by_side.compare)
 app.command()(side_by_side.latency)
 app.command()(data_changes.drift)
+app.command()(cli_explain.explain)
 
 
 @app.command()

@@ -1,0 +1,1 @@
+"""What people hold in the hand: error messages and training scripts, read and never run."""
