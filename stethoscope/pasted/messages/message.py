@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from stethoscope.types import Shape
 
@@ -59,6 +60,7 @@ class Wording:
     unless: str = ""
     line: bool = False
 
+    @cached_property
     def compiled(self) -> re.Pattern[str]:
         """The pattern, `has` itself where there is none."""
         return re.compile(self.pattern or re.escape(self.has))
@@ -182,13 +184,10 @@ class Message:
                 continue
             if wording.unless and wording.unless in flat:
                 continue
-            pattern = wording.compiled()
+            pattern = wording.compiled
             for at in _places(flat, wording.has):
-                window = flat[max(0, at - BEFORE) : at + AFTER]
-                offset = min(at, BEFORE)
-                match = pattern.search(window) if wording.pattern else None
-                while match is not None and match.end() < offset:
-                    match = pattern.search(window, max(match.end(), match.start() + 1))
+                window, offset = flat[max(0, at - BEFORE) : at + AFTER], min(at, BEFORE)
+                match = _nearest(pattern, window, offset, offset + len(wording.has)) if wording.pattern else None
                 if match is not None:
                     values = {name: text[:MOST_CHARACTERS] for name, text in match.groupdict().items() if text}
                     yield at, wording, values
@@ -201,6 +200,20 @@ class Message:
 
 
 _MOST_PLACES = 4
+_MOST_MATCHES = 8
+
+
+def _nearest(pattern: re.Pattern[str], window: str, start: int, end: int) -> re.Match[str] | None:
+    """The match that reaches over or follows a place, else the last one before it."""
+    found, at = None, 0
+    for _ in range(_MOST_MATCHES):
+        match = pattern.search(window, at)
+        if match is None:
+            break
+        if match.end() >= start:
+            return match if match.start() <= end + BEFORE or found is None else found
+        found, at = match, max(match.end(), match.start() + 1)
+    return found
 
 
 def _places(flat: str, text: str) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
-from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Role, Step, Wording
+from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
 
 
 def _explain(read: Read) -> Cause:
@@ -42,5 +42,4 @@ MESSAGE = Message(
         "https://github.com/tensorflow/tensorflow/issues/64035",
         "https://github.com/tensorflow/tensorflow/issues/37254",
     ),
-    role=Role.WARNING,
 )

@@ -17,7 +17,7 @@ MESSAGE = Message(
     id="notice-factory",
     title="A factory was registered twice",
     wordings=(
-        Wording("Attempting to register factory for plugin", r"plugin (?P<plugin>cu\\w{1,10})"),
+        Wording("Attempting to register factory for plugin", r"plugin (?P<plugin>cu\w{1,10})"),
         Wording("computation placer already registered"),
         Wording("Unable to register cuDNN factory"),
         Wording("Unable to register cuBLAS factory"),

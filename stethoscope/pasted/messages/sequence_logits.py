@@ -41,10 +41,6 @@ MESSAGE = Message(
             "Rank mismatch: Rank of labels",
             r"Rank of labels \(received (?P<labels_rank>\d{1,2})\) should equal rank of logits minus 1 \(received (?P<logits_rank>\d{1,2})\)",
         ),
-        Wording(
-            "must equal logits.shape except for the last dimension",
-            rf"labels\.shape=(?P<labels>{SHAPE}).{{0,20}}logits\.shape=(?P<logits>{SHAPE})",
-        ),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

@@ -80,6 +80,10 @@ MESSAGE = Message(
             rf"logits and labels must have the same first dimension, got logits shape (?P<logits>{SHAPE}) and labels shape (?P<labels>{SHAPE})",
         ),
         Wording(
+            "except for the last dimension",
+            rf"labels\.shape=(?P<labels>{SHAPE}).{{0,20}}logits\.shape=(?P<logits>{SHAPE})",
+        ),
+        Wording(
             "must have rank (ndim) `target.ndim - 1`",
             rf"target\.shape=(?P<labels>{SHAPE}), output\.shape=(?P<logits>{SHAPE})",
         ),

@@ -75,7 +75,7 @@ MESSAGE = Message(
         ),
         Wording(
             "when deserializing class",
-            r"Error when deserializing class '(?P<layer_class>\w{1,60})'.{0,1400}?(?:Unrecognized keyword arguments passed to \w{1,60}: \{(?P<arguments>[^}]{1,120})|unexpected keyword argument '(?P<argument>\w{1,60})')",
+            r"Error when deserializing class '(?P<layer_class>\w{1,60})'.{0,1400}?(?:Unrecognized keyword arguments passed to \w{1,60}: \{(?P<arguments>[^}]{1,120})|unexpected keyword argument '(?P<argument>time_major|batch_shape|implementation|groups|quantization_config|optional|ragged|batch_input_shape|registered_name|fn|sparse|reset_after|value_range|input_axes)')",
         ),
         Wording(
             "Unrecognized keyword arguments passed to",

@@ -14,6 +14,10 @@ _LAYER = re.compile(
 _CALLED = re.compile(r"Exception encountered when calling (?:layer [\"'][^\"']{0,100}[\"'] \(type )?(\w{1,80})")
 _OPERATOR = re.compile(r"\[Op:(\w{1,80})\]")
 _DEVICE = re.compile(r"device:(GPU|CPU|TPU|XLA_GPU|XLA_CPU):(\d{1,3})", re.IGNORECASE)
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,60}")
+_NO_LAYER = re.compile(
+    r"(?:compile_loss|loss|metrics|training|gradients?|gradient_tape|categorical|sparse_|binary_|mean_|save)\b|cond/"
+)
 _OPERATORS = re.compile(
     r"^(?:__wrapped|cond|while|StatefulPartitionedCall|PartitionedCall|gradient|Iterator|PyFunc|EagerPyFunc)"
 )
@@ -31,7 +35,7 @@ def context(text: str) -> Mapping[str, str]:
         if not _OPERATORS.match(node):
             found["node"] = node[:_MANY]
             parts = node.split("/")
-            if "layer" not in found and len(parts) >= 3 and not parts[-2].startswith(("gradient", "cond")):
+            if "layer" not in found and len(parts) >= 3 and _NAME.fullmatch(parts[-2]) and not _NO_LAYER.match(node):
                 found["layer"] = parts[-2]
             break
     if (operator := _OPERATOR.search(text)) and not operator[1].startswith("__"):

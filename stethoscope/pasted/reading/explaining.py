@@ -47,7 +47,7 @@ def explain(pasted: str) -> Explanation:
     kinds = _one_of_each(one for one in found if one.message.role is not Role.NOTICE)
     last = raised[-1] if raised else None
     cards = [_card(one, text, last) for one in kinds[: 1 + _MOST_OTHERS]]
-    known = bool(kinds) and (last is None or kinds[0].message.role is Role.ERROR)
+    known = bool(kinds) and (last is None or kinds[0].message.role is Role.ERROR or kinds[0].raised is last)
     if known:
         first, others = cards[0], tuple(_beside(kinds, cards))
         return Explanation(

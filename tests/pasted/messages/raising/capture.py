@@ -47,7 +47,9 @@ def raised(kind: str) -> str:
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False, errors="replace")
         text = done.stdout + done.stderr
         if done.returncode < 0:
-            text += {-9: "Killed\n", -6: "Aborted (core dumped)\n", -11: "Segmentation fault (core dumped)\n"}.get(done.returncode, "")
+            text += {-9: "Killed\n", -6: "Aborted (core dumped)\n", -11: "Segmentation fault (core dumped)\n"}.get(
+                done.returncode, ""
+            )
         return _anywhere(text)
     return _anywhere(_captured(kinds()[kind]))
 

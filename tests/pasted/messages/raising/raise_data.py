@@ -30,7 +30,9 @@ def text_not_number(here: Path):
 
 
 def index_beyond_table(here: Path):
-    model = keras.Sequential([keras.Input((6,)), keras.layers.Embedding(5000, 8), keras.layers.Flatten(), keras.layers.Dense(1)])
+    model = keras.Sequential(
+        [keras.Input((6,)), keras.layers.Embedding(5000, 8), keras.layers.Flatten(), keras.layers.Dense(1)]
+    )
     model.predict(np.full((1, 6), 10000), verbose=0)
 
 
@@ -80,7 +82,7 @@ def empty_data(here: Path):
     _model().predict(np.zeros((0, 3)), verbose=0)
 
 
-def no_data_frame_adapter(here: Path):
+def unrecognised_data(here: Path):
     _model().fit([[1.0, 2.0, 3.0]], [[1.0]], verbose=0) if False else _model().fit(object(), verbose=0)
 
 
@@ -98,5 +100,5 @@ def ragged_rows(here: Path):
     np.array([[1, 2, 3], [4, 5]], dtype="float32")
 
 
-def tokens_type(here: Path):
+def string_to_number__tokens(here: Path):
     keras.layers.Embedding(10, 4)(tf.constant([["a", "b"]]))

@@ -34,7 +34,7 @@ def segmentation_fault(here: Path):
 
 
 @alone
-def bad_alloc(here: Path):
+def out_of_memory_tensor__strings(here: Path):
     import tensorflow as tf
 
     tf.constant(1.0)
@@ -47,21 +47,27 @@ def configured_late(here: Path):
     import tensorflow as tf
 
     tf.constant(1.0)
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2)
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    )
 
 
-def threads_late(here: Path):
+def configured_late__threads(here: Path):
     import tensorflow as tf
 
     tf.constant(1.0)
-    tf.config.threading.set_inter_op_parallelism_threads(2 if tf.config.threading.get_inter_op_parallelism_threads() != 2 else 3)
+    tf.config.threading.set_inter_op_parallelism_threads(
+        2 if tf.config.threading.get_inter_op_parallelism_threads() != 2 else 3
+    )
 
 
 @alone
 def xla_device_clash(here: Path):
     import tensorflow as tf
 
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2)
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    )
     with tf.device("CPU:1"):
         kernel = tf.Variable(tf.ones((3, 3)))
 
@@ -83,16 +89,6 @@ def xla_unsupported(here: Path):
     decode(tf.constant([1, 2]))
 
 
-def xla_constant(here: Path):
-    import tensorflow as tf
-
-    @tf.function(jit_compile=True)
-    def grow(x):
-        return tf.zeros([tf.reduce_sum(x), 2])
-
-    grow(tf.constant([1, 2]))
-
-
 def device_missing(here: Path):
     import tensorflow as tf
 
@@ -106,10 +102,12 @@ def device_missing(here: Path):
 
 @alone
 def strategy_scope(here: Path):
-    import tf_keras
     import tensorflow as tf
+    import tf_keras
 
-    tf.config.set_logical_device_configuration(tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2)
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * 2
+    )
     strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     model = tf_keras.Sequential([tf_keras.layers.Dense(1, input_shape=(3,))])
     with strategy.scope():
@@ -127,7 +125,7 @@ def moved_module(here: Path):
     from keras.engine import topology  # noqa: F401
 
 
-def contrib_module(here: Path):
+def moved_module__contrib(here: Path):
     import tensorflow.contrib.slim  # noqa: F401
 
 
@@ -135,7 +133,7 @@ def module_missing(here: Path):
     import tensorflow_text  # noqa: F401
 
 
-def large_constant(here: Path):
+def protobuf_limit(here: Path):
     import tensorflow as tf
 
     with tf.Graph().as_default():
@@ -143,5 +141,9 @@ def large_constant(here: Path):
 
 
 def disk_full(here: Path):
-    with open("/dev/full", "wb") as file:
+    with Path("/dev/full").open("wb") as file:
         file.write(b"x" * 100_000)
+
+
+def host_allocation__memory_error(here: Path):
+    bytearray(1 << 60)

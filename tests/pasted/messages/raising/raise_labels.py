@@ -42,24 +42,42 @@ def metric_targets(here: Path):
     confusion_matrix([0, 1, 2], np.eye(3))
 
 
-def loss_missing(here: Path):
+def not_compiled__fit(here: Path):
     model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(1)])
     model.fit(np.zeros((4, 5)), np.zeros((4, 1)), verbose=0)
 
 
-def class_weight_keys(here: Path):
-    model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(2, "softmax")])
-    model.compile("adam", "sparse_categorical_crossentropy")
-    model.fit(np.zeros((4, 5)), np.array([0, 1, 0, 1]), class_weight={"cat": 1.0, "dog": 2.0}, verbose=0)
-
-
-def loss_without_value(here: Path):
+def none_values__loss(here: Path):
     model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(2)])
     model.compile("adam", lambda y_true, y_pred: None)
     model.fit(np.zeros((4, 5)), np.zeros((4, 2)), verbose=0)
 
 
-def missing_labels(here: Path):
+def none_values__labels(here: Path):
     model = keras.Sequential([keras.Input((5,)), keras.layers.Dense(2)])
     model.compile("adam", "mse")
     model.fit(np.zeros((4, 5), "float32"), verbose=0)
+
+
+def sparse_labels_expected__keras2(here: Path):
+    import tf_keras
+
+    model = tf_keras.Sequential([tf_keras.layers.Dense(10, "softmax", input_shape=(5,))])
+    model.compile("adam", "sparse_categorical_crossentropy")
+    model.fit(np.zeros((32, 5), "float32"), np.eye(10, dtype="float32")[np.arange(32) % 10], verbose=0)
+
+
+def one_hot_expected__keras2(here: Path):
+    import tf_keras
+
+    model = tf_keras.Sequential([tf_keras.layers.Dense(10, "softmax", input_shape=(5,))])
+    model.compile("adam", "categorical_crossentropy")
+    model.fit(np.zeros((32, 5), "float32"), np.arange(32) % 10, verbose=0)
+
+
+def binary_output_units__keras2(here: Path):
+    import tf_keras
+
+    model = tf_keras.Sequential([tf_keras.layers.Dense(2, "sigmoid", input_shape=(5,))])
+    model.compile("adam", "binary_crossentropy")
+    model.fit(np.zeros((32, 5), "float32"), np.arange(32) % 2, verbose=0)

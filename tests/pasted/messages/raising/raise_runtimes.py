@@ -18,12 +18,12 @@ def _tflite(dtype=tf.float32, shape=(1, 4)):
 
 
 def tflite_unsupported_operators(here: Path):
-    function = tf.function(lambda x: tf.linalg.cholesky(x)).get_concrete_function(tf.TensorSpec((4, 4), tf.float32))
+    function = tf.function(tf.linalg.cholesky).get_concrete_function(tf.TensorSpec((4, 4), tf.float32))
     tf.lite.TFLiteConverter.from_concrete_functions([function]).convert()
 
 
 def tflite_flex_missing(here: Path):
-    function = tf.function(lambda x: tf.linalg.cholesky(x)).get_concrete_function(tf.TensorSpec((4, 4), tf.float32))
+    function = tf.function(tf.linalg.cholesky).get_concrete_function(tf.TensorSpec((4, 4), tf.float32))
     converter = tf.lite.TFLiteConverter.from_concrete_functions([function])
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS, tf.lite.OpsSet.SELECT_TF_OPS]
     interpreter = Interpreter(model_content=converter.convert())
@@ -76,7 +76,7 @@ def onnx_dimensions(here: Path):
     _session(_onnx(shape=(1, 3, 224, 224))).run(None, {"pixels": np.zeros((1, 224, 224, 3), np.float32)})
 
 
-def onnx_rank(here: Path):
+def onnx_dimensions__rank(here: Path):
     _session(_onnx()).run(None, {"pixels": np.zeros((4,), np.float32)})
 
 
@@ -88,19 +88,15 @@ def onnx_input_name(here: Path):
     _session(_onnx()).run(None, {"x": np.zeros((1, 4), np.float32)})
 
 
-def onnx_not_implemented(here: Path):
-    _session(_onnx("Elu", dtype=TensorProto.FLOAT16))
-
-
 def onnx_unknown_operator(here: Path):
     _session(_onnx("NotThere"))
 
 
-def onnx_opset(here: Path):
+def onnx_version(here: Path):
     _session(_onnx(opset=90))
 
 
-def onnx_ir_version(here: Path):
+def onnx_version__ir(here: Path):
     _session(_onnx(ir=90))
 
 
@@ -109,7 +105,7 @@ def onnx_file(here: Path):
     onnxruntime.InferenceSession("model.onnx")
 
 
-def onnx_file_missing(here: Path):
+def onnx_file__missing(here: Path):
     onnxruntime.InferenceSession("models/net.onnx")
 
 
@@ -117,24 +113,33 @@ def onnx_provider(here: Path):
     onnxruntime.InferenceSession(_onnx(), providers=["CUDAExecutionProvider", "CPUExecutionProvider"])
 
 
-def onnx_custom_domain(here: Path):
+def onnx_unknown_operator__domain(here: Path):
     _session(_onnx("FusedThing", domain="my.ops"))
 
 
 def onnx_runtime_shape(here: Path):
-    value = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4]), helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]
+    value = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4]),
+        helper.make_tensor_value_info("y", TensorProto.FLOAT, None),
+    ]
     start = [helper.make_tensor("shape", TensorProto.INT64, [2], [3, 5])]
-    graph = helper.make_graph([helper.make_node("Reshape", ["x", "shape"], ["y"], name="flatten_1")], "g", value[:1], value[1:], start)
+    graph = helper.make_graph(
+        [helper.make_node("Reshape", ["x", "shape"], ["y"], name="flatten_1")], "g", value[:1], value[1:], start
+    )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     _session(model.SerializeToString()).run(None, {"x": np.zeros((2, 4), np.float32)})
 
 
-def onnx_check(here: Path):
+def onnx_unknown_operator__checker(here: Path):
     onnx.checker.check_model(_onnx("NotThere"))
 
 
 def tf2onnx_operator(here: Path):
     import tf2onnx
 
-    function = tf.function(lambda x: tf.linalg.cholesky(x), input_signature=[tf.TensorSpec((4, 4), tf.float32)])
+    function = tf.function(tf.linalg.cholesky, input_signature=[tf.TensorSpec((4, 4), tf.float32)])
     tf2onnx.convert.from_function(function, input_signature=[tf.TensorSpec((4, 4), tf.float32)], opset=17)
+
+
+def onnx_not_implemented(here: Path):
+    _session(_onnx("Relu", dtype=TensorProto.BFLOAT16))

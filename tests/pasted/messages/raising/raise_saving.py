@@ -28,17 +28,6 @@ def unknown_class(here: Path):
     keras.models.load_model("model.keras")
 
 
-def unknown_function(here: Path):
-    def focal(y_true, y_pred):
-        return keras.ops.mean(y_true - y_pred)
-
-    model = _model()
-    model.compile("adam", focal)
-    model.fit(np.zeros((2, 3)), np.zeros((2, 1)), verbose=0)
-    model.save("model.h5")
-    keras.models.load_model("model.h5")
-
-
 def keras3_reads_no_savedmodel(here: Path):
     _model().export("exported")
     keras.models.load_model("exported")
@@ -69,7 +58,7 @@ def model_file_missing(here: Path):
     keras.models.load_model("models/best.keras")
 
 
-def h5_file_missing(here: Path):
+def model_file_missing__h5(here: Path):
     h5py.File("weights/best.h5")
 
 
@@ -85,7 +74,7 @@ def weights_shape(here: Path):
     _model(4).load_weights("a.weights.h5")
 
 
-def weights_variables(here: Path):
+def weights_unbuilt(here: Path):
     model = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(1)])
     model.save_weights("a.weights.h5")
     _model().load_weights("a.weights.h5")
@@ -136,14 +125,16 @@ def no_get_config(here: Path):
         def call(self, x):
             return x * self.factor
 
-    keras.Sequential([keras.Input((3,)), Scale(object(), {1: 2}) if False else Scale(tf.constant(2.0), [1])]).save("model.keras")
+    keras.Sequential([keras.Input((3,)), Scale(object(), {1: 2}) if False else Scale(tf.constant(2.0), [1])]).save(
+        "model.keras"
+    )
 
 
-def save_suffix(here: Path):
+def file_suffix(here: Path):
     _model().save("model")
 
 
-def weights_suffix(here: Path):
+def file_suffix__weights(here: Path):
     _model().save_weights("model.h5")
 
 
@@ -183,19 +174,15 @@ def set_weights_length(here: Path):
     layer.set_weights([np.zeros((3, 4))])
 
 
-def h5_name_exists(here: Path):
-    with h5py.File("a.h5", "w") as file:
-        file["kernel"] = 1.0
-        file.create_dataset("kernel", data=2.0)
-
-
-def weights_by_topology(here: Path):
-    model = tf_keras.Sequential([tf_keras.layers.Dense(4, input_shape=(3,), name="a"), tf_keras.layers.Dense(1, name="b")])
+def weights_shape__topology(here: Path):
+    model = tf_keras.Sequential(
+        [tf_keras.layers.Dense(4, input_shape=(3,), name="a"), tf_keras.layers.Dense(1, name="b")]
+    )
     model.save_weights("old.h5")
     _model(8).load_weights("old.h5")
 
 
-def downloaded_pointer(here: Path):
+def model_file_missing__pointer(here: Path):
     Path("model.keras").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n")
     keras.models.load_model("model.keras")
 
@@ -215,3 +202,37 @@ def class_config(here: Path):
 
     keras.Sequential([keras.Input((3,)), Scaled(2.0)]).save("model.keras")
     keras.models.load_model("model.keras")
+
+
+def unknown_function(here: Path):
+    def focal(y_true, y_pred):
+        return keras.ops.mean(y_true - y_pred)
+
+    model = _model()
+    model.compile("adam", focal)
+    model.save("model.keras")
+    keras.models.load_model("model.keras")
+
+
+def unknown_function__keras2(here: Path):
+    model = tf_keras.Sequential([tf_keras.layers.Dense(1, input_shape=(3,))])
+
+    def focal(y_true, y_pred):
+        return tf.reduce_mean(y_true - y_pred)
+
+    model.compile("adam", focal)
+    model.save("model.h5")
+    tf_keras.models.load_model("model.h5")
+
+
+def unknown_class__keras2(here: Path):
+    class Scale(tf_keras.layers.Layer):
+        pass
+
+    tf_keras.Sequential([tf_keras.layers.Dense(1, input_shape=(3,)), Scale()]).save("model.h5")
+    tf_keras.models.load_model("model.h5")
+
+
+def weights_unbuilt__subclassed(here: Path):
+    _model().save_weights("a.weights.h5")
+    keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(1)]).load_weights("a.weights.h5")

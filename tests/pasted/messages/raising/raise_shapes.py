@@ -16,7 +16,9 @@ def _compiled(*layers, loss="mse"):
 
 
 def input_rank(here: Path):
-    model = _compiled(keras.Input((28, 28, 1)), keras.layers.Conv2D(8, 3), keras.layers.Flatten(), keras.layers.Dense(10))
+    model = _compiled(
+        keras.Input((28, 28, 1)), keras.layers.Conv2D(8, 3), keras.layers.Flatten(), keras.layers.Dense(10)
+    )
     keras.layers.Conv2D(8, 3, name="conv_1")(np.zeros((32, 28, 28), "float32"))
     return model
 
@@ -27,7 +29,7 @@ def input_axis(here: Path):
     layer(np.zeros((32, 28, 28), "float32"))
 
 
-def model_input_shape(here: Path):
+def input_axis__flattened(here: Path):
     model = _compiled(keras.Input((28, 28, 1)), keras.layers.Flatten(), keras.layers.Dense(1))
     model.predict(np.zeros((4, 32, 32, 3), "float32"), verbose=0)
 
@@ -46,7 +48,9 @@ def input_structure(here: Path):
 
 def target_structure(here: Path):
     entry = keras.Input((3,))
-    model = keras.Model(entry, {"a": keras.layers.Dense(1, name="a")(entry), "b": keras.layers.Dense(2, name="b")(entry)})
+    model = keras.Model(
+        entry, {"a": keras.layers.Dense(1, name="a")(entry), "b": keras.layers.Dense(2, name="b")(entry)}
+    )
     model.compile("adam", {"a": "mse", "b": "mse"})
     model.fit(np.zeros((4, 3)), {"a": np.zeros((4, 1))}, verbose=0)
 
@@ -78,7 +82,7 @@ def reshape_size(here: Path):
     tf.reshape(tf.zeros((32, 10)), (-1, 3))
 
 
-def reshape_layer(here: Path):
+def reshape_size__layer(here: Path):
     keras.layers.Reshape((28, 28))(keras.Input((700,)))
 
 
@@ -89,10 +93,6 @@ def negative_dimension(here: Path):
 
 def conv_channels(here: Path):
     tf.nn.conv2d(tf.zeros((1, 8, 8, 1)), tf.zeros((3, 3, 3, 4)), 1, "SAME")
-
-
-def channels_first_cpu(here: Path):
-    tf.raw_ops.MaxPool(input=tf.zeros((1, 3, 8, 8)), ksize=[1, 1, 2, 2], strides=[1, 1, 2, 2], padding="SAME", data_format="NCHW")
 
 
 def cardinality(here: Path):
@@ -128,3 +128,9 @@ def duplicate_layer_names(here: Path):
 def disconnected_graph(here: Path):
     first, other = keras.Input((3,), name="first"), keras.Input((3,), name="other")
     keras.Model(first, keras.layers.Add()([first, other]))
+
+
+def model_input_shape(here: Path):
+    entry = keras.Input((28, 28, 1), name="picture")
+    model = keras.Model(entry, keras.layers.Conv2D(4, 3)(entry))
+    model.predict(np.zeros((4, 32, 32, 3), "float32"), verbose=0)

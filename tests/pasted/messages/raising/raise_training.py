@@ -22,7 +22,9 @@ def no_gradient(here: Path):
     model = _model()
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(tf.cast(tf.argmax(model(_X), axis=1), tf.float32))
-    model.optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True))
+    model.optimizer.apply_gradients(
+        zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True)
+    )
 
 
 def gradient_missing(here: Path):
@@ -31,7 +33,9 @@ def gradient_missing(here: Path):
     optimizer = keras.optimizers.Adam()
     with tf.GradientTape() as tape:
         loss = tf.reduce_mean(model(_X)[0])
-    optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True))
+    optimizer.apply_gradients(
+        zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables, strict=True)
+    )
 
 
 def check_numerics(here: Path):
@@ -132,7 +136,7 @@ def uninitialised_variable(here: Path):
         session.run(kernel)
 
 
-def checkpoint_suffix(here: Path):
+def file_suffix__checkpoint(here: Path):
     keras.callbacks.ModelCheckpoint("best.h5py")
 
 
@@ -156,10 +160,10 @@ def layer_argument(here: Path):
     keras.layers.Dense(10, input_shapes=(5,))
 
 
-def iterating_symbolic(here: Path):
+def symbolic_bool__iterating(here: Path):
     @tf.function(autograph=False)
     def step(x):
-        return [row for row in x]
+        return list(x)
 
     step(tf.zeros((3, 2)))
 
@@ -174,3 +178,5 @@ def learning_rate_not_settable(here: Path):
     model.fit(_X, _Y, callbacks=[keras.callbacks.ReduceLROnPlateau(monitor="loss", patience=0)], epochs=3, verbose=0)
 
 
+def monitor_missing__warning(here: Path):
+    _model().fit(_X, _Y, epochs=2, callbacks=[keras.callbacks.EarlyStopping(monitor="val_loss")], verbose=0)
