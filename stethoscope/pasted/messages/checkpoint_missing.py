@@ -43,5 +43,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/core/util/tensor_slice_reader.cc",
+        "https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/python/training/saver.py",
+    ),
 )

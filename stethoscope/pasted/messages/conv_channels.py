@@ -53,5 +53,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA, ways.LAYERS),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/layers/convolutional/base_conv.py",),
 )

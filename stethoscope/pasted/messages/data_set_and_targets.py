@@ -30,5 +30,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras-tuner/issues/753",),
 )

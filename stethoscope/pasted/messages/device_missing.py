@@ -46,5 +46,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CARD, ways.DEVICES),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/core/common_runtime/placer.cc",),
 )

@@ -32,5 +32,9 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.LAYERS,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/keras-team/keras/issues/13722",
+        "https://github.com/keras-team/keras/issues/8166",
+        "https://github.com/tensorflow/tensorflow/issues/44608",
+    ),
 )

@@ -26,5 +26,5 @@ MESSAGE = Message(
     wordings=(Wording("No space left on device"), Wording("Disk quota exceeded"), Wording("errno = 28")),
     explain=_explain,
     ways=(ways.CURVES,),
-    sources=("TODO",),
+    sources=("https://docs.python.org/3/library/errno.html#errno.ENOSPC",),
 )

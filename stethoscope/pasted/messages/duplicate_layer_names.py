@@ -34,5 +34,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.LAYERS,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/keras-team/keras/blob/master/keras/src/ops/function.py",
+        "https://github.com/keras-team/keras/blob/master/keras/src/models/sequential.py",
+    ),
 )

@@ -34,6 +34,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://docs.python.org/3/library/exceptions.html#FileNotFoundError",),
     rank=-1,
 )

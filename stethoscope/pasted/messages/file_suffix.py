@@ -40,5 +40,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("https://github.com/keras-team/keras/issues/19375",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/saving/saving_api.py",),
 )

@@ -46,5 +46,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("https://github.com/keras-team/keras/issues/19164",),
+    sources=("https://github.com/h5py/h5py/blob/master/h5py/_hl/files.py",),
 )

@@ -38,5 +38,9 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CARD, ways.DOCTOR),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/issues/97387",
+        "https://github.com/tensorflow/tensorflow/issues/42467",
+        "https://github.com/tensorflow/tensorflow/issues/99592",
+    ),
 )

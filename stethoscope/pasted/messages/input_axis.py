@@ -60,8 +60,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA, ways.LAYERS),
-    sources=(
-        "https://github.com/tensorflow/tensorflow/issues/44250",
-        "https://github.com/keras-team/keras/issues/16228",
-    ),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/layers/input_spec.py",),
 )

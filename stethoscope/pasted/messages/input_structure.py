@@ -41,8 +41,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.DATA),
-    sources=(
-        "https://github.com/tensorflow/tensorflow/issues/40425",
-        "https://github.com/tensorflow/tensorflow/issues/75996",
-    ),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/models/functional.py",),
 )

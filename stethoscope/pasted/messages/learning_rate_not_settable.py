@@ -33,5 +33,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/optimizers/base_optimizer.py",),
 )

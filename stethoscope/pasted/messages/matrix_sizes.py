@@ -51,5 +51,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.LAYERS, ways.DATA),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/core/kernels/matmul_op_impl.h",),
 )

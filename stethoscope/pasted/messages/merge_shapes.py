@@ -45,5 +45,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.LAYERS,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/layers/merging/base_merge.py",),
 )

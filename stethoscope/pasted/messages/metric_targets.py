@@ -37,5 +37,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("TODO",),
+    sources=("https://github.com/scikit-learn/scikit-learn/blob/main/sklearn/metrics/_classification.py",),
 )

@@ -88,7 +88,7 @@ MESSAGE = Message(
     explain=_explain,
     ways=(ways.DATA, ways.DESCRIBE),
     sources=(
+        "https://github.com/keras-team/keras/blob/master/keras/src/layers/input_spec.py",
         "https://github.com/keras-team/keras/issues/14308",
-        "https://github.com/tensorflow/tensorflow/issues/44250",
     ),
 )

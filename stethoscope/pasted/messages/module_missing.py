@@ -55,6 +55,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),
-    sources=("TODO",),
+    sources=("https://docs.python.org/3/library/exceptions.html#ModuleNotFoundError",),
     rank=-2,
 )

@@ -33,5 +33,9 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CARD, ways.SWEEP),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/issues/43174",
+        "https://github.com/tensorflow/tensorflow/issues/45926",
+        "https://github.com/tensorflow/tensorflow/issues/49220",
+    ),
 )

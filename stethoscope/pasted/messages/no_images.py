@@ -34,5 +34,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/utils/image_dataset_utils.py",),
 )

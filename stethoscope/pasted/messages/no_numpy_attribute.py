@@ -48,5 +48,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/issues/48801",
+        "https://github.com/tensorflow/tensorflow/issues/36979",
+    ),
 )

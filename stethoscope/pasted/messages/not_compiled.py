@@ -31,5 +31,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/trainers/trainer.py",),
 )

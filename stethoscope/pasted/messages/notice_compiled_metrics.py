@@ -16,6 +16,6 @@ MESSAGE = Message(
     wordings=(Wording("Compiled the loaded model, but the compiled metrics have yet to be built"),),
     explain=_explain,
     ways=(ways.DOCTOR,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/python/keras/saving/saving_utils.py",),
     role=Role.NOTICE,
 )

@@ -23,6 +23,9 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/keras-team/keras/issues/7226",
+        "https://github.com/tensorflow/tensorflow/issues/56927",
+    ),
     role=Role.NOTICE,
 )

@@ -25,6 +25,9 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/issues/62075",
+        "https://github.com/volnas10/DeepFaceLab-RTX5000/issues/2",
+    ),
     role=Role.NOTICE,
 )

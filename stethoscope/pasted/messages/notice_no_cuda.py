@@ -27,6 +27,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),
-    sources=("TODO",),
+    sources=("https://github.com/openxla/xla/blob/main/xla/tsl/cuda/cudart_stub.cc",),
     role=Role.NOTICE,
 )

@@ -23,6 +23,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/issues/47606",),
     role=Role.NOTICE,
 )

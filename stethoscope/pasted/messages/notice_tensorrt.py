@@ -19,6 +19,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),
-    sources=("TODO",),
+    sources=("https://github.com/againerju/tcg_recognition/issues/2",),
     role=Role.NOTICE,
 )

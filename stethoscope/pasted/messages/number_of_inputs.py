@@ -56,8 +56,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.DATA),
-    sources=(
-        "https://github.com/tensorflow/tensorflow/issues/37254",
-        "https://github.com/tensorflow/tensorflow/issues/40425",
-    ),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/layers/input_spec.py",),
 )

@@ -71,6 +71,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("https://github.com/keras-team/keras/issues/16228", "https://github.com/keras-team/keras/issues/8813"),
+    sources=("https://github.com/keras-team/keras/issues/16228",),
     rank=-1,
 )

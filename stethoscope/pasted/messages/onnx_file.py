@@ -51,5 +51,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("TODO",),
+    sources=("https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/core/graph/model.cc",),
 )

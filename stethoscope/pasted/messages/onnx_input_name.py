@@ -35,5 +35,7 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/python/onnxruntime_inference_collection.py",
+    ),
 )

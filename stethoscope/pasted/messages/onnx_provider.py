@@ -42,6 +42,9 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CARD,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/microsoft/onnxruntime/issues/23736",
+        "https://github.com/microsoft/onnxruntime/issues/4809",
+    ),
     role=Role.WARNING,
 )

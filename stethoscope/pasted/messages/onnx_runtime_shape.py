@@ -47,6 +47,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.CONVERT_ONNX),
-    sources=("TODO",),
+    sources=("https://github.com/microsoft/onnxruntime/blob/main/onnxruntime/core/framework/sequential_executor.cc",),
     rank=-1,
 )

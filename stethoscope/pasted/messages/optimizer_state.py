@@ -30,6 +30,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/optimizers/base_optimizer.py",),
     role=Role.WARNING,
 )

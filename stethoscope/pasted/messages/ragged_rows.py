@@ -34,5 +34,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("https://github.com/shenweichen/DeepCTR/issues/286",),
+    sources=("https://numpy.org/doc/stable/release/1.24.0-notes.html",),
 )

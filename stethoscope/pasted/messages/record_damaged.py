@@ -40,5 +40,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/core/lib/io/record_reader.cc",),
 )

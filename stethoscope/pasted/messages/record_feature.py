@@ -36,5 +36,7 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/core/util/example_proto_fast_parsing.cc",
+    ),
 )

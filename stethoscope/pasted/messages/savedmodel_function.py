@@ -40,5 +40,7 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.PREDICT),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/python/saved_model/function_deserialization.py",
+    ),
 )

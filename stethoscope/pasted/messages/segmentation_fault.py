@@ -35,5 +35,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DOCTOR, ways.PREDICT),
-    sources=("TODO",),
+    sources=("https://docs.python.org/3/library/faulthandler.html",),
 )

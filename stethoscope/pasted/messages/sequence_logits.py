@@ -44,5 +44,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("https://github.com/google/seq2seq/issues/328", "https://github.com/keras-team/keras/issues/17368"),
+    sources=("https://github.com/google/seq2seq/issues/328",),
 )

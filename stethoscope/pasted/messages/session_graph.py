@@ -44,5 +44,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.PREDICT,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/minimaxir/gpt-2-simple/issues/196",
+        "https://github.com/jrosebr1/simple-keras-rest-api/pull/8",
+    ),
 )

@@ -35,5 +35,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.LAYERS,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/layers/layer.py",),
 )

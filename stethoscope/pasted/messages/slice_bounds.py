@@ -31,6 +31,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/core/util/strided_slice_op.cc",),
     rank=-1,
 )

@@ -48,5 +48,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("https://github.com/keras-team/keras/issues/8813",),
+    sources=("https://github.com/keras-team/keras/issues/11875", "https://github.com/zhixuhao/unet/issues/195"),
 )

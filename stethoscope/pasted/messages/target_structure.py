@@ -38,8 +38,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK, ways.DESCRIBE),
-    sources=(
-        "https://github.com/tensorflow/tensorflow/issues/37254",
-        "https://github.com/tensorflow/tensorflow/issues/64035",
-    ),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/trainers/compile_utils.py",),
 )

@@ -38,6 +38,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/python/framework/tensor.py",),
     rank=-1,
 )

@@ -38,6 +38,6 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://docs.python.org/3/library/functions.html#float",),
     rank=-1,
 )

@@ -34,5 +34,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CONVERT_ONNX,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/onnx/tensorflow-onnx/issues/1926",
+        "https://github.com/onnx/tensorflow-onnx/issues/1091",
+    ),
 )

@@ -44,5 +44,7 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/lite/python/interpreter_wrapper/interpreter_wrapper.cc",
+    ),
 )

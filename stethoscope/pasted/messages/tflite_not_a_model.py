@@ -41,5 +41,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/lite/core/model_builder.cc",),
 )

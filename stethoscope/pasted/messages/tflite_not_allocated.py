@@ -31,5 +31,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.PREDICT,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/lite/core/subgraph.cc",),
 )

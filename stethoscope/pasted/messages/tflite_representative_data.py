@@ -43,5 +43,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CONVERT_INT8,),
-    sources=("TODO",),
+    sources=("https://github.com/tensorflow/tensorflow/blob/v2.21.0/tensorflow/lite/python/lite.py",),
 )

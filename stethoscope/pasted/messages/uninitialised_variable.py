@@ -35,5 +35,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.PREDICT,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/issues/5427", "https://github.com/maples1993/Cats_vs_Dogs/issues/2"),
 )

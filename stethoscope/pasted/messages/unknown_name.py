@@ -45,5 +45,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.CHECK,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/keras-team/keras/blob/master/keras/src/losses/__init__.py",
+        "https://github.com/keras-team/keras/blob/master/keras/src/activations/__init__.py",
+    ),
 )

@@ -32,5 +32,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/issues/53836",
+        "https://github.com/YerevaNN/mimic3-benchmarks/issues/132",
+    ),
 )

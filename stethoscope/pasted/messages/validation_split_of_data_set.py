@@ -26,5 +26,5 @@ MESSAGE = Message(
     wordings=(Wording("is only supported for", r"`validation_split` is only supported for (?P<kinds>[\w, ]{1,60})"),),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/trainers/data_adapters/array_data_adapter.py",),
 )

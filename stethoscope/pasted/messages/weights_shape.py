@@ -87,5 +87,8 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.LAYERS),
-    sources=("TODO",),
+    sources=(
+        "https://github.com/matterport/Mask_RCNN/issues/2985",
+        "https://github.com/ybkscht/EfficientPose/issues/32",
+    ),
 )

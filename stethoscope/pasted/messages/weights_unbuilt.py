@@ -54,5 +54,5 @@ MESSAGE = Message(
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.LAYERS),
-    sources=("TODO",),
+    sources=("https://github.com/keras-team/keras/blob/master/keras/src/layers/layer.py",),
 )

@@ -39,7 +39,6 @@ def out_of_memory_tensor__strings(here: Path):
 
     tf.constant(1.0)
     resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-    tf.io.parse_tensor(b"", tf.float32) if False else tf.strings.join([tf.constant("x" * 1000)] * 3)
     tf.repeat(tf.constant(["x" * 100]), 200_000_000)
 
 
@@ -147,3 +146,10 @@ def disk_full(here: Path):
 
 def host_allocation__memory_error(here: Path):
     bytearray(1 << 60)
+
+
+@alone
+def notice_xla_service(here: Path):
+    import tensorflow as tf
+
+    tf.function(lambda x: x * 2, jit_compile=True)(tf.ones(3))
