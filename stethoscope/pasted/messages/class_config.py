@@ -36,6 +36,8 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
+    if kind in {"<class 'keras.src.models.functional.Functional'>", "A class of your own"} and read.says("models."):
+        kind = "A layer of the model"
     return Cause(
         f"{kind} could not be made again from its saved settings: get_config and __init__ do not agree, inner layers come back as dicts, or the class is not registered.",
         Certainty.POSSIBLE,
@@ -65,6 +67,7 @@ MESSAGE = Message(
             "Error when deserializing class",
             r"deserializing class '(?P<layer_class>\w{1,80})'.{0,1000}?__init__\(\) got an unexpected keyword argument '(?P<argument>\w{1,60})'",
         ),
+        Wording("Error when deserializing class", r"deserializing class '(?P<layer_class>\w{1,80})'"),
         Wording("could not be deserialized properly"),
     ),
     explain=_explain,

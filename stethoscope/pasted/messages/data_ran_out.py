@@ -32,6 +32,7 @@ MESSAGE = Message(
     id="data-ran-out",
     title="The data ended before the steps that were asked for",
     wordings=(
+        Wording("OutOfRangeError: End of sequence"),
         Wording(
             "Your input ran out of data",
             r"Your input ran out of data; interrupting training\.(?:.{0,120}?\(in this case, (?P<batches>[\d.]{1,15}) batches\))?",

@@ -28,6 +28,7 @@ MESSAGE = Message(
     id="dll-load",
     title="TensorFlow's native library does not load",
     wordings=(
+        Wording("0xC0000135"),
         Wording(
             "DLL load failed",
             r"DLL load failed(?: while importing (?P<module>[\w.]{1,60}))?:? ?(?P<reason>[^.\n]{0,100})",

@@ -25,6 +25,7 @@ MESSAGE = Message(
     id="eager-off",
     title="A placeholder of TensorFlow 1 under eager execution",
     wordings=(
+        Wording("Attempting to capture an EagerTensor without building a function"),
         Wording(
             "is not compatible with eager execution",
             r"(?P<function>[\w.]{1,60})\(?\)? is not compatible with eager execution",

@@ -38,7 +38,11 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "truncated file: eof",
-            r"truncated file: eof = (?P<bytes>\d{1,18}), sblock->base_addr = \d+, stored_eof = (?P<wanted>\d{1,18})",
+            r"truncated file: eof = (?P<bytes>\d{1,18}), sblock->base_addr = \d+, stored_eo[fa] = (?P<wanted>\d{1,18})",
+        ),
+        Wording(
+            "Truncated file",
+            r"[Tt]runcated file: eof = (?P<bytes>\d{1,18})(?:, sblock->base_addr = \d+, stored_eo[fa] = (?P<wanted>\d{1,18}))?",
         ),
         Wording("truncated file"),
         Wording("File is not a zip file"),

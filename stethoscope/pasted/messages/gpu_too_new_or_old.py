@@ -26,6 +26,7 @@ MESSAGE = Message(
     id="gpu-too-new-or-old",
     title="This build holds no code for the card",
     wordings=(
+        Wording("device kernel image is invalid"),
         Wording("no kernel image is available for execution on the device"),
         Wording("CUDA_ERROR_NO_BINARY_FOR_GPU"),
         Wording("CUDA_ERROR_INVALID_PTX"),

@@ -68,7 +68,7 @@ MESSAGE = Message(
             r"with shape (?P<shape>\([\d, ]{0,80}\)) and data type (?P<type>[<>|\w]{1,20})",
         ),
         Wording("std::bad_alloc"),
-        Wording("MemoryError", r"MemoryError:? ?"),
+        Wording("MemoryError", r"(?<![A-Za-z])MemoryError"),
         Wording("Cannot allocate memory"),
     ),
     explain=_explain,

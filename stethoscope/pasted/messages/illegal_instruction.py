@@ -26,6 +26,8 @@ MESSAGE = Message(
     id="illegal-instruction",
     title="The processor does not know an instruction of this build",
     wordings=(
+        Wording("0xC000001D"),
+        Wording("-1073741795"),
         Wording("Illegal instruction"),
         Wording("illegal hardware instruction"),
         Wording("signal 4: SIGILL"),

@@ -46,7 +46,9 @@ MESSAGE = Message(
             r"passed to (?P<layer_class>\w{1,60}): \{(?P<arguments>[^}]{1,160})\}",
             unless="when deserializing",
         ),
-        Wording("Keyword argument not understood", r"not understood:',? ?'(?P<arguments>\w{1,60})'"),
+        Wording(
+            "Keyword argument not understood", r"not understood:',? ?'(?P<arguments>\w{1,60})'", unless="deserializ"
+        ),
     ),
     explain=_explain,
     ways=(ways.LAYERS,),

@@ -34,6 +34,21 @@ def _explain(read: Read) -> Cause:
                 "class Hub(keras.layers.Layer):\n    def __init__(self, url):\n        super().__init__()\n        self.module = hub.load(url)\n    def call(self, x):\n        return self.module(x)",
             )
         )
+    elif read.says("'Dimension'", "_keras_history", "_keras_shape"):
+        return Cause(
+            "A tensor of one Keras (or a plain TensorFlow operation) goes into a layer of another: keras and tf.keras are mixed, or what stands between two layers is no layer.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Import all of it from one package.",
+                    "from tensorflow import keras   # and nowhere: from keras import …",
+                ),
+                Step("Make an operation between layers a layer.", "x = keras.layers.Lambda(lambda t: t * 2)(x)"),
+                Step(
+                    "When a model is loaded: import the module of its own classes first, so that they are registered."
+                ),
+            ),
+        )
     elif kind in ("type", "builtins.type") or kind.endswith("type"):
         return Cause(
             "A class was added instead of a layer: its brackets are missing.",
@@ -56,6 +71,9 @@ MESSAGE = Message(
             r"Received: <?(?P<object>.{1,120}?)>? \(of type <class '(?P<type>[\w.]{1,120})'>\)",
         ),
         Wording("The added layer must be an instance of class Layer", r"Found: <(?P<type>[\w.]{1,120})"),
+        Wording("object has no attribute '_keras_history'"),
+        Wording("object has no attribute '_keras_shape'"),
+        Wording("must be a string or a number, not 'Dimension'"),
         Wording("All layers in a Sequential model should be"),
         Wording("Only instances of `keras.Layer`"),
     ),

@@ -83,6 +83,10 @@ MESSAGE = Message(
             "cannot import name",
             r"cannot import name '(?P<name>\w{1,60})' from '(?P<module>(?:keras|tensorflow)[\w.]{0,80})'",
         ),
+        Wording(
+            "cannot import name",
+            r"from (?P<module>(?:keras|tensorflow)[\w.]{0,80}) import [^\n]{1,300}?ImportError: cannot import name '(?P<name>\w{1,60})'",
+        ),
         Wording("No module named 'tensorflow_core", r"No module named '(?P<module>tensorflow_core[\w.]{0,60})'"),
     ),
     explain=_explain,

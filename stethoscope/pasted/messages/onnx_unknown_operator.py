@@ -51,6 +51,10 @@ MESSAGE = Message(
             "is not a registered function/op",
             r"Fatal error: (?P<domain>[\w.]{0,60}):(?P<operator>\w{1,80})\(-?(?P<version>\d{1,3})\) is not a registered function/op",
         ),
+        Wording(
+            "is not a registered function/op",
+            r"Fatal error: (?:(?P<domain>[\w.]{1,60}):)?(?P<operator>\w{1,80})(?:\(-?(?P<version>\d{1,3})\))? is not a registered function/op",
+        ),
         Wording("No opset import for domain", r"No opset import for domain '?(?P<domain>[\w.]{0,60})"),
         Wording("No Schema registered for", r"No Schema registered for (?P<operator>\w{1,80})"),
         Wording(

@@ -8,6 +8,20 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     name = read.get("name", "a name")
+    if "package" in read:
+        package = read.get("package")
+        return Cause(
+            f"{package} has no “{name}” in the version that is installed: it was moved, renamed or taken out, or it belongs to tf.keras or to an older Keras.",
+            Certainty.LIKELY,
+            (
+                Step("See which Keras it is.", "import keras\nprint(keras.__version__, keras.__file__)"),
+                Step(
+                    "Public names are under keras.layers, keras.utils, keras.optimizers; functions of K are keras.ops.",
+                    "from keras import ops\nfrom keras.utils import to_categorical",
+                ),
+                Step("Code for Keras 2:", "pip install tf_keras\nimport tf_keras as keras"),
+            ),
+        )
     told = f"tf.{name}" if "module" not in read else f"tensorflow.{read.get('module')}.{name}"
     gone = {
         "Session",
@@ -71,7 +85,7 @@ def _explain(read: Read) -> Cause:
         "'tensorflow' has no attribute 'constant'",
     ):
         return Cause(
-            f"{told} is in every TensorFlow, so what was imported is not TensorFlow: a file or folder of your own is called tensorflow, or the installation is broken.",
+            f"{told} is in every TensorFlow of today, so what was imported is none: a file or folder of your own is called tensorflow, the installation is broken, or it is older than 1.4.",
             Certainty.LIKELY,
             (
                 Step(
@@ -97,6 +111,11 @@ MESSAGE = Message(
         Wording("module 'tensorflow' has no attribute", r"module 'tensorflow' has no attribute '(?P<name>\w{1,60})'"),
         Wording(
             "has no attribute", r"module 'tensorflow\.(?P<module>[\w.]{1,60})' has no attribute '(?P<name>\w{1,60})'"
+        ),
+        Wording("has no attribute", r"module '(?P<package>keras[\w.]{0,60})' has no attribute '(?P<name>\w{1,60})'"),
+        Wording(
+            "'module' object has no attribute",
+            r"'module' object has no attribute '(?P<name>keras|contrib|placeholder|Session|data|layers|estimator|initialize_all_variables|mul|pack|sub|python_io|compat)'",
         ),
         Wording("module 'tensorflow.compat.v1' has no attribute", r"has no attribute '(?P<name>contrib)'"),
     ),

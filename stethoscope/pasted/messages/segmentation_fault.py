@@ -7,6 +7,19 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("0xC0000409", "-1073740791"):
+        return Cause(
+            "Native code ended the process itself on Windows (a failed check, often of CUDA or cuDNN, or memory that was not given); it leaves no message of Python.",
+            Certainty.POSSIBLE,
+            (
+                Step(
+                    "Run it in a terminal: the last lines before the end are not shown by every editor.",
+                    "python -X faulthandler train.py",
+                ),
+                Step("Try without the card.", "set CUDA_VISIBLE_DEVICES=-1"),
+                Step("zlibwapi.dll is needed by some versions of cuDNN and is a download of its own."),
+            ),
+        )
     return Cause(
         "The process read memory that is not its own: a fault in native code, not in Python. Usual are libraries that do not fit together (CUDA, cuDNN, protobuf, a second OpenMP), a stack that is too small, or a fault of an operator.",
         Certainty.POSSIBLE,
@@ -32,6 +45,15 @@ MESSAGE = Message(
         Wording("Fatal Python error: Segmentation fault"),
         Wording("-1073741819 (0xC0000005)"),
         Wording("code=dumped, status=11/SEGV"),
+        Wording("free(): invalid pointer"),
+        Wording("double free or corruption"),
+        Wording("munmap_chunk(): invalid pointer"),
+        Wording("corrupted size vs. prev_size"),
+        Wording("0xC0000005"),
+        Wording("3221225477"),
+        Wording("0xC0000409"),
+        Wording("-1073740791"),
+        Wording("Windows fatal exception: access violation"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR, ways.PREDICT),

@@ -76,6 +76,10 @@ MESSAGE = Message(
     title="The loss wants class numbers, one for each row",
     wordings=(
         Wording(
+            "an not squeeze dim",
+            r"an not squeeze dim\[(?P<axis>\d{1,2})\], expected a dimension of 1, got (?P<units>\d{1,9})",
+        ),
+        Wording(
             "must have the same first dimension",
             rf"logits and labels must have the same first dimension, got logits shape (?P<logits>{SHAPE}) and labels shape (?P<labels>{SHAPE})",
         ),

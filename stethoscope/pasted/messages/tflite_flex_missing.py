@@ -29,6 +29,7 @@ MESSAGE = Message(
     id="tflite-flex-missing",
     title="The TFLite model needs TensorFlow's operators, and this runtime has none",
     wordings=(
+        Wording("Encountered unresolved custom op: Flex", r"unresolved custom op: (?P<operator>Flex\w{1,60})"),
         Wording(
             "Make sure you apply/link the Flex delegate",
             r"Node number (?P<node_number>\d{1,7}) \((?P<operator>Flex\w{1,60})\) failed to prepare",

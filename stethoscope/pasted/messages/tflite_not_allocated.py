@@ -7,6 +7,21 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("after initialization failed"):
+        return Cause(
+            "The interpreter was not set up: an earlier line says why. On a microcontroller it is most often an arena that is too small, or an operator that was not registered.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Look for the first line that failed, and stop there.",
+                    "if (interpreter.AllocateTensors() != kTfLiteOk) return;",
+                ),
+                Step(
+                    "Give the arena more, then ask what it used.",
+                    "constexpr int kArena = 200 * 1024;\ninterpreter.arena_used_bytes();",
+                ),
+            ),
+        )
     return Cause(
         "The interpreter was asked to set, run or read before it had allocated its tensors (or after a resize, which frees them).",
         Certainty.CERTAIN,
@@ -28,6 +43,7 @@ MESSAGE = Message(
         Wording("Tensor data is null. Run allocate_tensors() first"),
         Wording("Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first"),
         Wording("Run allocate_tensors() first"),
+        Wording("Invoke() called after initialization failed"),
     ),
     explain=_explain,
     ways=(ways.PREDICT,),

@@ -52,7 +52,7 @@ MESSAGE = Message(
         ),
         Wording("Op builtin_code out of range", r"out of range: (?P<code>\d{1,5})"),
         Wording("Failed to get registration from op code", r"op code {1,3}(?P<operator>\w{1,60})"),
-        Wording("Encountered unresolved custom op", r"unresolved custom op: (?P<operator>\w{1,80})"),
+        Wording("Encountered unresolved custom op", r"unresolved custom op: (?!Flex)(?P<operator>\w{1,80})"),
     ),
     explain=_explain,
     ways=(ways.CONVERT_TFLITE, ways.DESCRIBE),

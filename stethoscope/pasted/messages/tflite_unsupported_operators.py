@@ -34,6 +34,8 @@ MESSAGE = Message(
     id="tflite-unsupported-operators",
     title="The converter has no TFLite operator for a part of the model",
     wordings=(
+        Wording("Some ops are not supported by the native TFLite runtime"),
+        Wording("Some of the operators in the model are not supported by the standard TensorFlow Lite runtime"),
         Wording(
             "Some ops are not supported by the native TFLite runtime",
             r"TF Select ops: (?P<operators>[\w, ]{1,160}?) Details",

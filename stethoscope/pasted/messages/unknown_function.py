@@ -38,6 +38,7 @@ MESSAGE = Message(
     id="unknown-function",
     title="The file names a loss or metric that Keras does not know",
     wordings=(
+        Wording("Unable to restore custom object of type"),
         Wording("Could not locate function", r"Could not locate function '(?P<function>[\w>:.]{1,80})'"),
         Wording(
             "Unknown loss function",

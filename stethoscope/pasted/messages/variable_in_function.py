@@ -31,6 +31,7 @@ MESSAGE = Message(
     id="variable-in-function",
     title="A weight is made inside of a traced function",
     wordings=(
+        Wording("Creating variables on a non-first call to a function"),
         Wording("only supports singleton tf.Variables created on the first call"),
         Wording("tried to create variables on non-first call"),
     ),

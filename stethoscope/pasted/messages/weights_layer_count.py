@@ -8,6 +8,18 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     file, model = read.number("file"), read.number("model")
+    if "missing" in read:
+        return Cause(
+            f"{read.get('missing')} layers or variables of the model got nothing from the file; the example that the message goes on with says why: no weights yet (not built), other shapes, or another architecture.",
+            Certainty.POSSIBLE,
+            (
+                Step("Compare the model with the file.", "model.summary()"),
+                Step(
+                    "Build it first: a model of one's own has weights after its first call.",
+                    "model(x[:1])\nmodel.load_weights('model.weights.h5')",
+                ),
+            ),
+        )
     if file is None or model is None:
         return Cause(
             "The weights in the file and the layers of the model do not go together: another architecture, or layers that have other names or an order of their own.",

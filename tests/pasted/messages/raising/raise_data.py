@@ -102,3 +102,14 @@ def ragged_rows(here: Path):
 
 def string_to_number__tokens(here: Path):
     keras.layers.Embedding(10, 4)(tf.constant([["a", "b"]]))
+
+
+def map_arguments(here: Path):
+    import tensorflow as tf
+
+    tf.data.Dataset.from_tensor_slices((np.zeros((4, 2)), np.zeros(4))).map(lambda x: x)
+
+
+def list_not_array(here: Path):
+    rows = [[0.0, 1.0], [2.0, 3.0]]
+    print(rows.shape)

@@ -143,3 +143,14 @@ def tf2onnx_operator(here: Path):
 
 def onnx_not_implemented(here: Path):
     _session(_onnx("Relu", dtype=TensorProto.BFLOAT16))
+
+
+def tflite_node_failed(here: Path):
+    import tensorflow as tf
+    from ai_edge_litert.interpreter import Interpreter
+
+    flat = tf.function(lambda x: tf.reshape(x, (2, 6)), input_signature=[tf.TensorSpec((3, 4))])
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([flat.get_concrete_function()])
+    interpreter = Interpreter(model_content=converter.convert())
+    interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], (5, 4))
+    interpreter.allocate_tensors()

@@ -236,3 +236,61 @@ def unknown_class__keras2(here: Path):
 def weights_unbuilt__subclassed(here: Path):
     _model().save_weights("a.weights.h5")
     keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(1)]).load_weights("a.weights.h5")
+
+
+def weights_only_file(here: Path):
+    import tf_keras
+
+    model = tf_keras.Sequential([tf_keras.layers.Input((2,)), tf_keras.layers.Dense(1)])
+    model.save_weights(str(here / "model.h5"))
+    tf_keras.models.load_model(str(here / "model.h5"))
+
+
+def weights_only_file__keras_3(here: Path):
+    import h5py
+    import keras
+
+    with h5py.File(here / "model.h5", "w") as file:
+        file.create_group("dense")
+    keras.models.load_model(here / "model.h5")
+
+
+def weight_name_twice(here: Path):
+    import tf_keras
+
+    class Twice(tf_keras.layers.Layer):
+        def build(self, shape):
+            self.first = self.add_weight(name="w", shape=(2,))
+            self.second = self.add_weight(name="w", shape=(2,))
+
+        def call(self, x):
+            return x + self.first + self.second
+
+    model = tf_keras.Sequential([tf_keras.layers.Input((2,)), Twice()])
+    model.save_weights(str(here / "model.h5"))
+
+
+def subclassed_to_h5(here: Path):
+    import tf_keras
+
+    class Own(tf_keras.Model):
+        def call(self, x):
+            return x
+
+    model = Own()
+    model(np.zeros((1, 2), "float32"))
+    model.save(str(here / "model.h5"))
+
+
+def savedmodel_damaged(here: Path):
+    import tensorflow as tf
+
+    (here / "model").mkdir()
+    (here / "model" / "saved_model.pb").write_bytes(b"version https://git-lfs.github.com/spec/v1")
+    tf.saved_model.load(str(here / "model"))
+
+
+def pydot_missing(here: Path):
+    import keras
+
+    keras.utils.plot_model(keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)]), here / "model.png")

@@ -134,3 +134,76 @@ def model_input_shape(here: Path):
     entry = keras.Input((28, 28, 1), name="picture")
     model = keras.Model(entry, keras.layers.Conv2D(4, 3)(entry))
     model.predict(np.zeros((4, 32, 32, 3), "float32"), verbose=0)
+
+
+def unequal_ranks(here: Path):
+    import tensorflow as tf
+
+    tf.function(lambda: tf.stack([tf.zeros(3), tf.zeros((3, 3))]))()
+
+
+def unequal_ranks__eager(here: Path):
+    import tensorflow as tf
+
+    tf.stack([tf.zeros(3), tf.zeros((3, 3))])
+
+
+def axis_out_of_range(here: Path):
+    import tensorflow as tf
+
+    tf.reduce_mean(tf.zeros((3, 4)), axis=2)
+
+
+def axis_out_of_range__numpy(here: Path):
+    np.zeros((3, 4)).mean(axis=2)
+
+
+def operation_rank(here: Path):
+    import tensorflow as tf
+
+    tf.function(lambda x: tf.matmul(x, x))(tf.zeros(3))
+
+
+def undefined_axis(here: Path):
+    import keras
+
+    keras.layers.Conv2D(4, 3)(keras.Input((8, 8, None)))
+
+
+def undefined_axis__dense(here: Path):
+    import keras
+
+    keras.layers.Dense(4)(keras.Input((None,)))
+
+
+def merge_needs_list(here: Path):
+    import keras
+
+    keras.layers.Add()(keras.Input((4,)))
+
+
+def inputs_no_input(here: Path):
+    import keras
+
+    keras.Model(inputs=np.ones((1, 4), "float32"), outputs=keras.Input((4,)))
+
+
+def loop_shape(here: Path):
+    import tensorflow as tf
+
+    def grow(rows):
+        return (tf.concat([rows, rows], 0),)
+
+    tf.function(lambda x: tf.while_loop(lambda r: tf.size(r) < 9, grow, [x]))(tf.zeros(1))
+
+
+def nested_structure(here: Path):
+    import tensorflow as tf
+
+    tf.nest.assert_same_structure({"a": 1, "b": 2}, [1, 2])
+
+
+def value_type(here: Path):
+    import tensorflow as tf
+
+    tf.function(lambda: tf.constant("low", tf.float32))()

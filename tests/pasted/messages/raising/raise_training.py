@@ -180,3 +180,35 @@ def learning_rate_not_settable(here: Path):
 
 def monitor_missing__warning(here: Path):
     _model().fit(_X, _Y, epochs=2, callbacks=[keras.callbacks.EarlyStopping(monitor="val_loss")], verbose=0)
+
+
+def history_key(here: Path):
+    import keras
+
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["accuracy"])
+    print(model.fit(np.zeros((4, 2)), np.zeros(4), verbose=0).history["acc"])
+
+
+def history_not_model(here: Path):
+    import keras
+
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model = model.fit(np.zeros((4, 2)), np.zeros(4), verbose=0)
+    model.predict(np.zeros((4, 2)))
+
+
+def no_gradient_defined(here: Path):
+    import tensorflow as tf
+
+    x = tf.Variable([[1.0, 2.0]])
+    with tf.GradientTape() as tape:
+        y = tf.raw_ops.FractionalMaxPoolGrad(
+            orig_input=tf.ones((1, 2, 2, 1)),
+            orig_output=tf.ones((1, 1, 1, 1)),
+            out_backprop=tf.reshape(x[:, :1], (1, 1, 1, 1)),
+            row_pooling_sequence=[0, 2],
+            col_pooling_sequence=[0, 2],
+        )
+    tape.gradient(y, x)
