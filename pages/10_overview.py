@@ -11,6 +11,7 @@ from dashboard import (
     escape,
     navigation,
     overview_tiles,
+    pasted,
     render,
     rerun,
     session,
@@ -46,6 +47,7 @@ def welcome(view: session.View) -> None:
     if view.problem:
         st.warning(escape.sentences(view.problem))
     upload()
+    pasted.box()
     recent = session.recent_models(view.owner)
     if recent:
         st.subheader("Your recent models", anchor=False)

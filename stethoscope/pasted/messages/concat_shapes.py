@@ -16,13 +16,12 @@ def _explain(read: Read) -> Cause:
         )
     where = [axis for axis, (one, other) in enumerate(zip(first, second, strict=True)) if one != other]
     told = f"{shown(first)} and {shown(second)} are joined; they differ in axis {' and '.join(str(axis) for axis in where)}."
-    near = [
-        axis for axis in where if first[axis] and second[axis] and abs(first[axis] - second[axis]) <= 2 and axis > 0
-    ]
+    sizes = [(first[axis] or 0, second[axis] or 0) for axis in where if axis > 0]
+    near = [(one, other) for one, other in sizes if one and other and abs(one - other) <= 2]
     if near and len(first) > 3:
-        low = min(first[near[0]], second[near[0]])
+        low = min(near[0])
         return Cause(
-            f"{told} {first[near[0]]} against {second[near[0]]}: an odd size was halved on the way down and doubled on the way up, so that the skip connection no longer fits (U-Net).",
+            f"{told} {near[0][0]} against {near[0][1]}: an odd size was halved on the way down and doubled on the way up, so that the skip connection no longer fits (U-Net).",
             Certainty.LIKELY,
             (
                 Step(

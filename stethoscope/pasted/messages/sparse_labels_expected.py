@@ -8,7 +8,7 @@ from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message
 
 def _explain(read: Read) -> Cause:
     logits, labels = read.shape("logits"), read.shape("labels")
-    steps = (
+    steps: tuple[Step, ...] = (
         Step(
             "Labels that are one-hot go with the other loss.",
             'model.compile(optimizer, loss="categorical_crossentropy", metrics=["accuracy"])',

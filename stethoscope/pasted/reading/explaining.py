@@ -103,8 +103,8 @@ def _found(text: PlainText, raised: Sequence[Raised]) -> Iterator[_Found]:
             yield _Found(message, at, line, place, len(wording.has), values, block)
     lines = {word: message for message in all_messages().values() for word in message.whole_lines()}
     after = raised[-1].head if raised else -1
-    for number, line in enumerate(text.lines):
-        if (bare := line.strip().rstrip(".")) in lines:
+    for number, written in enumerate(text.lines):
+        if (bare := written.strip().rstrip(".")) in lines:
             place = _FINAL if number > after else _ELSEWHERE
             yield _Found(lines[bare], len(flat), number, place, 60, {}, None)
 
