@@ -12,6 +12,7 @@ from dashboard import (
     navigation,
     overview_tiles,
     own_code,
+    pasted,
     render,
     rerun,
     session,
@@ -50,6 +51,7 @@ def welcome(view: session.View) -> None:
     if view.problem:
         st.warning(escape.sentences(view.problem))
     upload()
+    pasted.box()
     recent = session.recent_models(view.owner)
     if recent:
         st.subheader("Your recent models", anchor=False)

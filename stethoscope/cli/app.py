@@ -13,6 +13,7 @@ import typer
 from stethoscope.cli import convert as cli_convert
 from stethoscope.cli import curves as cli_curves
 from stethoscope.cli import data_changes, data_study, outputs, peak_memory, side_by_side
+from stethoscope.cli import explain as cli_explain
 from stethoscope.cli import placement as cli_placement
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
@@ -101,6 +102,7 @@ app.command(cls=cli_convert.ConvertCommand)(takes_code(cli_convert.convert))
 app.command()(takes_code(side_by_side.compare))
 app.command()(takes_code(side_by_side.latency))
 app.command()(takes_code(data_changes.drift))
+app.command()(cli_explain.explain)
 
 
 @app.command()

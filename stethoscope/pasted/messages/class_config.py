@@ -1,0 +1,77 @@
+"""A class of one's own does not take what it was saved with."""
+
+from __future__ import annotations
+
+from stethoscope.pasted.messages import ways
+from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+
+
+def _explain(read: Read) -> Cause:
+    kind = read.get("layer_class", "A class of your own")
+    if "missing" in read:
+        return Cause(
+            f"{kind} needs “{read.get('missing')}” and the file does not hold it: get_config does not return it.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "Return all arguments.",
+                    f"def get_config(self):\n    return {{**super().get_config(), '{read.get('missing')}': self.{read.get('missing')}}}",
+                ),
+            ),
+        )
+    if "argument" in read:
+        name = read.get("argument")
+        return Cause(
+            f"{kind} was saved with “{name}” and its __init__ does not take it"
+            + (
+                ": the settings that every layer has (name, dtype, trainable) have to go on to the base class."
+                if name in {"name", "dtype", "trainable"}
+                else ": get_config and __init__ do not agree."
+            ),
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "Take the rest, and hand it on.",
+                    "def __init__(self, units, **kwargs):\n    super().__init__(**kwargs)\n    self.units = units",
+                ),
+            ),
+        )
+    if kind in {"<class 'keras.src.models.functional.Functional'>", "A class of your own"} and read.says("models."):
+        kind = "A layer of the model"
+    return Cause(
+        f"{kind} could not be made again from its saved settings: get_config and __init__ do not agree, inner layers come back as dicts, or the class is not registered.",
+        Certainty.POSSIBLE,
+        (
+            Step(
+                "Inner layers and functions are brought back by from_config.",
+                "@classmethod\ndef from_config(cls, config):\n    config['layer'] = keras.saving.deserialize_keras_object(config['layer'])\n    return cls(**config)",
+            ),
+            Step("The last line of the message says what went wrong inside."),
+        ),
+    )
+
+
+MESSAGE = Message(
+    id="class-config",
+    title="A class of one's own does not take what it was saved with",
+    wordings=(
+        Wording(
+            "could not be deserialized properly",
+            r"__init__\(\) got an unexpected keyword argument '(?P<argument>\w{1,60})'",
+        ),
+        Wording(
+            "could not be deserialized properly",
+            r"__init__\(\) missing \d{1,2} required positional arguments?: '(?P<missing>\w{1,60})'",
+        ),
+        Wording(
+            "Error when deserializing class",
+            r"deserializing class '(?P<layer_class>\w{1,80})'.{0,1000}?__init__\(\) got an unexpected keyword argument '(?P<argument>\w{1,60})'",
+        ),
+        Wording("Error when deserializing class", r"deserializing class '(?P<layer_class>\w{1,80})'"),
+        Wording("could not be deserialized properly"),
+    ),
+    explain=_explain,
+    ways=(ways.DESCRIBE,),
+    sources=("https://github.com/keras-team/keras/issues/21046", "https://github.com/keras-team/keras/issues/19899"),
+    rank=-1,
+)

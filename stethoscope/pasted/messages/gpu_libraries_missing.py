@@ -1,0 +1,59 @@
+"""Libraries of CUDA are not found, so the GPU is not used."""
+
+from __future__ import annotations
+
+from stethoscope.pasted.messages import ways
+from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Role, Step, Wording
+
+
+def _explain(read: Read) -> Cause:
+    library = f"“{read.get('library')}”" if "library" in read else "a library of CUDA or cuDNN"
+    return Cause(
+        f"TensorFlow does not find {library} in the version it was built for, so it runs on the CPU (or stops, where it needs it).",
+        Certainty.CERTAIN,
+        (
+            Step("Let pip bring the fitting ones along (Linux, WSL 2).", "pip install 'tensorflow[and-cuda]'"),
+            Step(
+                "See which versions the build wants, and whether it sees the card then.",
+                "python -c \"import tensorflow as tf; print(tf.sysconfig.get_build_info()); print(tf.config.list_physical_devices('GPU'))\"",
+            ),
+            Step(
+                "Installed by hand: the folder has to be on the path of the loader.",
+                "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH",
+            ),
+        ),
+    )
+
+
+MESSAGE = Message(
+    id="gpu-libraries-missing",
+    title="Libraries of CUDA are not found, so the GPU is not used",
+    wordings=(
+        Wording(
+            "Could not load dynamic library 'libcudnn", r"Could not load dynamic library '(?P<library>[^']{1,60})'"
+        ),
+        Wording("Could not load dynamic library 'cudnn", r"Could not load dynamic library '(?P<library>[^']{1,60})'"),
+        Wording("Cannot dlopen some GPU libraries"),
+        Wording(
+            "Could not load dynamic library 'libcu",
+            r"Could not load dynamic library '(?P<library>[^']{1,60})'",
+            beside="Skipping registering GPU devices",
+        ),
+        Wording(
+            "Could not locate cudnn",
+            r"Could not locate (?P<library>[\w.]{1,60})\. Please make sure it is in your library path",
+        ),
+        Wording("Could not locate zlibwapi.dll", r"Could not locate (?P<library>zlibwapi\.dll)"),
+        Wording("Could not load library cudnn", r"Could not load library (?P<library>[\w.]{1,60})"),
+        Wording("Could not load library libcudnn", r"Could not load library (?P<library>[\w.]{1,60})"),
+        Wording("ImportError: libcu", r"ImportError: (?P<library>libcu[\w.]{1,40}): cannot open shared object file"),
+    ),
+    explain=_explain,
+    ways=(ways.CARD, ways.DOCTOR),
+    sources=(
+        "https://github.com/tensorflow/tensorflow/issues/45200",
+        "https://github.com/tensorflow/tensorflow/issues/60854",
+        "https://github.com/NVIDIA/tensorflow/issues/110",
+    ),
+    role=Role.WARNING,
+)

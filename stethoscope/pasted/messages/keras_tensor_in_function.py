@@ -1,0 +1,45 @@
+"""A function of TensorFlow is called on an Input of Keras 3."""
+
+from __future__ import annotations
+
+from stethoscope.pasted.messages import ways
+from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+
+
+def _explain(read: Read) -> Cause:
+    return Cause(
+        "In a functional model of Keras 3 an Input is only a shape and a type; functions of TensorFlow (tf.reduce_sum, tf.concat, tf.shape …) and NumPy cannot take it. In Keras 2 they were wrapped into layers by themselves.",
+        Certainty.CERTAIN,
+        (
+            Step("keras.ops has the same functions.", "x = keras.ops.sum(inputs, axis=1)"),
+            Step(
+                "Or put it into a layer.",
+                "class Sum(keras.layers.Layer):\n    def call(self, x):\n        return tf.reduce_sum(x, axis=1)",
+            ),
+            Step(
+                "Much old code: stay with Keras 2.",
+                "pip install tf_keras\nexport TF_USE_LEGACY_KERAS=1   # before Python starts",
+            ),
+        ),
+    )
+
+
+MESSAGE = Message(
+    id="keras-tensor-in-function",
+    title="A function of TensorFlow is called on an Input of Keras 3",
+    wordings=(
+        Wording("A KerasTensor cannot be used as input to a TensorFlow function"),
+        Wording("A KerasTensor is symbolic"),
+        Wording("Tried to convert 'tensor' to a tensor and failed", beside="KerasTensor"),
+        Wording("Cannot convert a symbolic Keras input/output to a numpy array"),
+        Wording("TypeError: Could not build a TypeSpec for", r"Could not build a TypeSpec for.{0,40}KerasTensor"),
+    ),
+    explain=_explain,
+    ways=(ways.LAYERS,),
+    sources=(
+        "https://github.com/DataCanvasIO/DeepTables/issues/93",
+        "https://github.com/taipingeric/yolo-v4-tf.keras/issues/27",
+        "https://github.com/keras-team/keras/issues/20124",
+    ),
+    rank=1,
+)

@@ -1,0 +1,95 @@
+"""A module that was moved or taken out."""
+
+from __future__ import annotations
+
+from stethoscope.pasted.messages import ways
+from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+
+
+def _explain(read: Read) -> Cause:
+    module, name = read.get("module", "a module"), read.get("name")
+    told = f"“{name}” of {module}" if name else f"“{module}”"
+    if module.startswith("tensorflow.contrib"):
+        return Cause(
+            f"{told} was taken out of TensorFlow 2.",
+            Certainty.CERTAIN,
+            (
+                Step("tf.contrib.slim lives on.", "pip install tf_slim\nimport tf_slim as slim"),
+                Step("Old code as it is needs TensorFlow 1.15 and Python 3.7."),
+            ),
+        )
+    moved = {
+        "keras.engine": "keras.layers, keras.models",
+        "keras.layers.core": "keras.layers",
+        "keras.layers.convolutional": "keras.layers",
+        "keras.layers.normalization": "keras.layers",
+        "keras.layers.recurrent": "keras.layers",
+        "keras.layers.embeddings": "keras.layers",
+        "keras.utils.np_utils": "keras.utils (to_categorical)",
+        "keras.utils.generic_utils": "keras.saving, keras.utils",
+        "keras.preprocessing.image": "keras.utils (load_img, img_to_array)",
+        "keras.preprocessing.text": "keras.layers.TextVectorization",
+        "keras.preprocessing.sequence": "keras.utils (pad_sequences)",
+        "keras.wrappers": "the package scikeras",
+        "keras.src.engine": "tf_keras (Keras 2)",
+        "keras.backend.tensorflow_backend": "keras.backend",
+        "keras.applications.resnet50": "keras.applications",
+    }
+    known = max((key for key in moved if module == key or module.startswith(f"{key}.")), key=len, default="")
+    if known:
+        return Cause(
+            f"{told} is not in this Keras; what it held is in {moved[known]}.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "Import from the public name.",
+                    "from keras.layers import Dense, Conv2D\nfrom keras.utils import to_categorical, pad_sequences",
+                ),
+                Step("Or keep Keras 2 beside it.", "pip install tf_keras\nimport tf_keras as keras"),
+            ),
+        )
+    return Cause(
+        f"{told} is not in the version that is installed: it was moved, made private or taken out, or Keras and TensorFlow are of different times.",
+        Certainty.LIKELY,
+        (
+            Step("See the versions.", "pip list | grep -i -E 'tensorflow|keras'"),
+            Step(
+                "Names under tensorflow.python and keras.src are private: import from tensorflow.keras or keras.",
+                "from tensorflow.keras.layers import Layer",
+            ),
+            Step(
+                "Code for Keras 2 under TensorFlow 2.16 and later.",
+                "pip install tf_keras\nexport TF_USE_LEGACY_KERAS=1",
+            ),
+        ),
+    )
+
+
+MESSAGE = Message(
+    id="moved-module",
+    title="A module that was moved or taken out",
+    wordings=(
+        Wording("No module named 'tensorflow.contrib", r"No module named '(?P<module>tensorflow\.contrib[\w.]{0,60})'"),
+        Wording("No module named 'keras.", r"No module named '(?P<module>keras\.[\w.]{1,80})'"),
+        Wording(
+            "No module named 'tensorflow.python.keras",
+            r"No module named '(?P<module>tensorflow\.python\.keras[\w.]{0,60})'",
+        ),
+        Wording("No module named 'tensorflow.", r"No module named '(?P<module>tensorflow\.[\w.]{1,80})'"),
+        Wording(
+            "No module named 'keras_preprocessing", r"No module named '(?P<module>keras_preprocessing[\w.]{0,60})'"
+        ),
+        Wording(
+            "cannot import name",
+            r"cannot import name '(?P<name>\w{1,60})' from '(?P<module>(?:keras|tensorflow)[\w.]{0,80})'",
+        ),
+        Wording(
+            "cannot import name",
+            r"from (?P<module>(?:keras|tensorflow)[\w.]{0,80}) import [^\n]{1,300}?ImportError: cannot import name '(?P<name>\w{1,60})'",
+        ),
+        Wording("No module named 'tensorflow_core", r"No module named '(?P<module>tensorflow_core[\w.]{0,60})'"),
+    ),
+    explain=_explain,
+    ways=(ways.DOCTOR,),
+    sources=("https://github.com/tensorflow/models/issues/7036",),
+)

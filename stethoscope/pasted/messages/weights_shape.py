@@ -1,0 +1,94 @@
+"""Weights of another shape."""
+
+from __future__ import annotations
+
+from stethoscope.pasted.messages import ways
+from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message, Read, Step, Wording, shown
+
+
+def _explain(read: Read) -> Cause:
+    model, file = read.shape("model"), read.shape("file")
+    variable = f"“{read.get('variable')}”" if "variable" in read else "A weight"
+    if model is None or file is None:
+        return Cause(
+            f"{variable} has another shape in the file than in the model.",
+            Certainty.CERTAIN,
+            (Step("Compare both layer by layer.", "model.summary()"),),
+        )
+    told = f"{variable} is {shown(model)} in the model and {shown(file)} in the file."
+    if len(model) == len(file) and model[:-1] == file[:-1]:
+        return Cause(
+            f"{told} The layer has {model[-1]} units here and had {file[-1]} there: another number of classes or of units.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "The same number of units, or leave this layer out.",
+                    f"keras.layers.Dense({file[-1]})\nmodel.load_weights('weights.h5', skip_mismatch=True)",
+                ),
+                Step(
+                    "Another number of classes: load the backbone only, then a new top.",
+                    "keras.applications.ResNet50(include_top=False)",
+                ),
+            ),
+        )
+    if len(model) == len(file) and model[1:] == file[1:]:
+        return Cause(
+            f"{told} The layer reads {model[0]} values here and read {file[0]} there: another size of the input, or another layer before it.",
+            Certainty.CERTAIN,
+            (
+                Step("Build it with the input shape of the training.", "keras.Input((224, 224, 3))"),
+                Step("A vocabulary that grew: an embedding has a row for each token."),
+            ),
+        )
+    return Cause(
+        f"{told} It is another architecture, or the layers are in another order.",
+        Certainty.CERTAIN,
+        (
+            Step("Build the model as it was when the weights were saved."),
+            Step("Or take what goes by name and shape.", "model.load_weights('weights.h5', skip_mismatch=True)"),
+        ),
+    )
+
+
+MESSAGE = Message(
+    id="weights-shape",
+    title="Weights of another shape",
+    wordings=(
+        Wording(
+            "The shape of the target variable and the shape of the target value",
+            rf"variable\.shape=(?P<model>{SHAPE}),? Received: value\.shape=(?P<file>{SHAPE}). Target variable: <\w{{0,20}}[Vv]ariable (?:path=|shape=.{{0,60}}path=)(?P<variable>[\w/.-]{{1,120}})",
+        ),
+        Wording(
+            "The shape of the target variable and the shape of the target value",
+            rf"variable\.shape=(?P<model>{SHAPE}),? Received: value\.shape=(?P<file>{SHAPE})",
+        ),
+        Wording(
+            "Shape mismatch in layer",
+            rf"Shape mismatch in layer #(?P<number>\d{{1,5}}) ?\(named (?P<layer>[\w.-]{{1,80}})\) ?for weight (?P<variable>[\w/.:-]{{1,120}})\. Weight expects shape (?P<model>{SHAPE})\. Received saved weight with shape (?P<file>{SHAPE})",
+        ),
+        Wording(
+            "Cannot assign",
+            rf"Cannot assign value to variable '? ?(?P<variable>[\w/.:-]{{1,120}}?)'?: Shape mismatch\.? ?The variable shape (?P<model>{SHAPE}),? and the assigned value shape (?P<file>{SHAPE})",
+        ),
+        Wording("which has shape", rf"has shape (?P<model>{SHAPE}), but the saved weight has shape (?P<file>{SHAPE})"),
+        Wording(
+            "Layer weight shape",
+            rf"Layer weight shape (?P<model>{SHAPE}) not compatible with provided weight shape (?P<file>{SHAPE})",
+        ),
+        Wording(
+            "Assign requires shapes of both tensors to match",
+            rf"lhs shape= ?(?P<model>{SHAPE}) rhs shape= ?(?P<file>{SHAPE})",
+        ),
+        Wording(
+            "is incompatible with the checkpointed shape",
+            rf"(?:shape|Shape) (?P<model>{SHAPE}).{{0,200}}?checkpointed shape (?P<file>{SHAPE})",
+        ),
+        Wording("Shapes must be equal rank, but are", r"but are (?P<one>\d{1,2}) and (?P<other>\d{1,2}) for 'Assign"),
+    ),
+    explain=_explain,
+    ways=(ways.DESCRIBE, ways.LAYERS),
+    sources=(
+        "https://github.com/matterport/Mask_RCNN/issues/2985",
+        "https://github.com/ybkscht/EfficientPose/issues/32",
+    ),
+)

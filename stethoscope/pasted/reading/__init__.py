@@ -1,0 +1,1 @@
+"""A pasted text, read: its lines, its tracebacks, and what kinds of messages say about it."""

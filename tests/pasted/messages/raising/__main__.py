@@ -1,0 +1,7 @@
+"""Writes specimens again: all, or the kinds that are named."""
+
+import sys
+
+from tests.pasted.messages.raising.capture import main
+
+sys.exit(main(sys.argv[1:]))
