@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,13 +40,27 @@ def explain(
         pasted = _pasted(message)
         name = "" if message == "-" else Path(message).name
         check_is_message(pasted, name)
-        explained = read(pasted.decode("utf-8", "replace"))
+        explained = read(_text(pasted))
         if as_json:
             print_json(to_json(explained))
         else:
             from stethoscope.cli.explained_text import explanation
 
             explanation(explained)
+
+
+def main(words: Sequence[str]) -> None:
+    """`stethoscope explain` by itself: answers in the time that its own modules take."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(explain)
+    app(args=list(words), prog_name="stethoscope explain")
+
+
+def _text(given: bytes) -> str:
+    """As text; a file that PowerShell wrote is UTF-16."""
+    if given[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return given.decode("utf-16", "replace")
+    return given.decode("utf-8-sig", "replace")
 
 
 def _pasted(message: str) -> bytes:

@@ -18,6 +18,11 @@ def main() -> None:
         suffixes = (PurePath(word).suffix.lower() for word in sys.argv[2:])
         preload = next((_READERS[suffix] for suffix in suffixes if suffix in _READERS), [])
         WorkerServer.start_early("light", preload)
+    if sys.argv[1:2] == ["explain"]:
+        from stethoscope.cli.explain import main as explain  # without what every other command imports
+
+        explain(sys.argv[2:])
+        return
     from stethoscope.cli.app import main as run
 
     run()

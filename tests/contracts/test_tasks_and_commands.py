@@ -19,7 +19,7 @@ from tests import answers
 from tests.sources import nearest_tests
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consistency", "curves", "doctor")
+COMMANDS = ("serve", "describe", "check", "predict", "sweep", "plan", "consistency", "curves", "explain", "doctor")
 ROOMS = ("stethoscope", "dashboard", "pages", "sample_models", "benchmarks", "tests", "docs")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

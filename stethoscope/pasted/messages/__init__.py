@@ -6,6 +6,7 @@ A kind may have many wordings, older ones of TensorFlow 1, Keras 2 included; ano
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Mapping
 
 from stethoscope.discover import discover
@@ -15,6 +16,4 @@ from stethoscope.pasted.messages.message import Message
 @functools.cache
 def all_messages() -> Mapping[str, Message]:
     """Every kind by its id."""
-    from stethoscope.pasted import messages
-
-    return discover(messages, "MESSAGE", "id")
+    return discover(sys.modules[__name__], "MESSAGE", "id")

@@ -8,6 +8,30 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     function = read.get("function", "This function").strip("`")
+    if read.says("when a Tensor loss is passed"):
+        return Cause(
+            "An optimizer was handed a loss that is a value already (minimize, compute_gradients); in TensorFlow 2 it wants a function, or the tape that the loss was computed under.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "With a tape.",
+                    "with tf.GradientTape() as tape:\n    loss = compute(model(x), y)\ngradients = tape.gradient(loss, model.trainable_variables)\noptimizer.apply_gradients(zip(gradients, model.trainable_variables))",
+                ),
+                Step("Old programs: turn eager execution off.", "tf.compat.v1.disable_eager_execution()"),
+            ),
+        )
+    if read.says("capture an EagerTensor"):
+        return Cause(
+            "A value that was computed at once is used inside a graph of TensorFlow 1 (tf.Graph, a session): both ways of running are mixed.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Old programs: turn eager execution off at the very beginning.",
+                    "tf.compat.v1.disable_eager_execution()",
+                ),
+                Step("New ones: leave tf.Graph and sessions out, or use tf.function."),
+            ),
+        )
     return Cause(
         f"{function} belongs to graphs and sessions of TensorFlow 1, and TensorFlow 2 runs eagerly.",
         Certainty.CERTAIN,
@@ -25,6 +49,7 @@ MESSAGE = Message(
     id="eager-off",
     title="A placeholder of TensorFlow 1 under eager execution",
     wordings=(
+        Wording("is required when a Tensor loss is passed"),
         Wording("Attempting to capture an EagerTensor without building a function"),
         Wording(
             "is not compatible with eager execution",

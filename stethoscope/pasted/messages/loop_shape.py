@@ -7,9 +7,14 @@ from stethoscope.pasted.messages.message import SHAPE, Cause, Certainty, Message
 
 
 def _explain(read: Read) -> Cause:
-    name = read.get("name", "a value")
+    name, before, after = read.get("name", "A value"), read.get("before"), read.get("after")
+    told = (
+        f"enters the loop with shape {before} and has {after} after one round"
+        if after
+        else "changes its shape in the loop"
+    )
     return Cause(
-        f"“{name}” enters the loop with shape {read.shape('before')} and has {read.shape('after')} after one round; a loop in a graph keeps the shape of what it carries.",
+        f"“{name}” {told}; a loop in a graph keeps the shape of what it carries.",
         Certainty.CERTAIN,
         (
             Step(

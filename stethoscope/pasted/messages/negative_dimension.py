@@ -56,6 +56,7 @@ MESSAGE = Message(
             rf"output size would be (?:zero or )?negative\. Received:? `?inputs? shape=(?P<shape>{SHAPE})`?, `?kernel shape=(?P<kernel_shape>{SHAPE})`?",
         ),
         Wording("Computed output size would be", r"output size would be (?:zero or )?negative"),
+        Wording("Dimension -", r"Dimension -\d{1,9} must be >= 0"),
         Wording("One of the dimensions in the output is <= 0", r"in the output is <= 0"),
     ),
     explain=_explain,

@@ -50,6 +50,10 @@ MESSAGE = Message(
             r"(?:Layer \"?(?P<layer>[\w.-]{1,80})\"? )?expects (?P<wanted>\d{1,4})(?: named)? input\(s\)(?: with keys \[(?P<names>[^\]]{0,200})\])?, but it received (?P<found>\d{1,4})",
         ),
         Wording(
+            "input(s)",
+            r"Layer ['\"]?(?P<layer>[\w.-]{1,80})['\"]? expected (?P<wanted>\d{1,4}) input\(s\)\. Received (?P<found>\d{1,4})",
+        ),
+        Wording(
             "the list of Numpy arrays that you are passing to your model is not the size the model expected",
             r"Expected to see (?P<wanted>\d{1,4}) array\(s\).{0,120}?but instead got the following list of (?P<found>\d{1,4})",
         ),

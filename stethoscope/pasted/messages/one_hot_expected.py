@@ -14,6 +14,15 @@ def _explain(read: Read) -> Cause:
         'model.compile(optimizer, loss="sparse_categorical_crossentropy", metrics=["accuracy"])',
     )
     hot = Step("Or make them one-hot.", "y = keras.utils.to_categorical(y, num_classes=model.output_shape[-1])")
+    if "first" in read:
+        return Cause(
+            f"The labels and the output differ along one axis: {read.get('first')} against {read.get('second')}. A network without padding answers with a smaller picture; else the number of classes is another.",
+            Certainty.LIKELY,
+            (
+                look,
+                Step("Keep the size, or cut the labels to the output.", "keras.layers.Conv2D(64, 3, padding='same')"),
+            ),
+        )
     if labels is None or output is None:
         return Cause(
             "A loss compared a target and an output of different shapes. Most often the labels are class numbers and the loss wants them one-hot.",
@@ -58,6 +67,11 @@ MESSAGE = Message(
     id="one-hot-expected",
     title="Labels and output do not have the same shape",
     wordings=(
+        Wording(
+            "are not compatible",
+            r"Dimensions (?P<first>\d{1,9}) and (?P<second>\d{1,9}) are not compatible",
+            beside="cross_entropy",
+        ),
         Wording(
             "are incompatible",
             rf"Shapes (?P<labels>{SHAPE}) and (?P<output>{SHAPE}) are incompatible",

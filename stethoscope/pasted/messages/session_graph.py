@@ -38,6 +38,10 @@ MESSAGE = Message(
     wordings=(
         Wording("The Session graph is empty"),
         Wording("is not an element of this graph", r"Tensor (?P<tensor>.{1,100}?) is not an element of this graph"),
+        Wording(
+            "was not found in the Graph",
+            r"Tensor (?P<tensor>[^,]{1,100}), specified in either feed_devices or fetch_devices was not found in the Graph",
+        ),
         Wording("must be from the same graph as"),
         Wording("Attempted to use a closed Session"),
         Wording("is not an element of this graph"),

@@ -25,7 +25,7 @@ def _explain(read: Read) -> Cause:
     told = f"The output is {shown(logits)} and the labels are {shown(labels)}."
     rows, classes = elements(logits[:-1]), logits[-1] if logits else None
     given = elements(labels)
-    if len(labels) == len(logits) and labels[-1] == classes:
+    if labels and len(labels) == len(logits) and labels[-1] == classes:
         return Cause(
             f"{told} The labels are one-hot over {classes} classes, while sparse categorical cross-entropy wants one class number for each row.",
             Certainty.CERTAIN,

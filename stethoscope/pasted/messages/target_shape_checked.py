@@ -42,6 +42,10 @@ MESSAGE = Message(
     title="The labels have another shape than the output (Keras 2 and before)",
     wordings=(
         Wording(
+            "was passed for an output of shape",
+            rf"target array with shape (?P<found>{SHAPE}) was passed for an output of shape (?P<wanted>{SHAPE})",
+        ),
+        Wording(
             "Error when checking target",
             rf"checking (?:model )?target: expected (?P<layer>[\w/.-]{{1,80}}) to have (?:shape (?P<wanted>{SHAPE})|(?P<axes>\d{{1,2}}) dimensions,?) but got array with shape (?P<found>{SHAPE})",
         ),

@@ -16,7 +16,7 @@ def _explain(read: Read) -> Cause:
             (Step("Compare both layer by layer.", "model.summary()"),),
         )
     told = f"{variable} is {shown(model)} in the model and {shown(file)} in the file."
-    if len(model) == len(file) and model[:-1] == file[:-1]:
+    if model and len(model) == len(file) and model[:-1] == file[:-1]:
         return Cause(
             f"{told} The layer has {model[-1]} units here and had {file[-1]} there: another number of classes or of units.",
             Certainty.CERTAIN,
@@ -31,7 +31,7 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    if len(model) == len(file) and model[1:] == file[1:]:
+    if model and len(model) == len(file) and model[1:] == file[1:]:
         return Cause(
             f"{told} The layer reads {model[0]} values here and read {file[0]} there: another size of the input, or another layer before it.",
             Certainty.CERTAIN,

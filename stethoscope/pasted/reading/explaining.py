@@ -72,7 +72,7 @@ def explain(pasted: str) -> Explanation:
 
 
 def of_kind(kind: str) -> Explanation | None:
-    """A kind without a message: what it means in general."""
+    """A kind without a message: what it means in general, and so no more than possible."""
     message = all_messages().get(kind)
     if message is None:
         return None
@@ -81,7 +81,7 @@ def of_kind(kind: str) -> Explanation | None:
     return Explanation(
         message.id,
         message.title,
-        UNKNOWN,
+        Certainty.POSSIBLE.value,
         "",
         "",
         None,

@@ -21,6 +21,8 @@ _CHAIN = ("The above exception was the direct cause", "During handling of the ab
 _LOG = re.compile(
     r"\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:|[IWEF]\d{4} \d\d:|(?:INFO|WARNING|ERROR|DEBUG)[: ]|Epoch \d|\$ |>>> |In \[\d|\[\s{0,8}\d{1,9}\.\d{3,9}\] "
 )
+_CUT_OFF = 200
+"""Lines that are looked at before an exception whose “Traceback” is missing."""
 _NUMBER = r"(?P<line>\d{1,9})"
 _FRAMES = tuple(
     re.compile(pattern)
@@ -109,10 +111,21 @@ def _heads(lines: Sequence[str]) -> list[tuple[int, int, str]]:
             continue
         if not line or line[0] in " \t-~^|" or (head := _match(line, inside=inside)) is None:
             continue
-        start = begun if begun >= 0 else at
+        start = begun if begun >= 0 else _without_beginning(lines, at, found[-1][1] + 1 if found else 0)
         found.append((start, at, head))
         begun, inside = -1, False
     return found
+
+
+def _without_beginning(lines: Sequence[str], head: int, earliest: int) -> int:
+    """Where the frames begin that lead to a line, if their “Traceback” was not copied with them."""
+    first = head
+    for at in range(head - 1, max(earliest, head - _CUT_OFF) - 1, -1):
+        if _LOG.match(lines[at]):
+            break
+        if _is_frame(lines[at][:700]):
+            first = at
+    return first
 
 
 def _match(line: str, *, inside: bool) -> str | None:
