@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
 
 
 def _explain(read: Read) -> Cause:
     what = read.get("what", "NaN or infinity")
-    place = read.get("message").strip() or read.get("operation")
+    said = re.sub(r"^(?:[\w.]*Error|Exception)\b ?", "", read.get("message").strip())
+    place = said or read.get("operation")
     told = f"“{place}” holds {what}." if place else f"A tensor holds {what}."
     return Cause(
         f"{told} It says where it was seen first, not where it came from: a learning rate that is too high, log or division of 0, the square root of 0 (its slope is infinite), a NaN in the data, or float16 that overflows.",

@@ -48,6 +48,7 @@ MESSAGE = Message(
         Wording("an illegal memory access was encountered", unless="torch"),
         Wording("CUDNN_STATUS_EXECUTION_FAILED", r"(?P<code>CUDNN_STATUS_EXECUTION_FAILED)", unless="torch"),
         Wording("failed to query event"),
+        Wording("Unexpected Event status"),
     ),
     explain=_explain,
     ways=(ways.CARD, ways.DOCTOR),

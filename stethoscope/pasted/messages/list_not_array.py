@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     attribute = read.get("attribute", "shape")
     return Cause(
-        f"A Python list has no “{attribute}”; an array or a tensor is wanted here. Several inputs in a list, or rows that were collected, are not one array.",
+        f"A Python {read.get('kind', 'list')} has no “{attribute}”; an array or a tensor is wanted here. Several inputs in a list, or rows that were collected, are not one array.",
         Certainty.CERTAIN,
         (
             Step("Make an array of rows that have one shape.", "x = np.stack(rows)   # or np.array(rows, 'float32')"),
@@ -23,8 +23,8 @@ MESSAGE = Message(
     title="A list was given where an array is wanted",
     wordings=(
         Wording(
-            "'list' object has no attribute",
-            r"'list' object has no attribute '(?P<attribute>shape|dtype|ndim|reshape|astype|get_shape|numpy|size|op|rank)'",
+            "' object has no attribute",
+            r"'(?P<kind>list|tuple)' object has no attribute '(?P<attribute>shape|dtype|ndim|reshape|astype|get_shape|numpy|size|op|rank)'",
         ),
     ),
     explain=_explain,

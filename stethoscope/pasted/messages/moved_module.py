@@ -18,6 +18,21 @@ def _explain(read: Read) -> Cause:
                 Step("Old code as it is needs TensorFlow 1.15 and Python 3.7."),
             ),
         )
+    if name == "ImageDataGenerator":
+        return Cause(
+            f"{told} is not in Keras 3, whose public modules leave it out; tf.keras still has it, and warns. Today a data set of files and layers that change pictures do what it did.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "A data set of the files, and layers.",
+                    "train = keras.utils.image_dataset_from_directory('train', image_size=(224, 224), batch_size=32)\naugment = keras.Sequential([keras.layers.RandomFlip('horizontal'), keras.layers.RandomRotation(0.1)])",
+                ),
+                Step(
+                    "Or the old class, by way of TensorFlow.",
+                    "from tensorflow.keras.preprocessing.image import ImageDataGenerator",
+                ),
+            ),
+        )
     moved = {
         "keras.engine": "keras.layers, keras.models",
         "keras.layers.core": "keras.layers",

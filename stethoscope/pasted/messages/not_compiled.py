@@ -25,7 +25,7 @@ MESSAGE = Message(
     title="The model is trained or evaluated without compile",
     wordings=(
         Wording("You must compile your model before using it"),
-        Wording("You must call `compile()` before using the model"),
+        Wording("You must call `compile()` before"),
         Wording("You must compile your model before training/testing"),
         Wording("You must compile a model before training/testing"),
         Wording("The model needs to be compiled before being used"),

@@ -47,6 +47,12 @@ def _explain(read: Read) -> Cause:
                 Step("See what it takes.", "help(keras.layers.Dense)"),
             ),
         )
+    if function.rpartition(".")[2] in ("call", "get_config", "build", "compute_output_shape"):
+        return Cause(
+            f"{function} is called with “{argument}” and does not take it: Keras hands it on where a model, a wrapper or a layer around calls it so.",
+            Certainty.CERTAIN,
+            (Step("Take it in the class.", f"def {function.rpartition('.')[2]}(self, x, {argument}=None):\n    ..."),),
+        )
     return Cause(
         f"{function} takes no argument “{argument}” in the version that is installed: it was renamed or taken out, is of a newer version, or is misspelt.",
         Certainty.CERTAIN,

@@ -7,6 +7,16 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.get("found") == "object":
+        return Cause(
+            "The array has dtype object, which is Python objects and not numbers: texts, missing values (None), or rows of different lengths in one array.",
+            Certainty.LIKELY,
+            (
+                Step("See what is in it.", "print(x.dtype, {type(value) for value in x.ravel()[:1000]})"),
+                Step("A table: the columns that are no numbers.", "print(frame.select_dtypes('object').columns)"),
+                Step("Numbers as one block.", "x = np.asarray(x.tolist(), 'float32')"),
+            ),
+        )
     wanted = read.get("wanted", "numbers")
     where = (
         " In the loss or a metric it is the labels."

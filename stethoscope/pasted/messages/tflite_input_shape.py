@@ -15,8 +15,13 @@ def _explain(read: Read) -> Cause:
             (Step("Size, channels and type as the model has them."),),
         )
     rows = " A TFLite model is made for a fixed number of rows, most often 1." if axis == "0" else ""
+    told = (
+        f"Axis {axis} has {found} values and the model takes {wanted}."
+        if axis
+        else "The input has another shape than the model takes."
+    )
     return Cause(
-        f"Axis {axis or 'of the input'} has {found} values and the model takes {wanted}.{rows}",
+        f"{told}{rows}",
         Certainty.CERTAIN,
         (
             Step(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
+import h5py
+import keras
 import numpy as np
 import onnx
 import onnxruntime
@@ -154,3 +158,20 @@ def tflite_node_failed(here: Path):
     interpreter = Interpreter(model_content=converter.convert())
     interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], (5, 4))
     interpreter.allocate_tensors()
+
+
+def tflite_tensor_list(here: Path):
+    model = keras.Sequential([keras.Input((None, 4)), keras.layers.LSTM(3)])
+    tf.lite.TFLiteConverter.from_keras_model(model).convert()
+
+
+def hdf5_locked(here: Path):
+    with h5py.File(here / "weights.h5", "w") as held:
+        held["a"] = 1
+        held.flush()
+        read = "import sys, h5py; h5py.File(sys.argv[1], 'r')"
+        subprocess.run([sys.executable, "-c", read, str(here / "weights.h5")], check=False)
+
+
+def tpu_not_found(here: Path):
+    tf.tpu.experimental.initialize_tpu_system(tf.distribute.cluster_resolver.TPUClusterResolver(tpu=""))

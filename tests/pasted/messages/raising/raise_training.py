@@ -212,3 +212,30 @@ def no_gradient_defined(here: Path):
             col_pooling_sequence=[0, 2],
         )
     tape.gradient(y, x)
+
+
+def class_weight_outputs(here: Path):
+    given = keras.Input((4,))
+    model = keras.Model(given, [keras.layers.Dense(2)(given), keras.layers.Dense(2)(given)])
+    model.compile("adam", ["mse", "mse"])
+    model.fit(np.ones((8, 4)), [np.ones((8, 2)), np.ones((8, 2))], class_weight={0: 1.0, 1: 2.0}, verbose=0)
+
+
+def ids_not_whole(here: Path):
+    tf.nn.embedding_lookup(tf.ones((5, 3)), tf.constant([1.0, 2.0]))
+
+
+def ids_not_whole__function(here: Path):
+    tf.function(lambda ids: tf.gather(tf.ones((5, 3)), ids))(tf.constant([1.0]))
+
+
+def missing_argument(here: Path):
+    keras.layers.Dense()
+
+
+def missing_argument__call(here: Path):
+    class Sum(keras.layers.Layer):
+        def call(self, a, b):
+            return a + b
+
+    Sum()(np.ones((2, 2)))
