@@ -130,7 +130,9 @@ class Model:
 
     def layer_calls(self) -> Iterator[Call]:
         """The calls that make its layers, as far as they are known; the models within it too."""
-        for layer in self.layers if self.kind == "sequential" else tensor_layers(self.outputs):
+        own = self.call.function
+        held = own.attributes.values() if self.kind == "subclass" and isinstance(own, Class) else ()
+        for layer in (*(self.layers if self.kind == "sequential" else tensor_layers(self.outputs)), *held):
             if isinstance(layer, Made):
                 yield layer.call
 
