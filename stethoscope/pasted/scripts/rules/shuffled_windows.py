@@ -86,9 +86,8 @@ def _cut_later(facts: Facts, name: str, line: int) -> bool:
     for node in ast.walk(facts.parsed.tree):
         if getattr(node, "lineno", 0) <= line:
             continue
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and isinstance(node.value, ast.Name):
-            if node.value.id == name:
-                return True
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and ast.unparse(node.value) == name:
+            return True
         if isinstance(node, ast.keyword) and node.arg == "validation_split":
             return True
     return False

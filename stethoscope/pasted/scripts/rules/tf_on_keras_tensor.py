@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.models_built import is_symbolic
 from stethoscope.pasted.scripts.names import exists, meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.spelling import spelled
-from stethoscope.pasted.scripts.values import Call, Either, Items, Made, Operation, Value
+from stethoscope.pasted.scripts.values import Call
 
 _NO_FUNCTIONS = (
     "tensorflow.keras.",
@@ -81,8 +82,6 @@ _SAME_ARGUMENTS = frozenset(
     ]
 )
 """Functions whose first two arguments are the same in `keras.ops`."""
-_KEEP = ("keras.ops.", "keras.activations.", "keras.backend.", "keras.losses.")
-_DEEPEST = 40
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -92,7 +91,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     for call in facts.calls:
         if id(call.node) in done or call.guarded:
             continue
-        if call.method == "add_loss" and call.args and _symbolic(call.args[0]):
+        if call.method == "add_loss" and call.args and is_symbolic(call.args[0]):
             model = facts.model_of(call.receiver)
             if model is not None and model.kind == "functional":
                 done.add(id(call.node))
@@ -106,7 +105,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 )
         if not call.name.startswith("tensorflow.") or call.name.startswith(_NO_FUNCTIONS):
             continue
-        if meaning(call.name).startswith("keras.") or not any(_symbolic(value) for value in call.args):
+        if meaning(call.name).startswith("keras.") or not any(is_symbolic(value) for value in call.args):
             continue
         done.add(id(call.node))
         new, edits = _today(facts, call)
@@ -133,26 +132,6 @@ def _today(facts: Facts, call: Call) -> tuple[str, list[Edit]]:
     dropped = [one for one in call.call_node.keywords if one.arg == "name"]
     edits = [facts.spans.replace(call.call_node.func, name.text), *name.edits]
     return new, [*edits, *(facts.spans.remove_argument(call.call_node, one) for one in dropped)]
-
-
-def _symbolic(value: Value, depth: int = 0) -> bool:
-    """Whether a value is a symbolic tensor for certain: it comes from `keras.Input` through layers."""
-    if depth > _DEEPEST:
-        return False
-    if isinstance(value, Items):
-        return bool(value.items) and all(_symbolic(one, depth + 1) for one in value.items)
-    if isinstance(value, Either):
-        return all(_symbolic(one, depth + 1) for one in value.made_of)
-    if isinstance(value, Operation):
-        return _symbolic(value.left, depth + 1) or _symbolic(value.right, depth + 1)
-    if not isinstance(value, Made):
-        return False
-    call = value.call
-    if meaning(call.name) == "keras.layers.Input":
-        return True
-    if isinstance(call.function, Made) and call.args:
-        return _symbolic(call.args[0], depth + 1)
-    return meaning(call.name).startswith(_KEEP) and any(_symbolic(one, depth + 1) for one in call.args)
 
 
 RULE = Rule(_run)
