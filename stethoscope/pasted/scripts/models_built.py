@@ -56,7 +56,7 @@ METHODS = frozenset(
 _SOFTMAX = f"keras.layers.{SOFTMAX.layer}"
 _DENSE = frozenset({"keras.layers.Dense"})
 _CONVOLUTIONS = frozenset({"keras.layers.Conv1D", "keras.layers.Conv2D", "keras.layers.Conv3D"})
-_KEEPS_SYMBOLS = ("keras.ops.", "keras.activations.", "keras.backend.", "keras.losses.")
+_KEEPS_SYMBOLS = ("keras.ops.", "keras.activations.", "keras.backend.", "keras.losses.", "keras.applications.")
 _DEEPEST = 40
 _MOST_LAYERS = 2_000
 
