@@ -44,6 +44,7 @@ _TEST = re.compile(r"(?:^|_)(?:test|tst|val|valid|validation|holdout)(?:$|_|s$)|
 def _run(facts: Facts) -> Iterator[Finding]:
     yield from _scalers(facts)
     yield from _fitted_on_test(facts)
+    yield from _adapted(facts)
 
 
 def _scalers(facts: Facts) -> Iterator[Finding]:
@@ -88,6 +89,39 @@ def _scalers(facts: Facts) -> Iterator[Finding]:
                     f"{kind} is fitted on all rows, and only line {facts.source.where(later.line).rpartition(':')[2]} splits them: it has seen the test rows.",
                     "Split first, fit on the training rows, and transform the others.",
                 )
+
+
+def _adapted(facts: Facts) -> Iterator[Finding]:
+    """A tokenizer or a layer that is fitted on the test rows too."""
+    before: set[int] = set()
+    done: set[int] = set()
+    for call in facts.calls:
+        if (
+            call.method not in ("fit_on_texts", "adapt")
+            or not isinstance(call.receiver, Made)
+            or not call.call_node.args
+        ):
+            continue
+        written = facts.spans.text(call.call_node.args[0])
+        again = id(call.receiver.call) in before
+        before.add(id(call.receiver.call))
+        if again and id(call.node) not in done and _TEST.search(_last(written)):
+            done.add(id(call.node))
+            yield facts.finding(
+                call,
+                Fault.PREPROCESSING,
+                Severity.HIGH,
+                0.88,
+                f"{call.method} is called again with {written[:60]}: what was learned of the training rows is changed by the test rows.",
+                "Leave the line out.",
+                [facts.spans.without_rows(call.line, call.call_node.end_lineno or call.line)]
+                if _whole_line(facts, call)
+                else [],
+            )
+
+
+def _whole_line(facts: Facts, call: Call) -> bool:
+    return facts.source.code_at(call.line) == facts.spans.text(call.call_node)
 
 
 def _comes_from(value: Value, call: Call) -> bool:
