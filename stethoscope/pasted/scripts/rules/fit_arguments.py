@@ -29,6 +29,7 @@ from stethoscope.pasted.scripts.values import (
     Function,
     Made,
     Operation,
+    Ref,
     Unknown,
     Value,
     is_const,
@@ -163,6 +164,8 @@ def _counts_rows(value: Value | None, given: Fed, in_batches: bool) -> bool:
         return counted is given.x or counted is given.y or _same_rows(counted, given)
     if isinstance(value, Element) and isinstance(value.of, Attribute) and value.of.name == "shape":
         return is_const(value.key, 0) and (value.of.of is given.x or value.of.of is given.y)
+    if isinstance(value, Element) and isinstance(value.of, Ref) and is_const(value.key, 0):
+        return any(isinstance(one, Ref) and value.of.name == f"{one.name}.shape" for one in (given.x, given.y))
     return False
 
 
