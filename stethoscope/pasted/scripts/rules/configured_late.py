@@ -96,7 +96,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 yield facts.finding(
                     call,
                     Fault.MEMORY,
-                    Severity.HIGH,
+                    Severity.MEDIUM if _caught(facts, call) else Severity.HIGH,
                     0.92,
                     f"{call.name.rpartition('.')[2]} comes after the first operation, {begun}: TensorFlow has set up its devices by then, and the call raises RuntimeError.",
                     "Move it to the top, right below the imports.",
@@ -134,6 +134,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 "Set it above the imports.",
                 _above(facts, assigned, next((use for use in facts.uses if use.imported), None)),
             )
+
+
+def _caught(facts: Facts, call: Call) -> bool:
+    """Whether the script catches the RuntimeError, mostly to print it: then it goes on without the setting."""
+    for node in ast.walk(facts.parsed.tree):
+        if isinstance(node, ast.Try) and node.body[0].lineno <= call.line <= (node.body[-1].end_lineno or call.line):
+            return bool(node.handlers)
+    return False
 
 
 def _severity(facts: Facts, name: str) -> Severity:

@@ -14,13 +14,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import PROBABILITY_LOSSES, snake
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model, layer_name
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Made, Value, ancestors
+from stethoscope.pasted.scripts.values import Call, Class, Made, Value, ancestors
 
 _TRAINS_APART = frozenset(
     {
@@ -189,6 +190,8 @@ def _optimizers(facts: Facts) -> Iterator[Finding]:
 def _applied(facts: Facts, call: Call) -> Iterator[Finding]:
     value = call.args[0]
     node = call.call_node.args[0]
+    if isinstance(call.receiver, Made) and isinstance(call.receiver.call.function, Class):
+        return  # an optimizer of the script's own
     if isinstance(value, Made) and value.call.method == "gradient":
         source = value.call.call_node.args[1] if len(value.call.call_node.args) > 1 else None
         written = facts.spans.text(source) if source is not None else "variables"
@@ -253,7 +256,12 @@ def _turned_round(facts: Facts) -> Iterator[Finding]:
     done: set[int] = set()
     for call in facts.calls:
         made = call.function.call.name if isinstance(call.function, Made) else call.name
-        if not meaning(made).startswith("keras.losses.") or len(call.args) < 2 or id(call.node) in done:
+        if (
+            not meaning(made).startswith("keras.losses.")
+            or snake(made) not in PROBABILITY_LOSSES
+            or len(call.args) < 2
+            or id(call.node) in done
+        ):
             continue
         if isinstance(call.function, Made) or meaning(made).rpartition(".")[2][:1].islower():
             done.add(id(call.node))

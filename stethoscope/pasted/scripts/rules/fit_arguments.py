@@ -221,7 +221,10 @@ def _uncompiled(facts: Facts, model: Model) -> Iterator[Finding]:
         return
     for call in model.calls("fit", "evaluate"):
         others = any(one.method == "compile" and facts.model_of(one.receiver) is None for one in facts.calls)
-        if others or not call.reached:
+        handed_on = any(
+            facts.model_of(value) is model for one in facts.calls for value in (*one.args, *one.keywords.values())
+        )
+        if others or handed_on or not call.reached:
             return
         yield facts.finding(
             call,

@@ -160,7 +160,7 @@ def _known(facts: Facts, call: Call) -> tuple[str, frozenset[str] | None]:
             return name, frozenset({"inputs", "outputs", "name", "trainable", "dtype"})
         if not name.startswith(_FAMILIES) or (not of_keras(call.name) and not name.startswith("tensorflow.")):
             return name, None
-        if call.name.startswith("tf_keras"):
+        if call.name.startswith("tf_keras") or ".legacy." in call.name:
             return name, None
         found = parameters(call.name) or parameters(name)
         if found is None:

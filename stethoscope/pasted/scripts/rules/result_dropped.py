@@ -55,7 +55,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     shown = _shown(facts)
     done: set[int] = set()
     for statement, value, step in facts.dropped:
-        if id(statement) in done or statement.lineno in shown:
+        if id(statement) in done or statement.lineno in shown or step.guarded:
             continue
         done.add(id(statement))
         if isinstance(value, Operation) and value.operator == "Div" and number(value.right) in (255.0, 127.5):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import ACTIVATIONS
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
@@ -41,46 +42,38 @@ _NAMES = {
     "math.l2_normalize": "normalize",
     "nn.l2_normalize": "normalize",
 }
-_SAME_ARGUMENTS = frozenset(
-    [
-        "abs",
-        "add",
-        "cast",
-        "concat",
-        "cos",
-        "exp",
-        "expand_dims",
-        "log",
-        "matmul",
-        "maximum",
-        "minimum",
-        "multiply",
-        "ones_like",
-        "pow",
-        "reduce_max",
-        "reduce_mean",
-        "reduce_min",
-        "reduce_sum",
-        "reshape",
-        "round",
-        "sigmoid",
-        "sin",
-        "softmax",
-        "sqrt",
-        "square",
-        "squeeze",
-        "stack",
-        "subtract",
-        "tanh",
-        "tile",
-        "transpose",
-        "where",
-        "zeros_like",
-        "relu",
-        "gelu",
-        "silu",
-    ]
-)
+_SAME_ARGUMENTS = frozenset(ACTIVATIONS) | {
+    "abs",
+    "add",
+    "cast",
+    "concat",
+    "cos",
+    "exp",
+    "expand_dims",
+    "log",
+    "matmul",
+    "maximum",
+    "minimum",
+    "multiply",
+    "ones_like",
+    "pow",
+    "reduce_max",
+    "reduce_mean",
+    "reduce_min",
+    "reduce_sum",
+    "reshape",
+    "round",
+    "sin",
+    "sqrt",
+    "square",
+    "squeeze",
+    "stack",
+    "subtract",
+    "tile",
+    "transpose",
+    "where",
+    "zeros_like",
+}
 """Functions whose first two arguments are the same in `keras.ops`."""
 
 
