@@ -96,11 +96,30 @@ def _form(thing: Any) -> str:
         parameters = list(inspect.signature(thing).parameters.values())
     except (TypeError, ValueError):
         return ""
+    if isinstance(thing, type):
+        parameters += _handed_on(thing, {parameter.name for parameter in parameters})
     names = []
     for parameter in parameters:
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         names.append(stars + parameter.name)
     return f"({','.join(names)})"
+
+
+def _handed_on(kind: type, known: set[str]) -> list[inspect.Parameter]:
+    """What a class takes as `**kwargs` for the classes it derives from."""
+    more = []
+    for base in kind.__mro__[1:]:
+        own = base.__dict__.get("__init__")
+        if base is object or own is None or "kwargs" not in known:
+            break
+        for parameter in inspect.signature(own).parameters.values():
+            plain = parameter.kind in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY)
+            if plain and parameter.name != "self" and parameter.name not in known:
+                more.append(parameter)
+                known.add(parameter.name)
+        if not any(one.kind is one.VAR_KEYWORD for one in inspect.signature(own).parameters.values()):
+            break
+    return more
 
 
 def main() -> None:

@@ -95,7 +95,8 @@ def _excerpts(finding: Finding) -> None:
     for item in finding.evidence:
         if not isinstance(item, Excerpt) or (patched and item.language == "python"):
             continue
-        st.caption(escape.code(item.title) if item.language == "python" else escape.markdown(item.title, 300))
+        if item.title != finding.where:  # else it stands beside the title
+            st.caption(escape.code(item.title) if item.language == "python" else escape.markdown(item.title, 300))
         rows = item.text.split("\n")
         wide = len(str(item.first_line + len(rows)))
         numbered = (f"{number:>{wide}}  {row}" for number, row in enumerate(rows, item.first_line))

@@ -52,7 +52,7 @@ def show(view: View, entry: Entry) -> None:
     report = (
         of_script(entry.name, state.result) if diagnosis is None else with_script(diagnosis, entry.name, state.result)
     )
-    _verdict(report, said.seen)
+    _verdict(report, said)
     if diagnosis is not None and view.entry is not None:
         st.caption(f"Together with the last diagnosis of {escape.code(view.entry.name)}: one card for each cause.")
     _download(entry, state.result, report)
@@ -76,11 +76,11 @@ def _diagnosis(view: View) -> Report | None:
     return study.report if study is not None and study.done and study.report.status is Status.OK else None
 
 
-def _verdict(report: Report, seen: Seen) -> None:
+def _verdict(report: Report, said: ScriptReport) -> None:
     worst = max((finding.severity for finding in report.findings), default=None)
     counts = ", ".join(f"{count} {label}" for label, count in report.counts().items())
-    read = f"{words.plural(seen.lines, 'line')} read, held against {words.plural(len(report.outcomes), 'rule')}."
-    if not seen.keras:
+    read = f"{words.plural(said.seen.lines, 'line')} read, held against {words.plural(len(said.outcomes), 'rule')}."
+    if not said.seen.keras:
         render.verdict("careful", "No TensorFlow here", f"It imports neither TensorFlow nor Keras. {read}")
     elif worst is None:
         render.verdict("good", "Nothing found", f"No rule found a fault. {read}")

@@ -54,6 +54,8 @@ class Evaluator:
         """Statements that are one expression."""
         self.stars: list[str] = []
         """Modules of which everything is imported."""
+        self._free: dict[str, Ref] = {}
+        """Names that the script does not say what they are."""
         self._order = 0
         self._within = ""
         self._loops: tuple[ast.AST, ...] = ()
@@ -171,7 +173,7 @@ class Evaluator:
         for module in reversed(self.stars):
             if exists(f"{module}.{node.id}"):
                 return Ref(f"{module}.{node.id}")
-        return Ref(node.id)
+        return self._free.setdefault(node.id, Ref(node.id))
 
     def _attribute(self, node: ast.Attribute, scope: Scope) -> Value:
         if isinstance(node.value, ast.Attribute):

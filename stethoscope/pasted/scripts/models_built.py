@@ -17,6 +17,7 @@ from stethoscope.pasted.scripts.values import (
     Element,
     Items,
     Made,
+    Operation,
     Pairs,
     Ref,
     Value,
@@ -55,15 +56,8 @@ METHODS = frozenset(
 _SOFTMAX = f"keras.layers.{SOFTMAX.layer}"
 _DENSE = frozenset({"keras.layers.Dense"})
 _CONVOLUTIONS = frozenset({"keras.layers.Conv1D", "keras.layers.Conv2D", "keras.layers.Conv3D"})
-_KEEPS = frozenset(
-    {
-        "keras.layers.Dropout",
-        "keras.layers.Reshape",
-        "keras.layers.Flatten",
-        "keras.layers.GlobalAveragePooling2D",
-        "keras.layers.Permute",
-    }
-)
+_KEEPS_SYMBOLS = ("keras.ops.", "keras.activations.", "keras.backend.", "keras.losses.", "keras.applications.")
+_DEEPEST = 40
 _MOST_LAYERS = 2_000
 
 
@@ -130,7 +124,9 @@ class Model:
 
     def layer_calls(self) -> Iterator[Call]:
         """The calls that make its layers, as far as they are known; the models within it too."""
-        for layer in self.layers if self.kind == "sequential" else tensor_layers(self.outputs):
+        own = self.call.function
+        held = own.attributes.values() if self.kind == "subclass" and isinstance(own, Class) else ()
+        for layer in (*(self.layers if self.kind == "sequential" else tensor_layers(self.outputs)), *held):
             if isinstance(layer, Made):
                 yield layer.call
 
@@ -290,3 +286,23 @@ def is_model_class(value: Value, depth: int = 0) -> bool:
         or is_model_class(base, depth + 1)
         for base in value.bases
     )
+
+
+def is_symbolic(value: Value, depth: int = 0) -> bool:
+    """Whether a value is a symbolic tensor for certain: it comes from `keras.Input` through layers."""
+    if depth > _DEEPEST:
+        return False
+    if isinstance(value, Items):
+        return bool(value.items) and all(is_symbolic(one, depth + 1) for one in value.items)
+    if isinstance(value, Either):
+        return all(is_symbolic(one, depth + 1) for one in value.made_of)
+    if isinstance(value, Operation):
+        return is_symbolic(value.left, depth + 1) or is_symbolic(value.right, depth + 1)
+    if not isinstance(value, Made):
+        return False
+    call = value.call
+    if meaning(call.name) == "keras.layers.Input":
+        return True
+    if isinstance(call.function, Made) and call.args:
+        return is_symbolic(call.args[0], depth + 1)
+    return meaning(call.name).startswith(_KEEPS_SYMBOLS) and any(is_symbolic(one, depth + 1) for one in call.args)

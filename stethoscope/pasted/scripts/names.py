@@ -92,6 +92,7 @@ _UNLISTED = (
     "tensorflow.compat.v1.keras",
     "tensorflow.compat.v2",
     "keras.src",
+    "keras.api",
     "tensorflow.compat.v1.raw_ops",
     "tensorflow.lite.python",
     "tensorflow.core",
@@ -107,12 +108,13 @@ _UNLISTED = (
 @lru_cache(4096)
 def first_missing(name: str) -> str:
     """The shortest beginning of a name of TensorFlow or Keras that does not exist any more; "" where all of it does, or nobody knows."""
-    if name.split(".", maxsplit=1)[0] not in ("tensorflow", "keras") or any(
-        name == known or name.startswith(f"{known}.") for known in _UNLISTED
-    ):
+    parts = name.split(".")
+    private = any(part.startswith("_") and not part.startswith("__") for part in parts)
+    if private or parts[0] not in ("tensorflow", "keras"):
+        return ""
+    if any(name == known or name.startswith(f"{known}.") for known in _UNLISTED):
         return ""
     table = _table()[1]
-    parts = name.split(".")
     if parts[0] == "tensorflow" and len(parts) > 1 and parts[1] in _MOVED:
         parts.insert(1, "keras")
     for count in range(2, len(parts) + 1):

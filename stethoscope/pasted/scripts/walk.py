@@ -1,6 +1,6 @@
 """Goes through a script in the order of its statements, without running it: who calls what with what, where.
 
-Functions of the script are gone through where they are called, as deep as six, each at most four times; those that nobody calls, last.
+Functions of the script are gone through where they are called, as deep as six, each at most twelve times; those that nobody calls, last.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from stethoscope.pasted.scripts.values import (
 )
 
 _DEEPEST_CALL = 6
-_MOST_EVALUATIONS = 4
+_MOST_EVALUATIONS = 12
 _MOST_STATEMENTS = 60_000
 _FAILS = ("ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "NameError", "KeyError")
 _VERSION = ("__version__", "hasattr", "version_info", "VersionInfo", "LooseVersion", "parse_version", "version.parse")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.models_built import is_symbolic
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, Ref, Step, text
@@ -61,7 +62,7 @@ _BEGINS = (
     "keras.utils.image_dataset_from_directory",
     "keras.preprocessing.image_dataset_from_directory",
 )
-_MODEL_METHODS = frozenset({"fit", "predict", "evaluate", "train_on_batch", "predict_on_batch"})
+_MODEL_METHODS = frozenset({"fit", "predict", "evaluate", "train_on_batch", "predict_on_batch", "build"})
 _READ_AT_IMPORT = {
     "TF_CPP_MIN_LOG_LEVEL": Severity.LOW,
     "KERAS_BACKEND": Severity.HIGH,
@@ -95,7 +96,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 yield facts.finding(
                     call,
                     Fault.MEMORY,
-                    Severity.HIGH,
+                    Severity.MEDIUM if _caught(facts, call) else Severity.HIGH,
                     0.92,
                     f"{call.name.rpartition('.')[2]} comes after the first operation, {begun}: TensorFlow has set up its devices by then, and the call raises RuntimeError.",
                     "Move it to the top, right below the imports.",
@@ -135,6 +136,14 @@ def _run(facts: Facts) -> Iterator[Finding]:
             )
 
 
+def _caught(facts: Facts, call: Call) -> bool:
+    """Whether the script catches the RuntimeError, mostly to print it: then it goes on without the setting."""
+    for node in ast.walk(facts.parsed.tree):
+        if isinstance(node, ast.Try) and node.body[0].lineno <= call.line <= (node.body[-1].end_lineno or call.line):
+            return bool(node.handlers)
+    return False
+
+
 def _severity(facts: Facts, name: str) -> Severity:
     """The kernel of a notebook is often begun anew between its parts: there it says little."""
     return Severity.LOW if facts.source.notebook else _READ_AT_IMPORT[name]
@@ -147,8 +156,13 @@ def _packages(name: str) -> tuple[str, ...]:
 
 
 def _begins(facts: Facts, call: Call) -> bool:
+    """Whether a call makes tensors or variables: the devices are set up for the first of them."""
     name = meaning(call.name)
-    return name in _BEGINS or (call.method in _MODEL_METHODS and facts.model_of(call.receiver) is not None)
+    if name in _BEGINS or (name.startswith("keras.applications.") and name.rpartition(".")[2][:1].isupper()):
+        return True
+    if isinstance(call.function, Made) and call.args and is_symbolic(call.args[0]):
+        return True
+    return call.method in _MODEL_METHODS and facts.model_of(call.receiver) is not None
 
 
 def _is_environ(value: object) -> bool:

@@ -14,13 +14,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stethoscope.architecture.losses import PROBABILITY_LOSSES, snake
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model, layer_name
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Made, Value, ancestors
+from stethoscope.pasted.scripts.values import Call, Class, Made, Value, ancestors
 
 _TRAINS_APART = frozenset(
     {
@@ -38,6 +39,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     yield from _tapes(facts)
     yield from _optimizers(facts)
     yield from _calls(facts)
+    yield from _turned_round(facts)
 
 
 def _tapes(facts: Facts) -> Iterator[Finding]:
@@ -188,6 +190,8 @@ def _optimizers(facts: Facts) -> Iterator[Finding]:
 def _applied(facts: Facts, call: Call) -> Iterator[Finding]:
     value = call.args[0]
     node = call.call_node.args[0]
+    if isinstance(call.receiver, Made) and isinstance(call.receiver.call.function, Class):
+        return  # an optimizer of the script's own
     if isinstance(value, Made) and value.call.method == "gradient":
         source = value.call.call_node.args[1] if len(value.call.call_node.args) > 1 else None
         written = facts.spans.text(source) if source is not None else "variables"
@@ -245,6 +249,46 @@ def _calls(facts: Facts) -> Iterator[Finding]:
             "Say training=True.",
             [facts.spans.add_argument(call.call_node, "training=True")],
         )
+
+
+def _turned_round(facts: Facts) -> Iterator[Finding]:
+    """A loss given the predictions first."""
+    done: set[int] = set()
+    for call in facts.calls:
+        made = call.function.call.name if isinstance(call.function, Made) else call.name
+        if (
+            not meaning(made).startswith("keras.losses.")
+            or snake(made) not in PROBABILITY_LOSSES
+            or len(call.args) < 2
+            or id(call.node) in done
+        ):
+            continue
+        if isinstance(call.function, Made) or meaning(made).rpartition(".")[2][:1].islower():
+            done.add(id(call.node))
+            first, second = (_is_output(facts, value) for value in call.args[:2])
+            if first and not second:
+                nodes = call.call_node.args
+                edits = [
+                    facts.spans.replace(nodes[0], facts.spans.text(nodes[1])),
+                    facts.spans.replace(nodes[1], facts.spans.text(nodes[0])),
+                ]
+                yield facts.finding(
+                    call,
+                    Fault.LOSS,
+                    Severity.HIGH,
+                    0.9,
+                    "A loss of Keras takes the truth first, and gets the model's output in its place.",
+                    "Turn the two round.",
+                    edits,
+                )
+
+
+def _is_output(facts: Facts, value: Value) -> bool:
+    return (
+        isinstance(value, Made)
+        and isinstance(value.call.function, Made)
+        and facts.model_of(value.call.function) is not None
+    )
 
 
 def _is_tape(value: Value) -> bool:

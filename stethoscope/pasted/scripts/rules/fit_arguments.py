@@ -9,6 +9,7 @@ Source: keras.io/api/models/model_training_apis; raised by Keras 3.15; stackover
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
@@ -18,7 +19,23 @@ from stethoscope.pasted.scripts.labels import Fed, of_pipeline
 from stethoscope.pasted.scripts.models_built import Model
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Const, Made, Operation, Value, is_const, number, text
+from stethoscope.pasted.scripts.scopes import yields
+from stethoscope.pasted.scripts.splits import part_of_split
+from stethoscope.pasted.scripts.values import (
+    Attribute,
+    Call,
+    Const,
+    Element,
+    Function,
+    Made,
+    Operation,
+    Ref,
+    Unknown,
+    Value,
+    is_const,
+    number,
+    text,
+)
 
 _BATCHED = frozenset({"batch", "padded_batch", "ragged_batch", "bucket_by_sequence_length"})
 _STARTS = (
@@ -123,7 +140,7 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
             "Divide with //.",
             edits,
         )
-    elif isinstance(stop, Made) and meaning(stop.call.name) == "len" and generator and _rows(stop.call, given):
+    elif _counts_rows(stop, given, generator or dataset):
         keyword = next((one for one in node.keywords if one.arg == "steps_per_epoch"), None)
         yield facts.finding(
             call.line if keyword is None else keyword.lineno,
@@ -136,8 +153,24 @@ def _of_fit(facts: Facts, model: Model, call: Call) -> Iterator[Finding]:
         )
 
 
-def _rows(length: Call, given: Fed) -> bool:
-    return bool(length.args) and (length.args[0] is given.x or length.args[0] is given.y) and bool(given.pipeline)
+def _counts_rows(value: Value | None, given: Fed, in_batches: bool) -> bool:
+    """Whether a number of steps is the number of rows of what is fed in batches."""
+    if not in_batches:
+        return False
+    if isinstance(value, Attribute) and value.name in ("samples", "n"):
+        return isinstance(value.of, Made) and any(value.of.call is step for step in given.pipeline)
+    if isinstance(value, Made) and value.call.name == "len" and value.call.args:
+        counted = value.call.args[0]
+        return counted is given.x or counted is given.y or _same_rows(counted, given)
+    if isinstance(value, Element) and isinstance(value.of, Attribute) and value.of.name == "shape":
+        return is_const(value.key, 0) and (value.of.of is given.x or value.of.of is given.y)
+    if isinstance(value, Element) and isinstance(value.of, Ref) and is_const(value.key, 0):
+        return any(isinstance(one, Ref) and value.of.name == f"{one.name}.shape" for one in (given.x, given.y))
+    return False
+
+
+def _same_rows(counted: Value, given: Fed) -> bool:
+    return part_of_split(counted) is not None and part_of_split(counted) == part_of_split(given.x)
 
 
 def _plain(given: Fed) -> bool:
@@ -159,6 +192,8 @@ def _batched(facts: Facts, call: Call) -> list[Edit]:
 
 def _endless(value: Value | None) -> bool:
     """Whether a dataset repeats without a count, or a function of the script yields for ever."""
+    if isinstance(value, Unknown) and len(value.made_of) == 1 and isinstance(value.made_of[0], Made):
+        return _yields_for_ever(value.made_of[0].call.function)
     for step in of_pipeline(value).pipeline:
         if step.method in ("take",):
             return False
@@ -168,12 +203,28 @@ def _endless(value: Value | None) -> bool:
     return False
 
 
+def _yields_for_ever(function: Value) -> bool:
+    if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):
+        return False
+    return any(
+        isinstance(one, ast.While)
+        and isinstance(one.test, ast.Constant)
+        and bool(one.test.value)
+        and yields(one.body)
+        and not any(isinstance(inner, ast.Break | ast.Return) for inner in ast.walk(one))
+        for one in ast.walk(function.node)
+    )
+
+
 def _uncompiled(facts: Facts, model: Model) -> Iterator[Finding]:
     if model.kind not in ("sequential", "functional") or model.compiled:
         return
     for call in model.calls("fit", "evaluate"):
         others = any(one.method == "compile" and facts.model_of(one.receiver) is None for one in facts.calls)
-        if others or not call.reached:
+        handed_on = any(
+            facts.model_of(value) is model for one in facts.calls for value in (*one.args, *one.keywords.values())
+        )
+        if others or handed_on or not call.reached:
             return
         yield facts.finding(
             call,

@@ -33,13 +33,13 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if id(call.node) in done or not own:
                 continue
             done.add(id(call.node))
-            if call.method == "predict" and not _trains(model.used, own):
+            if call.method in ("predict", "evaluate") and not _trains(model.used, own):
                 yield facts.finding(
                     call,
                     Fault.SPEED,
                     Severity.LOW,
                     0.8,
-                    "predict in a loop prepares a run of its own in each turn: slow, and its memory grows.",
+                    f"{call.method} in a loop prepares a run of its own in each turn: slow, and its memory grows.",
                     "Predict all rows in one call, or call model(x) for one.",
                 )
             elif call.method == "compile" and any(
@@ -73,7 +73,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _trains(used: Sequence[Call], loops: Sequence[ast.AST]) -> bool:
     wanted = set(map(id, loops))
-    return any(call.method in ("fit", "train_on_batch") and wanted <= set(map(id, call.loops)) for call in used)
+    return any(call.method == "fit" and wanted <= set(map(id, call.loops)) for call in used)
 
 
 RULE = Rule(_run)

@@ -94,7 +94,7 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
         and loss.name != "kl_divergence"
     ):
         yield facts.finding(
-            call,
+            head.by,
             Fault.ACTIVATION,
             Severity.MEDIUM,
             0.8,

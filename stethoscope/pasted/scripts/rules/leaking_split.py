@@ -10,6 +10,7 @@ Source: scikit-learn.org/stable/common_pitfalls.html (data leakage); Kapoor & Na
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -18,7 +19,7 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.splits import part_of_split
-from stethoscope.pasted.scripts.values import Call, Const, Items, Made, Value, ancestors
+from stethoscope.pasted.scripts.values import Call, Const, Items, Made, Value, ancestors, calls_behind
 
 _SCALERS = frozenset(
     {
@@ -38,12 +39,14 @@ _SCALERS = frozenset(
     }
 )
 _SETS_SCALE = _SCALERS - {"Normalizer", "LabelEncoder", "OneHotEncoder"}
+_JOINS = frozenset({"numpy.concatenate", "numpy.vstack", "numpy.append", "tensorflow.concat", "pandas.concat"})
 _TEST = re.compile(r"(?:^|_)(?:test|tst|val|valid|validation|holdout)(?:$|_|s$)|[Xxy]_?te(?:st)?$|(?:^|_)te$")
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
     yield from _scalers(facts)
     yield from _fitted_on_test(facts)
+    yield from _adapted(facts)
 
 
 def _scalers(facts: Facts) -> Iterator[Finding]:
@@ -79,6 +82,16 @@ def _scalers(facts: Facts) -> Iterator[Finding]:
                 ),
                 None,
             )
+            cut = None if later is not None else _cut_line(facts, call)
+            if cut:
+                yield facts.finding(
+                    call,
+                    Fault.PREPROCESSING,
+                    Severity.MEDIUM,
+                    0.8,
+                    f"{kind} is fitted on all rows, and only line {cut} cuts them in two: it has seen the test rows.",
+                    "Cut first, fit on the training rows, and transform the others.",
+                )
             if later is not None:
                 yield facts.finding(
                     call,
@@ -88,6 +101,61 @@ def _scalers(facts: Facts) -> Iterator[Finding]:
                     f"{kind} is fitted on all rows, and only line {facts.source.where(later.line).rpartition(':')[2]} splits them: it has seen the test rows.",
                     "Split first, fit on the training rows, and transform the others.",
                 )
+
+
+def _cut_line(facts: Facts, call: Call) -> str:
+    """The line where what a scaler gives is cut in two, `rows[:n]` and `rows[n:]`; "" where it is not."""
+    names: set[str] = set()
+    firsts: dict[tuple[str, str], int] = {}
+    for node in ast.walk(facts.parsed.tree):
+        if isinstance(node, ast.Assign) and call.node in ast.walk(node.value):
+            names |= {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    for node in ast.walk(facts.parsed.tree):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or node.value.id not in names:
+            continue
+        cut = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
+        if not isinstance(cut, ast.Slice) or node.lineno <= call.line or (cut.lower is None) == (cut.upper is None):
+            continue
+        bound = cut.lower if cut.upper is None else cut.upper
+        assert bound is not None
+        key = (node.value.id, ast.unparse(bound))
+        side = 0 if cut.lower is None else 1
+        if firsts.setdefault(key, side) != side:
+            return facts.source.where(node.lineno).rpartition(":")[2]
+    return ""
+
+
+def _adapted(facts: Facts) -> Iterator[Finding]:
+    """A tokenizer or a layer that is fitted on the test rows too."""
+    before: set[int] = set()
+    done: set[int] = set()
+    for call in facts.calls:
+        if (
+            call.method not in ("fit_on_texts", "adapt")
+            or not isinstance(call.receiver, Made)
+            or not call.call_node.args
+        ):
+            continue
+        written = facts.spans.text(call.call_node.args[0])
+        again = id(call.receiver.call) in before
+        before.add(id(call.receiver.call))
+        if again and id(call.node) not in done and _TEST.search(_last(written)):
+            done.add(id(call.node))
+            yield facts.finding(
+                call,
+                Fault.PREPROCESSING,
+                Severity.HIGH,
+                0.88,
+                f"{call.method} is called again with {written[:60]}: what was learned of the training rows is changed by the test rows.",
+                "Leave the line out.",
+                [facts.spans.without_rows(call.line, call.call_node.end_lineno or call.line)]
+                if _whole_line(facts, call)
+                else [],
+            )
+
+
+def _whole_line(facts: Facts, call: Call) -> bool:
+    return facts.source.code_at(call.line) == facts.spans.text(call.call_node)
 
 
 def _comes_from(value: Value, call: Call) -> bool:
@@ -124,6 +192,15 @@ def _fitted_on_test(facts: Facts) -> Iterator[Finding]:
                     "The model is trained on the test part of the data: no score on it says anything.",
                     "Train on the training part.",
                 )
+            if x is not None and any(_within(test.argument("x", 0), x) for test in model.calls("evaluate")):
+                yield facts.finding(
+                    call,
+                    Fault.VALIDATION,
+                    Severity.HIGH,
+                    0.85,
+                    "The training rows hold the test part too, which evaluate is given: the score is that of rows which were seen.",
+                    "Leave the test part out of the training.",
+                )
             validation = call.argument("validation_data")
             if (
                 isinstance(validation, Items)
@@ -149,6 +226,21 @@ def _fitted_on_test(facts: Facts) -> Iterator[Finding]:
                     "validation_data is the training data itself: val_loss follows loss, and overfitting is not seen.",
                     "Hold rows out.",
                 )
+
+
+def _within(test: Value | None, trained: Value) -> bool:
+    """Whether the part that is tested is joined into what is trained on."""
+    part = part_of_split(test)
+    if part is None or part.part != 1 or part_of_split(trained) is not None:
+        return False
+    joined = [call for call in calls_behind(trained) if call.name in _JOINS]
+    parts = {
+        (id(found.split), found.part)
+        for call in joined
+        for value in (call.args[0].items if call.args and isinstance(call.args[0], Items) else call.args)
+        if (found := part_of_split(value)) is not None
+    }
+    return {(id(part.split), 0), (id(part.split), 1)} <= parts
 
 
 def _scored(model: Model, x: Value | None) -> bool:

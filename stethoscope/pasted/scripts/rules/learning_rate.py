@@ -29,6 +29,20 @@ _USUAL = {
     "SGD": 0.01,
     "Adagrad": 0.01,
 }
+_WEIGHTED = frozenset(
+    {
+        "Dense",
+        "Conv1D",
+        "Conv2D",
+        "Conv3D",
+        "LSTM",
+        "GRU",
+        "SimpleRNN",
+        "Embedding",
+        "Bidirectional",
+        "MultiHeadAttention",
+    }
+)
 _LOW = 1e-8
 
 
@@ -65,7 +79,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             node = call.call_node.args[0]
         edits = [facts.spans.replace(node, str(_USUAL[own]))] if isinstance(node, ast.Constant) else []
         if rate >= _HIGH[own]:
-            severity = Severity.MEDIUM if _of_one_layer(facts, call) or _tried(facts, own) else Severity.HIGH
+            severity = Severity.HIGH if _trains_layers(facts, call) and not _tried(facts, own) else Severity.MEDIUM
             yield facts.finding(
                 node.lineno if node is not None else call.line,
                 Fault.LEARNING_RATE,
@@ -97,17 +111,13 @@ def _tried(facts: Facts, own: str) -> bool:
     return any(rate is not None and rate < _HIGH[own] for rate in rates)
 
 
-def _of_one_layer(facts: Facts, optimizer: Call) -> bool:
-    """Whether it trains a model of one layer only, which takes large steps."""
+def _trains_layers(facts: Facts, optimizer: Call) -> bool:
+    """Whether it is known to train a network of several layers: one layer takes large steps."""
     for model, compiled, _, _ in facts.compiles():
         value = compiled.argument("optimizer", 0)
         if isinstance(value, Made) and value.call.node is optimizer.node:
-            layers = list(model.layer_calls())
-            return (
-                model.whole
-                and 0 < len(layers) <= 2
-                and sum(layer_name(one) == "keras.layers.Dense" for one in layers) <= 1
-            )
+            with_weights = [one for one in model.layer_calls() if layer_name(one).rpartition(".")[2] in _WEIGHTED]
+            return len(with_weights) > 1 or model.kind == "application"
     return False
 
 

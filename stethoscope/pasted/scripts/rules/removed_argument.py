@@ -20,6 +20,7 @@ from stethoscope.pasted.scripts.values import Call
 
 _RENAMED = {
     "lr": "learning_rate",
+    "smart_resize": "crop_to_aspect_ratio",
     "nb_epoch": "epochs",
     "samples_per_epoch": "steps_per_epoch",
     "nb_val_samples": "validation_steps",
@@ -61,6 +62,8 @@ _RENAMED = {
     "max_q_size": "max_queue_size",
     "sparsity": "sparse",
 }
+_STILL_NEEDED = frozenset({"batch_input_shape", "weights", "target_tensors"})
+"""What has to be said in another place, and is not simply left out."""
 _INSTEAD = {
     "workers": "give it to the keras.utils.PyDataset",
     "use_multiprocessing": "give it to the keras.utils.PyDataset",
@@ -157,7 +160,7 @@ def _known(facts: Facts, call: Call) -> tuple[str, frozenset[str] | None]:
             return name, frozenset({"inputs", "outputs", "name", "trainable", "dtype"})
         if not name.startswith(_FAMILIES) or (not of_keras(call.name) and not name.startswith("tensorflow.")):
             return name, None
-        if call.name.startswith("tf_keras"):
+        if call.name.startswith("tf_keras") or ".legacy." in call.name:
             return name, None
         found = parameters(call.name) or parameters(name)
         if found is None:
@@ -192,16 +195,11 @@ def _of(facts: Facts, call: Call, name: str, keyword: ast.keyword, known: frozen
     instead = _INSTEAD.get(keyword.arg, "")
     what = "ignores" if ignored else "does not take"
     now = f" It is {new} today." if new else f" {instead[:1].upper()}{instead[1:]}." if instead else ""
-    needs_thought = keyword.arg == "samples_per_epoch"
     edits: list[Edit] = []
-    if new and not needs_thought:
+    if new and keyword.arg != "samples_per_epoch":  # rows, not batches
         edits = [facts.spans.rename_keyword(keyword, new)]
-    elif (
-        not new and (instead or keyword.arg in _OLD_OF_METHODS) and keyword.arg not in ("batch_input_shape", "weights")
-    ):
+    elif not new and keyword.arg not in _STILL_NEEDED:
         edits = [facts.spans.remove_argument(call.call_node, keyword)]
-    elif keyword.arg == "batch_input_shape":
-        edits = []
     yield facts.finding(
         keyword.lineno,
         Fault.OPTIMIZER if name.startswith("keras.optimizers.") else Fault.DEPLOYMENT,

@@ -24,6 +24,12 @@ from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.spelling import spelled
 from stethoscope.pasted.scripts.values import Use
 
+_GONE_WITH_KERAS_2 = (
+    "tensorflow.compat.v1.keras.backend.set_session",
+    "tensorflow.compat.v1.keras.backend.get_session",
+    "tensorflow.compat.v1.layers.",
+)
+"""Names of TensorFlow 1 that were Keras 2 (tried on TensorFlow 2.21)."""
 _WHO = {"keras": "Keras 3", "tensorflow": "TensorFlow 2"}
 
 
@@ -63,6 +69,8 @@ def _still_to_change(use: Use, gone: dict[str, int]) -> bool:
 
 
 def _missing(use: Use) -> str:
+    if use.name.startswith(_GONE_WITH_KERAS_2):
+        return use.name
     if use.name.startswith("tensorflow.compat.v1.") and ".contrib" not in use.name:
         return ""
     return first_missing(use.name) or (use.name if gone_all_the_same(use.name) else "")

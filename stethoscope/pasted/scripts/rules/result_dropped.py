@@ -16,9 +16,10 @@ from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.models_built import is_symbolic
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Made, Operation, number
+from stethoscope.pasted.scripts.values import Call, Made, Operation, Value, number
 
 _OF_ARRAYS = frozenset({"astype", "reshape"})
 _FUNCTIONS = frozenset(
@@ -54,7 +55,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     shown = _shown(facts)
     done: set[int] = set()
     for statement, value, step in facts.dropped:
-        if id(statement) in done or statement.lineno in shown:
+        if id(statement) in done or statement.lineno in shown or step.guarded:
             continue
         done.add(id(statement))
         if isinstance(value, Operation) and value.operator == "Div" and number(value.right) in (255.0, 127.5):
@@ -64,6 +65,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if not isinstance(value, Made) or not isinstance(statement.value, ast.Call):
             continue
         call = value.call
+        if "out" in call.keywords or any("aises" in _opened(value) for value in call.contexts):
+            continue
         name = meaning(call.name)
         receiver = statement.value.func.value if isinstance(statement.value.func, ast.Attribute) else None
         if call.receiver is not None and call.method in _OF_ARRAYS and facts.model_of(call.receiver) is None:
@@ -128,12 +131,16 @@ def _is_layer(call: Call) -> bool:
     made = call.function.call if isinstance(call.function, Made) else call
     name = meaning(made.name)
     own = name.removeprefix("keras.layers.")
-    return (
-        name.startswith("keras.layers.")
-        and own[:1].isupper()
-        and own not in ("Input", "InputLayer")
-        and not (call is made and call.within)
-    )
+    if not name.startswith("keras.layers.") or not own[:1].isupper() or own in ("Input", "InputLayer"):
+        return False
+    if call is made:
+        return not call.within
+    return bool(call.args) and is_symbolic(call.args[0])
+
+
+def _opened(value: Value) -> str:
+    """What a `with` statement opens, by name."""
+    return (value.call.name or value.call.method) if isinstance(value, Made) else ""
 
 
 def _shown(facts: Facts) -> set[int]:

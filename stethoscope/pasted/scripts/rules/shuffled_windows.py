@@ -42,6 +42,24 @@ def _run(facts: Facts) -> Iterator[Finding]:
             )
     for call in facts.calls:
         if (
+            call.name in ("numpy.random.shuffle", "random.shuffle")
+            and call.call_node.args
+            and id(call.node) not in done
+        ):
+            own = call.call_node.args[0]
+            if isinstance(own, ast.Name) and own.id in windows and _cut_later(facts, own.id, call.line):
+                done.add(id(call.node))
+                yield facts.finding(
+                    call,
+                    Fault.VALIDATION,
+                    Severity.HIGH,
+                    0.85,
+                    "Windows of a series that overlap are shuffled, and rows for validation or test are taken after that: "
+                    "nearly every one has its neighbours in the training.",
+                    "Take them first, in time, and shuffle the training windows only.",
+                )
+    for call in facts.calls:
+        if (
             meaning(call.name)
             in ("keras.utils.timeseries_dataset_from_array", "keras.preprocessing.timeseries_dataset_from_array")
             and is_const(call.argument("shuffle"), True)
@@ -61,6 +79,18 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     "Windows of a series are shuffled and then split: they overlap, so validation windows have their neighbours in the training.",
                     "Split the series first, in time.",
                 )
+
+
+def _cut_later(facts: Facts, name: str, line: int) -> bool:
+    """Whether rows are taken out of what has this name, or `fit` takes some, below a line."""
+    for node in ast.walk(facts.parsed.tree):
+        if getattr(node, "lineno", 0) <= line:
+            continue
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and ast.unparse(node.value) == name:
+            return True
+        if isinstance(node, ast.keyword) and node.arg == "validation_split":
+            return True
+    return False
 
 
 def _window_functions(facts: Facts) -> set[str]:

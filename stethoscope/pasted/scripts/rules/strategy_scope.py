@@ -26,7 +26,12 @@ def _run(facts: Facts) -> Iterator[Finding]:
         for call in facts.calls
         if meaning(call.name).startswith("tensorflow.distribute.") and call.name.endswith("Strategy")
     ]
-    if not strategies:
+    handed_on = any(
+        isinstance(value, Made) and any(value.call is strategy for strategy in strategies)
+        for call in facts.calls
+        for value in (*call.args, *call.keywords.values())
+    )
+    if not strategies or handed_on:
         return
     scopes = [call for call in facts.calls if call.method == "scope" and call.args == ()]
     models = [
@@ -75,6 +80,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     alone = [model for model in fitted if not _under(model.call) and not any(_under(one) for one in model.compiled)]
     if (
         alone
+        and not any(_under(call) and _opaque(call) for call in facts.calls)
         and not any(_under(model.call) for model in models)
         and not any(_under(call) for call in facts.calls if meaning(call.name).startswith("keras."))
     ):
@@ -86,6 +92,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
             "The strategy's scope is opened, but the model is built and compiled outside it: it is trained on one device.",
             "Build and compile it within the scope.",
         )
+
+
+def _opaque(call: Call) -> bool:
+    """Whether it may build a model without being seen to."""
+    return not call.name.startswith(("tensorflow.", "keras.", "print", "numpy."))
 
 
 def _under(call: Call) -> bool:
