@@ -33,7 +33,6 @@ _SURE: Final = {"certain": "certain", "likely": "likely", "possible": "possible"
 
 def box() -> None:
     """The field, and what it says about the text in it."""
-    st.subheader("Or paste an error message", anchor=False)
     with st.form("pasted", border=False):
         st.text_area(
             "An error message, a traceback or a log",
