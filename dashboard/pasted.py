@@ -67,7 +67,7 @@ def _answer(pasted: str) -> None:
         if position == 0 and explained.kind is not None:
             _card(card)
         else:
-            with st.expander(escape.markdown(f"Or ({_SURE[card.certainty]}): {card.title}")):
+            with st.expander(escape.markdown(f"Also fits ({_SURE[card.certainty]}): {card.title}")):
                 _card(card)
     _notices(explained.notices)
     if explained.shortened:
