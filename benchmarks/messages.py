@@ -110,9 +110,9 @@ def run(folder: Path) -> dict[str, Any]:
     named = [case["text"] for case in read("negatives") if explain(case["text"]).kind is not None]
     seconds = {}
     for name, text in hostile().items():
-        start = time.perf_counter()
+        start = time.process_time()
         explain(text)
-        seconds[name] = round(time.perf_counter() - start, 3)
+        seconds[name] = round(time.process_time() - start, 3)
     slowest = max(seconds.values())
     return {
         "kinds": sum(message.role is not Role.NOTICE for message in kinds),

@@ -33,7 +33,6 @@ _SURE: Final = {"certain": "certain", "likely": "likely", "possible": "possible"
 
 def box() -> None:
     """The field, and what it says about the text in it."""
-    st.subheader("Or paste an error message", anchor=False)
     with st.form("pasted", border=False):
         st.text_area(
             "An error message, a traceback or a log",
@@ -68,7 +67,7 @@ def _answer(pasted: str) -> None:
         if position == 0 and explained.kind is not None:
             _card(card)
         else:
-            with st.expander(escape.markdown(f"Or ({_SURE[card.certainty]}): {card.title}")):
+            with st.expander(escape.markdown(f"Also fits ({_SURE[card.certainty]}): {card.title}")):
                 _card(card)
     _notices(explained.notices)
     if explained.shortened:

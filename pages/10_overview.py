@@ -51,6 +51,7 @@ def welcome(view: session.View) -> None:
     if view.problem:
         st.warning(escape.sentences(view.problem))
     upload()
+    st.subheader("Or paste an error message", anchor=False)
     pasted.box()
     recent = session.recent_models(view.owner)
     if recent:
@@ -77,6 +78,8 @@ def opened(view: session.View) -> None:
         st.subheader("What to do next", anchor=False)
         overview_tiles.next_steps(entry, architecture)
         cards.parameters_by_layer(architecture)
+    with st.expander("Explain an error message", expanded=pasted.PARAM in st.query_params):
+        pasted.box()
     with st.expander("Open another model", expanded=architecture is None and not analysis.reading(entry)):
         upload()
         others = [other for other in session.recent_models(view.owner) if other.id != entry.id]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tests.dashboard.visiting import HOSTILE, open_page, settle, text
-from tests.pasted.reading.test_explaining import PLAIN
+from tests.dashboard.visiting import HOSTILE, add, open_page, settle, text
+from tests.pasted.reading.test_explaining import LOG, PLAIN
+from tests.small_models import tiny_onnx
 
 BOX = "pasted-text"
 MARKUP = re.compile(r"(?<!\\)<img")
@@ -51,3 +52,10 @@ def test_a_link_opens_a_kind_and_one_to_no_kind_says_so(app):
     assert codes(app)
     app.query_params["message"] = HOSTILE
     assert not MARKUP.search(text(settle(app))) and not codes(app)
+
+
+def test_it_is_there_beside_a_model_too(app, tmp_path):
+    open_page(app, "overview", add(tmp_path, tiny_onnx))
+    app.text_area(key=BOX).set_value(LOG + PLAIN)
+    next(button for button in app.button if button.label == "Explain").click()
+    assert "certain" in text(settle(app)) and "AVX" not in text(app)

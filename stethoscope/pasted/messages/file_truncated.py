@@ -46,7 +46,7 @@ MESSAGE = Message(
         ),
         Wording("truncated file"),
         Wording("File is not a zip file"),
-        Wording("unexpected EOF", beside="load"),
+        Wording("unexpected EOF", beside="load", unless="SyntaxError"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

@@ -8,7 +8,9 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     size = f" {read.get('size')}" if "size" in read else " memory"
-    if read.says("Blas GEMM launch failed") and not read.says("CUDA_ERROR_OUT_OF_MEMORY"):
+    if read.says(
+        "Blas GEMM launch failed", "Blas xGEMM launch failed", "failed to create cublas handle"
+    ) and not read.says("CUDA_ERROR_OUT_OF_MEMORY"):
         return Cause(
             "The matrix library of the card did not start. Most often another process (a second notebook) holds the card's memory; else CUDA and the card do not fit.",
             Certainty.POSSIBLE,
@@ -47,6 +49,8 @@ MESSAGE = Message(
         Wording("CUDA out of memory", unless="torch"),
         Wording("failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED"),
         Wording("Blas GEMM launch failed"),
+        Wording("Blas xGEMM launch failed"),
+        Wording("failed to create cublas handle"),
         Wording("Dst tensor is not initialized"),
         Wording("Failed copying input tensor from", beside="GPU:"),
     ),

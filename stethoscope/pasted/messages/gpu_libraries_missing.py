@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Role, Step, Wording
 
 
 def _explain(read: Read) -> Cause:
-    library = f"“{read.get('library')}”" if "library" in read else "a library of CUDA or cuDNN"
+    named = read.get("library") or next(iter(re.findall(r"dynamic library '([^']{1,60})'", read.text[:100_000])), "")
+    library = f"“{named}”" if named else "a library of CUDA or cuDNN"
     return Cause(
         f"TensorFlow does not find {library} in the version it was built for, so it runs on the CPU (or stops, where it needs it).",
         Certainty.CERTAIN,

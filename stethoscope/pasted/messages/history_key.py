@@ -12,6 +12,12 @@ def _explain(read: Read) -> Cause:
         key, "it is not among what was measured"
     )
     validation = " A name with val_ needs validation data." if key.startswith("val_") else ""
+    if not read.says("history"):
+        return Cause(
+            f"There is no “{key}” in what was looked up. If that is the history of a training: {told}, or the metric was given under another name.{validation}",
+            Certainty.POSSIBLE,
+            (Step("See the names.", "print(history.history.keys())"),),
+        )
     return Cause(
         f"history has no “{key}”: {told}, or the metric was given under another name.{validation}",
         Certainty.LIKELY,

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import re
+
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Role, Step, Wording
 
 
+def _first_epoch(text: str) -> int | None:
+    """The epoch of the first loss that is NaN; None where the text does not say."""
+    before = text[: max(0, text.lower().find("loss: nan"))]
+    said = re.findall(r"Epoch (\d{1,6})/\d", before[-20_000:])
+    return int(said[-1]) if said else None
+
+
 def _explain(read: Read) -> Cause:
-    batch, epoch = read.number("batch"), read.number("epoch")
+    batch, epoch = read.number("batch"), _first_epoch(read.text)
     first = batch == 0 or epoch == 1
     when = f" in batch {batch}" if batch is not None else f" in epoch {epoch}" if epoch is not None else ""
     data = Step("Is there NaN in the data?", "print(np.isfinite(x).all(), np.isfinite(y).all(), np.abs(x).max())")
     rate = Step("A smaller rate, and gradients that are clipped.", "keras.optimizers.Adam(1e-4, clipnorm=1.0)")
     if first:
         return Cause(
-            f"The loss was NaN{when}, at the very start: NaN or huge values in the data, or a loss that takes log of 0 or of negative numbers.",
+            f"The loss was NaN{when}, from the start: NaN or huge values in the data, or a loss that takes log of 0 or of negative numbers.",
             Certainty.POSSIBLE,
             (
                 data,
@@ -34,7 +43,6 @@ MESSAGE = Message(
     title="The loss became NaN",
     wordings=(
         Wording("Invalid loss, terminating training", r"Batch (?P<batch>\d{1,9}): Invalid loss, terminating training"),
-        Wording("loss: nan", r"Epoch (?P<epoch>\d{1,6})/\d{1,6}.{0,400}?loss: nan"),
         Wording("loss: nan"),
         Wording("loss = nan"),
         Wording("loss: NaN"),

@@ -10,7 +10,7 @@ def _explain(read: Read) -> Cause:
     wanted = read.get("version", "a newer version")
     if wanted.startswith("GLIBC_"):
         return Cause(
-            f"TensorFlow was built for a newer Linux: it wants {wanted} of the C library, and that cannot be exchanged by hand without harm.",
+            f"What is imported was built for a newer Linux: it wants {wanted} of the C library, and that cannot be exchanged by hand without harm.",
             Certainty.CERTAIN,
             (
                 Step("Use a container, or a newer system.", "docker run --rm -it tensorflow/tensorflow python"),

@@ -10,7 +10,7 @@ def _explain(read: Read) -> Cause:
     value = read.get("value").strip()
     named = f" “{value}”" if value else " an empty text"
     return Cause(
-        f"A column is taken for numbers and holds{named}.",
+        f"Text stands where a number is wanted:{named}. Most often a column of a table that also holds words, gaps or units.",
         Certainty.CERTAIN,
         (
             Step(

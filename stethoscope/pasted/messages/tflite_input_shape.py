@@ -14,6 +14,20 @@ def _explain(read: Read) -> Cause:
             Certainty.CERTAIN,
             (Step("Size, channels and type as the model has them."),),
         )
+    if "axis" not in read:
+        axes = (
+            f"The data has {read.get('found_axes')} axes and the model's input {read.get('wanted_axes')}."
+            if "found_axes" in read
+            else "The data has another shape than the model's input."
+        )
+        return Cause(
+            f"{axes} Most often the axis of rows is missing (or one too many).",
+            Certainty.CERTAIN if "found_axes" in read else Certainty.LIKELY,
+            (
+                Step("See what it takes.", "print(interpreter.get_input_details()[0]['shape'], x.shape)"),
+                Step("A single picture: add the axis of rows.", "x = x[None]"),
+            ),
+        )
     rows = " A TFLite model is made for a fixed number of rows, most often 1." if axis == "0" else ""
     told = (
         f"Axis {axis} has {found} values and the model takes {wanted}."
@@ -38,10 +52,14 @@ MESSAGE = Message(
     title="The TFLite model takes another shape",
     wordings=(
         Wording(
-            "Dimension mismatch. Got",
-            r"Dimension mismatch\. Got (?P<found>\d{1,9}) but expected (?P<wanted>\d{1,9}) for dimension (?P<axis>\d{1,3}) of input (?P<input>\d{1,6})",
+            "Cannot set tensor: Dimension mismatch. Got",
+            r"Got (?P<found>\d{1,9}) but expected (?P<wanted>\d{1,9}) for dimension (?P<axis>\d{1,3}) of input",
         ),
-        Wording("Cannot set tensor: Dimension mismatch", r"Got (?P<found_axes>\d{1,3})? ?(?:dimensions )?"),
+        Wording(
+            "Cannot set tensor: Dimension mismatch. Got",
+            r"Got (?P<found_axes>\d{1,3})(?: dimensions)? but expected (?P<wanted_axes>\d{1,3})(?: dimensions)? for input",
+        ),
+        Wording("Dimension mismatch. Got", beside="set tensor"),
         Wording(
             "Cannot copy to a TensorFlowLite tensor",
             r"tensor \((?P<name>[^)]{1,80})\) with (?P<wanted_bytes>\d{1,12}) bytes from a Java Buffer with (?P<found_bytes>\d{1,12}) bytes",

@@ -38,7 +38,7 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "Could not interpret",
-            r"Could not interpret (?P<what>[\w ]{1,40}?)(?: identifier)?: (?P<name>.{1,120}?)(?:$| Traceback|\. )",
+            r"Could not interpret (?P<what>[\w ]{1,40}?)(?: identifier)?: (?P<name>[^{}\"]{1,120}?)(?:$| Traceback|\. )",
         ),
         Wording("Unknown optimizer", r"Unknown (?P<what>optimizer): '?(?P<name>\w{1,60})", unless="custom_objects"),
         Wording("Unknown activation function", r"Unknown (?P<what>activation function):? ?'?(?P<name>\w{1,60})"),

@@ -8,13 +8,8 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     arguments = read.get("arguments") or read.get("argument") or "settings"
+    arguments = arguments.replace("'", "")
     kind = read.get("layer_class", "a layer")
-    if "decode" in read.text and "batch_shape" not in arguments and read.says("has no attribute 'decode'"):
-        return Cause(
-            "An old Keras reads an .h5 file with h5py 3, which gives texts where it expects bytes.",
-            Certainty.LIKELY,
-            (Step("An older h5py for it, or a newer Keras.", "pip install 'h5py<3'\npip install -U tensorflow"),),
-        )
     if "batch_shape" in arguments or "optional" in arguments:
         return Cause(
             f"“{arguments}” is written by Keras 3, and Keras 2 (TensorFlow up to 2.15, tf_keras) reads the file: it does not know it.",
@@ -84,7 +79,6 @@ MESSAGE = Message(
         ),
         Wording("Unknown dtype policy", r"Unknown dtype policy:? ?'?(?P<arguments>\w{1,40})"),
         Wording("Unable to revive model from config"),
-        Wording("'str' object has no attribute 'decode'", beside="h5"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

@@ -194,8 +194,8 @@ def _telling(text: PlainText, raised: Sequence[Raised]) -> str:
             if line.strip() and not _NOT_TELLING.match(line) and not before.lstrip().startswith("File ")
         ]
         return _shown(inner[-1] if inner else head)
-    complaining = [line for line in text.lines if line.strip() and _COMPLAINS.search(line[:2_000])]
-    return _shown(complaining[-1].strip()) if complaining else ""
+    complaining = (line for line in reversed(text.lines) if line.strip() and _COMPLAINS.search(line[:2_000]))
+    return _shown(next(complaining, "").strip())
 
 
 def _unknown(

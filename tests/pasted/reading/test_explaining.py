@@ -155,6 +155,12 @@ def test_a_warning_before_another_error_is_no_cause_of_it():
     assert unknown.kind is None
 
 
+def test_the_epoch_in_which_the_loss_became_nan_is_the_first():
+    log = "".join(f"Epoch {n}/5\n100/100 - 3s - loss: {'nan' if n > 2 else '0.5'}\n" for n in range(1, 6))
+    answer = explain(log)
+    assert answer.kind == "loss-became-nan" and "epoch 3" in answer.cause
+
+
 def test_a_kind_by_itself_explains_without_a_message():
     for kind in all_messages():
         answer = of_kind(kind)

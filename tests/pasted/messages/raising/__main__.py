@@ -1,4 +1,4 @@
-"""Writes specimens again: all, or the kinds that are named."""
+"""Writes specimens again: all, or the kinds that are named; `--into FOLDER` leaves those that are kept."""
 
 import sys
 

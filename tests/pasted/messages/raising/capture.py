@@ -92,8 +92,10 @@ def main(words: list[str]) -> int:
         sys.stdout.write(_captured(kinds()[words[1]]))
         sys.stdout.flush()
         return 0
-    SPECIMENS.mkdir(exist_ok=True)
-    known = kinds()
-    for kind in words or known:
-        (SPECIMENS / f"{kind}.txt").write_text(raised(kind), "utf-8")
+    into = SPECIMENS
+    if words[:1] == ["--into"]:
+        into, words = Path(words[1]), words[2:]
+    into.mkdir(exist_ok=True)
+    for kind in words or kinds():
+        (into / f"{kind}.txt").write_text(raised(kind), "utf-8")
     return 0
