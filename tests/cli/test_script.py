@@ -21,6 +21,9 @@ def test_a_script_is_told_by_its_content_and_a_grave_finding_fails_the_gate(comm
     (finding,) = value["findings"]
     assert (finding["check_id"], finding["where"]) == ("script-removed-argument", f"train.py:{removed_argument.LINE}")
     assert finding["fix"]["kind"] == "script-patch" and finding["fix"]["code"].startswith("--- a/train.py")
+    (result,) = json.loads((tmp_path / "r.sarif").read_text())["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("train.py", removed_argument.LINE)
     assert patched.read_text() == removed_argument.SOUND and script.read_text() == removed_argument.FAULTY
     assert commands.run("check", patched).returncode == 0
     again = commands.run("check", script, "--patch", patched)

@@ -81,6 +81,7 @@ RUNS_NOTHING = {
         "read_logs",
         "read_media",
         "read_runs",
+        "read_script",
         "read_versions",
         "study_data",
         "weights_of_layer",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from importlib.resources import files
@@ -23,6 +24,7 @@ from stethoscope.checks.findings import (
     Bars,
     Curves,
     EvidenceItem,
+    Excerpt,
     Finding,
     Histogram,
     Mark,
@@ -31,6 +33,7 @@ from stethoscope.checks.findings import (
     Symptom,
     Table,
 )
+from stethoscope.pasted.scripts.rules import all_rules
 from stethoscope.studies.diagnosis.report import Report, unseen
 
 _LEVELS = {Severity.CRITICAL: "error", Severity.HIGH: "error", Severity.MEDIUM: "warning"}
@@ -47,7 +50,7 @@ def as_sarif(report: Report) -> str:
                 "tool": {
                     "driver": {"name": "Stethoscope", "version": __version__, "rules": [_rule(rule) for rule in rules]}
                 },
-                "results": [_result(finding, str(report.request["model"])) for finding in report.findings],
+                "results": [_result(finding, _file(report, finding)) for finding in report.findings],
             }
         ],
     }
@@ -55,13 +58,30 @@ def as_sarif(report: Report) -> str:
 
 
 def _rule(check_id: str) -> dict[str, Any]:
-    check = all_checks().get(check_id)
+    check = all_checks().get(check_id) or all_rules().get(check_id)
     if check is None:
         return {"id": check_id}
     return {"id": check_id, "shortDescription": {"text": check.title}, "fullDescription": {"text": check.page}}
 
 
-def _result(finding: Finding, model: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Place:
+    """A file, and the line in it where it has lines."""
+
+    name: str
+    line: int | None = None
+
+
+def _file(report: Report, finding: Finding) -> _Place:
+    """The file a finding is about: the script where it names a line of it, else the model."""
+    script = str(report.request.get("script") or "")
+    within = finding.where.removeprefix(f"{script}:")
+    if script and within != finding.where:
+        return _Place(script, int(within) if within.isdigit() else None)
+    return _Place(str(report.request["model"]))
+
+
+def _result(finding: Finding, place: _Place) -> dict[str, Any]:
     fix = "" if finding.fix is None else f"\nFix: {finding.fix.summary}\n{finding.fix.code()}"
     return {
         "ruleId": finding.check_id,
@@ -69,7 +89,10 @@ def _result(finding: Finding, model: str) -> dict[str, Any]:
         "message": {"text": finding.message + fix},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": {"uri": model}},
+                "physicalLocation": {
+                    "artifactLocation": {"uri": place.name},
+                    **({} if place.line is None else {"region": {"startLine": place.line}}),
+                },
                 "logicalLocations": [{"fullyQualifiedName": finding.where}],
             }
         ],
@@ -95,6 +118,7 @@ def as_html(report: Report) -> str:
             "finding": finding,
             "numbers": [item for item in finding.evidence if isinstance(item, Number)],
             "symptoms": [item for item in finding.evidence if isinstance(item, Symptom)],
+            "excerpts": [item for item in finding.evidence if isinstance(item, Excerpt)],
             "tables": [item for item in finding.evidence if isinstance(item, Table)],
             "pictures": [drawn for item in finding.evidence if (drawn := picture(item))],
             "code": finding.fix.code() if finding.fix and finding.fix.has_code else "",
