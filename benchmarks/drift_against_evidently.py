@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.benchmark import Benchmark
 from benchmarks.drift_streams import STREAMS, Stream, Table
 from stethoscope.drift.field_columns import Field
-from stethoscope.drift.scores import wilson
 from stethoscope.drift.reading import Side
+from stethoscope.drift.scores import wilson
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.study import study
 

@@ -16,8 +16,8 @@ import numpy as np
 from benchmarks.benchmark import Benchmark
 from benchmarks.drift_odd_streams import STREAMS, OddStream, write
 from stethoscope.data import open_data
-from stethoscope.drift.scores import wilson
 from stethoscope.drift.reading import Side, read_side
+from stethoscope.drift.scores import wilson
 from stethoscope.drift.settings import DriftSettings
 from stethoscope.drift.study import study
 from stethoscope.types import ModelFile
