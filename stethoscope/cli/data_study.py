@@ -25,6 +25,7 @@ from stethoscope.cli.answers import (
 )
 from stethoscope.codec import partial_of, plain
 from stethoscope.errors import UnreadableFile
+from stethoscope.framework_errors import shortage_of
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
 
 if TYPE_CHECKING:
@@ -110,8 +111,11 @@ def _answer(place: Path, studied: JobResult, judged: JobResult | None) -> dict[s
     found = partial_of(studied, StudiedData)
     told = [] if found is None else [{"text": one.plain, "rows": list(one.rows)} for one in remarks(found)]
     labels = None if judged is None else {**summary(judged), **known(judged, JudgedLabels)}
+    ended = judged if studied.status is Status.OK and judged is not None else studied
+    shortage = shortage_of(ended)
     return {
-        **summary(studied),
+        **summary(ended),
+        **({} if shortage is None else {"oom": plain(shortage)}),
         "data": place.name,
         "remarks": told,
         "study": None if found is None else plain(found),
