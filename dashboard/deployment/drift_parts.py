@@ -82,11 +82,10 @@ def verdict(report: DriftReport) -> tuple[render.Tone, str, str]:
 
 
 def _facts(report: DriftReport, state: JobState) -> list[tuple[str, str, str]]:
-    facts = []
+    facts = drift_score.facts(report.score)
     for side, label in ((report.rows.reference, "Reference"), (report.rows.current, "Current")):
         of = f", {side.read:,} of them read" if side.read < side.rows else ""
         facts.append((label, escape.code(side.name, 40), f"{words.plural(side.rows, 'row')}{of}"))
-    facts += drift_score.facts(report.score)
     if report.smallest_detectable is not None:
         facts.append(
             (

@@ -13,10 +13,7 @@ def facts(score: ScoreChange | None) -> list[tuple[str, str, str]]:
     share = "error" not in score.measure
     whose = {"model": "", "log": "", "simple model": ", a simple model"}[score.by]
     name = score.measure.capitalize() + whose
-    change = f"{100 * score.change:+.1f} points" if share else f"{score.change:+.3g}"
-    ends = (
-        f"{100 * score.low:+.1f} … {100 * score.high:+.1f} points" if share else f"{score.low:+.3g} … {score.high:+.3g}"
-    )
+    low, high = (_moved(end, share) for end in (score.low, score.high))
     return [
         *(
             (
@@ -26,8 +23,15 @@ def facts(score: ScoreChange | None) -> list[tuple[str, str, str]]:
             )
             for side, when in ((score.reference, "then"), (score.current, "now"))
         ),
-        ("Change", change, f"95 % {ends}"),
+        ("Change", f"{_moved(score.change, share)}{' points' if share else ''}", f"95 % {low} … {high}"),
     ]
+
+
+def _moved(value: float, share: bool) -> str:
+    """With its sign; in points where it is a share."""
+    number = round(100 * value, 1) + 0.0 if share else value
+    text = f"{abs(number):.1f}" if share else words.significant(abs(number))
+    return f"{'−' if number < 0 else '+'}{text}"
 
 
 def _value(value: float, share: bool) -> str:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
@@ -27,11 +24,14 @@ from stethoscope.cli.answers import (
     worst,
 )
 from stethoscope.codec import partial_of, plain
-from stethoscope.data.study.remarks import remarks
-from stethoscope.data.study.study import StudiedData, StudiedField
 from stethoscope.errors import UnreadableFile
-from stethoscope.evidence.judged_labels import JudgedLabels
+from stethoscope.framework_errors import shortage_of
 from stethoscope.types import Budget, Job, JobResult, ModelFile, Status
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stethoscope.data.study.study import StudiedField
 
 _SHOWN_FIELDS, _SHOWN_DOUBTS, _SHOWN_ROWS = 40, 20, 8
 
@@ -104,11 +104,18 @@ def _asked(
 
 
 def _answer(place: Path, studied: JobResult, judged: JobResult | None) -> dict[str, Any]:
+    from stethoscope.data.study.remarks import remarks
+    from stethoscope.data.study.study import StudiedData
+    from stethoscope.evidence.judged_labels import JudgedLabels
+
     found = partial_of(studied, StudiedData)
     told = [] if found is None else [{"text": one.plain, "rows": list(one.rows)} for one in remarks(found)]
     labels = None if judged is None else {**summary(judged), **known(judged, JudgedLabels)}
+    ended = judged if studied.status is Status.OK and judged is not None else studied
+    shortage = shortage_of(ended)
     return {
-        **summary(studied),
+        **summary(ended),
+        **({} if shortage is None else {"oom": plain(shortage)}),
         "data": place.name,
         "remarks": told,
         "study": None if found is None else plain(found),
@@ -117,6 +124,13 @@ def _answer(place: Path, studied: JobResult, judged: JobResult | None) -> dict[s
 
 
 def _print(place: Path, studied: JobResult, judged: JobResult | None, *, several: bool) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from stethoscope.data.study.remarks import remarks
+    from stethoscope.data.study.study import StudiedData
+
     console = Console(highlight=False)
     if several:
         console.print(f"[bold]{escape(place.name)}[/]")
@@ -161,6 +175,11 @@ def _listed(rows: tuple[int, ...]) -> str:
 
 
 def _labels(console: Console, judged: JobResult) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from stethoscope.evidence.judged_labels import JudgedLabels
+
     found = partial_of(judged, JudgedLabels)
     if found is None:
         console.print(f"[red]labels not judged[/]  {escape(judged.reason)}")

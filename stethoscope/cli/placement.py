@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.padding import Padding
 
 from stethoscope.cli import run as cli_run
 from stethoscope.cli.answers import (
@@ -28,8 +25,11 @@ from stethoscope.cli.answers import (
 )
 from stethoscope.codec import partial_of
 from stethoscope.errors import BadSetting
-from stethoscope.evidence.fit import FitSettings
-from stethoscope.training.placement.placement_report import Attempt, PlacementReport
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from stethoscope.training.placement.placement_report import Attempt, PlacementReport
 
 WithXla = Literal["auto", "as saved", "on"]
 _DEFINED = re.compile(r" \(defined @ [^()]*(?:\([^()]*\))?[^()]*\)")
@@ -59,11 +59,15 @@ def placement(
 ) -> None:
     """Trained on one device, does it predict on another? Tried here on two, with each remedy. Exits with 1 where it clashes as saved."""
     with failing_well():
+        from stethoscope.training.placement.placement_report import PlacementReport
+
         way = xla.replace("-", " ")
         if way not in get_args(WithXla):
             raise BadSetting(f"--xla {xla!r}: expected auto, as-saved or on. Correct it.")
         params: dict[str, Any] = {"with_xla": way, "trusted": trust} | cli_run.data_params(prepare, target)
         if fit:
+            from stethoscope.evidence.fit import FitSettings
+
             params["fit"] = FitSettings.parse(fit).to_json()
         result, _ = cli_run.model_job("placement", model, data, params, cli_run.budget(memory_limit, timeout))
         report = partial_of(result, PlacementReport)
@@ -77,6 +81,9 @@ def placement(
 
 
 def _print(report: PlacementReport) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+
     console = Console(highlight=False)
     clash = report.clash
     happened = clash is not None and clash.happened
@@ -93,6 +100,9 @@ def _print(report: PlacementReport) -> None:
 
 
 def _attempt(console: Console, attempt: Attempt) -> None:
+    from rich.markup import escape
+    from rich.padding import Padding
+
     works = attempt.works and attempt.equal
     colour, label = (
         ("dim", "not tried") if not attempt.tried else ("green", "works") if works else ("red", "does not work")

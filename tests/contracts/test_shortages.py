@@ -150,9 +150,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "compare": ("--batch-size", "16", "--no-edges"),
     "consistency": ("--batch-size", "16", "--runs", "2"),
     "convert": ("--to", "onnx", "--rows", "16"),
+    "data": ("--seconds", "5"),
     "drift": ("--layer", "conv1"),
     "endurance": ("--batch-size", "16", "--tests", "latency", "--calls", "12", "--test-time", "2"),
     "latency": ("--batch-sizes", "16", "--seconds", "0.2"),
+    "placement": ("--fit", "batch_size=16,loss=sparse_categorical_crossentropy,optimizer=adam", "--xla", "as-saved"),
     "predict": ("--batch-size", "16"),
     "sweep": ("--batch-sizes", "16"),
 }
@@ -173,6 +175,7 @@ def test_every_command_with_a_memory_limit_is_among_them():
 def test_a_command_ends_with_what_it_was(commands, files, tmp_path, command):
     model, data = files["model"], files["data"]
     given = {"compare": (model, model, "--data", data), "drift": (data, data, "--model", model)}
+    given["data"] = data, "--model", model
     words = (*given.get(command, (model, "--data", data)), *COMMANDS[command], "--memory-limit", "40MiB")
     words += ("--out", tmp_path / "made.onnx") if command == "convert" else ()
     done = commands.run(command, *words, "--json")

@@ -111,7 +111,7 @@ def test_a_whole_answer_is_drawn_and_nothing_in_a_name_is_interpreted(report):
 def test_the_score_of_both_sides_is_among_the_facts(report):
     then, now, change = drift_score.facts(report.score)
     assert then[0].startswith("Accuracy") and then[1].endswith("%")
-    assert float(now[1].split()[0]) < float(then[1].split()[0]) and change[1].startswith("-")
+    assert float(now[1].split()[0]) < float(then[1].split()[0]) and change[1].startswith("−")
     assert not drift_score.facts(None)
 
 

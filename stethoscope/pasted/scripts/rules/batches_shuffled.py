@@ -33,7 +33,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
         yield facts.finding(
             call,
             Fault.DATA,
-            Severity.MEDIUM,
+            Severity.LOW,
             0.8,
             "shuffle comes after batch: whole batches change their order, and the rows of a batch stay together.",
             "Shuffle first, then batch.",
