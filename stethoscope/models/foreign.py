@@ -172,7 +172,7 @@ _TEXTS: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ('^syntax = "proto', "^import ", "^from ", "^def ", '^"""'),
-        "source code, not a model. Run it and upload the model it saves.",
+        "source code, not a model. `stethoscope check` and the Script page read a training script; the model it saves is looked at here.",
     ),
     (
         ("saved_model_schema_version", "^node {", "^node{"),
@@ -190,7 +190,7 @@ def _json(text: str) -> str:
     if '"model_type"' in text or '"architectures"' in text:
         return "the configuration of a Hugging Face model, without weights. Upload the model exported to SavedModel or ONNX."
     if '"nbformat"' in text or '"cell_type"' in text:
-        return "a Jupyter notebook, not a model. Run it and upload the model it saves."
+        return "a Jupyter notebook, not a model. `stethoscope check` and the Script page read it; the model it saves is looked at here."
     return "a JSON document, not a model. Upload the model file itself."
 
 

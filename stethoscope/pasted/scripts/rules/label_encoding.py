@@ -18,11 +18,33 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.labels import Labels, fed, of_pipeline
-from stethoscope.pasted.scripts.models_built import Loss
+from stethoscope.pasted.scripts.models_built import Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Items, Ref, text
 
 _ONE_HOT = frozenset({"categorical_crossentropy", "categorical_focal_crossentropy"})
+
+
+def _wrong_kind(loss: Loss) -> str:
+    return "integer" if loss.name in _ONE_HOT else "one_hot" if loss.name in SPARSE_LOSSES else ""
+
+
+def _trained_rightly(model: Model, loss: Loss) -> bool:
+    """Whether the training has labels of the kind that the loss reads: then its line is right."""
+    kinds = {labels.kind for call in model.calls("fit", "fit_generator") if (labels := fed(call).labels) is not None}
+    return bool(kinds) and _wrong_kind(loss) not in kinds
+
+
+def _scored_otherwise(facts: Facts, call: Call, labels: Labels) -> Finding:
+    what, other = ("class numbers", "one-hot rows") if labels.kind == "integer" else ("one-hot rows", "class numbers")
+    return facts.finding(
+        call,
+        Fault.LABELS,
+        Severity.HIGH,
+        0.9,
+        f"The labels here are {what} ({labels.why}), and the training has {other}: the loss cannot be computed on them.",
+        "Bring the labels of both into one form.",
+    )
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -40,6 +62,9 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if labels is None:
                 labels = _validation(call)
             if loss is None or labels is None or (id(compiled.node), labels.kind) in done:
+                continue
+            if call.method == "evaluate" and labels.kind == _wrong_kind(loss) and _trained_rightly(model, loss):
+                yield _scored_otherwise(facts, call, labels)
                 continue
             done.add((id(compiled.node), labels.kind))
             if loss.name in _ONE_HOT and labels.kind == "integer" and not (head is not None and head.units == 1):
