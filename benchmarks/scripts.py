@@ -89,7 +89,7 @@ def run(_folder: Path) -> dict[str, Any]:
     """Scores both halves of the plants, the sound scripts, and public ones where a folder of them is named."""
     start = time.perf_counter()
     halves: dict[str, Any] = {}
-    for half, plants in (("developed_on", PLANTS[::2]), ("kept_back", PLANTS[1::2])):
+    for half, plants in (("first_half", PLANTS[::2]), ("second_half", PLANTS[1::2])):
         missed = [plant.id for plant in plants if not named(plant)]
         halves[half] = {"plants": len(plants), "found": len(plants) - len(missed), "missed": missed}
     patches: Counter[str] = Counter()

@@ -1,7 +1,7 @@
 """Faults that people make, each planted into a copy of one sound script: what is replaced by what, and the line that is wrong.
 
 Kinds from Humbatova et al. (ICSE 2020), NeuraLint (TOSEM 2021), UMLAUT (CHI 2021), TheDeepChecker (TOSEM 2023), the migration guides of
-TensorFlow 2 and Keras 3, and questions on Stack Overflow. Every second one was kept back while the rules were written.
+TensorFlow 2 and Keras 3, and questions on Stack Overflow. They were scored in two halves when the rules had been written, and all have been mended on since.
 """
 
 from __future__ import annotations
