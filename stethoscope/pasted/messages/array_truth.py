@@ -9,9 +9,10 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     return Cause(
         "if, and, or, or not, or a comparison of lists met an array (or table) of several values, which is neither true nor false as a whole.",
-        Certainty.LIKELY,
+        Certainty.POSSIBLE,
         (
             Step("Say what is meant.", "if x is not None and len(x): ...\nif (a == b).all(): ..."),
+            Step("While an old Keras loads a model, it is h5py, which is too new for it.", "pip install 'h5py<3'"),
             Step("Element by element.", "mask = (x > 0) & (x < 1)   # not: x > 0 and x < 1"),
         ),
     )

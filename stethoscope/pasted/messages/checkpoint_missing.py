@@ -33,6 +33,7 @@ MESSAGE = Message(
     id="checkpoint-missing",
     title="There is no checkpoint under this name",
     wordings=(
+        Wording(".data-00000-of-", r"(?P<file>[^\s:;]{1,180})\.data-\d{5}-of-\d{5}; No such file"),
         Wording(
             "Unsuccessful TensorSliceReader constructor",
             r"Failed to (?:find any matching files for|get matching files on) (?P<file>[^\s:;]{1,200})",

@@ -30,7 +30,7 @@ MESSAGE = Message(
             r"PermissionDeniedError:? (?:\(see above for traceback\): )?(?:\{\{.{1,80}?\}\} ?)?(?P<file>[^;\n]{1,160}?)(?:;| Permission|$)",
         ),
         Wording("[Errno 13] Permission denied", r"Permission denied: '(?P<file>[^'\n]{1,180})'"),
-        Wording("error message = 'Permission denied'", r"name = '(?P<file>[^']{1,180})'"),
+        Wording("errno = 13, error message = 'Permission denied'", r"name = '(?P<file>[^']{1,180})'"),
         Wording("; Permission denied", r"(?P<file>[^\s;:]{1,180}); Permission denied"),
     ),
     explain=_explain,
