@@ -33,6 +33,10 @@ MESSAGE = Message(
     title="A check of the native code ended the program",
     wordings=(
         Wording(
+            "Non-OK-status:",
+            r"(?P<file>[\w/.-]{1,80}\.(?:cc|h|cu)):(?P<line>\d{1,6})\] Non-OK-status: (?P<condition>.{1,160}?)(?: Aborted| Fatal|$)",
+        ),
+        Wording(
             "Check failed:",
             r"(?P<file>[\w/.-]{1,80}\.(?:cc|h|cu)):(?P<line>\d{1,6})\] Check failed: (?P<condition>.{1,160}?)(?: Aborted| Fatal|$)",
         ),

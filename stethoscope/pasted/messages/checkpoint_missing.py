@@ -40,6 +40,7 @@ MESSAGE = Message(
         ),
         Wording("The passed save_path is not a valid checkpoint", r"not a valid checkpoint: (?P<file>\S{1,200})"),
         Wording("Unable to open table file", r"Unable to open table file (?P<file>[^:]{1,200}): (?P<reason>.{1,120})"),
+        Wording("Couldn't find trained model at", r"find trained model at (?P<file>\S{1,180}?)\.?(?: |$)"),
         Wording("Couldn't match files for checkpoint", r"checkpoint (?P<file>\S{1,200})"),
     ),
     explain=_explain,

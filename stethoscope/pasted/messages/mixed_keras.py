@@ -40,7 +40,7 @@ def _explain(read: Read) -> Cause:
             Certainty.LIKELY,
             (Step("Load it with the package that saved it.", "model = tf.keras.models.load_model('model.h5')"),),
         )
-    elif read.says("'Dimension'", "_keras_history", "_keras_shape"):
+    elif read.says("'Dimension'", "_keras_history", "_keras_shape", "output_masks"):
         return Cause(
             "A tensor of one Keras (or a plain TensorFlow operation) goes into a layer of another: keras and tf.keras are mixed, or what stands between two layers is no layer.",
             Certainty.LIKELY,
@@ -81,6 +81,7 @@ MESSAGE = Message(
         Wording("object has no attribute '_keras_shape'"),
         Wording("must be a string or a number, not 'Dimension'"),
         Wording("Unknown initializer: GlorotUniform"),
+        Wording("'Node' object has no attribute 'output_masks'"),
         Wording("All layers in a Sequential model should be"),
         Wording("Only instances of `keras.Layer`"),
     ),
