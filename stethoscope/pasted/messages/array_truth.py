@@ -29,7 +29,7 @@ MESSAGE = Message(
     explain=_explain,
     ways=(ways.DATA,),
     sources=(
-        "https://numpy.org/doc/stable/reference/generated/numpy.all.html",
+        "https://github.com/xinyu1905/ATCNN/issues/2",
         "https://github.com/jnzhng/keras-unet-vocal-separation/issues/6",
     ),
     rank=-1,
