@@ -10,7 +10,7 @@ def _explain(read: Read) -> Cause:
     have = f" The library is for {read.get('have')}." if "have" in read else ""
     return Cause(
         f"A library is built for another processor than the Python that loads it.{have} On a Mac with Apple silicon: a Python for Intel (under Rosetta, an older Anaconda) beside packages for arm64, or the other way round.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY if read.says("Exec format error") else Certainty.CERTAIN,
         (
             Step(
                 "See what Python is: arm64 on Apple silicon.", "python -c 'import platform; print(platform.machine())'"
