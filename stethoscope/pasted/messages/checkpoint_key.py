@@ -28,6 +28,14 @@ MESSAGE = Message(
     id="checkpoint-key",
     title="The checkpoint does not hold a variable of the graph",
     wordings=(
+        Wording(
+            "not found in checkpoint files",
+            r'Tensor name "(?P<variable>[\w/.:-]{1,200})" not found in checkpoint files',
+        ),
+        Wording(
+            "This is most likely due to a Variable name or other graph key that is missing from the checkpoint",
+            unless="No such file or directory",
+        ),
         Wording("not found in checkpoint", r"Key (?P<variable>[\w/.:-]{1,200}) not found in checkpoint"),
         Wording(
             "Existing variables not in the checkpoint",

@@ -33,12 +33,14 @@ MESSAGE = Message(
     id="checkpoint-missing",
     title="There is no checkpoint under this name",
     wordings=(
+        Wording(".data-00000-of-", r"(?P<file>[^\s:;]{1,180})\.data-\d{5}-of-\d{5}; No such file"),
         Wording(
             "Unsuccessful TensorSliceReader constructor",
             r"Failed to (?:find any matching files for|get matching files on) (?P<file>[^\s:;]{1,200})",
         ),
         Wording("The passed save_path is not a valid checkpoint", r"not a valid checkpoint: (?P<file>\S{1,200})"),
         Wording("Unable to open table file", r"Unable to open table file (?P<file>[^:]{1,200}): (?P<reason>.{1,120})"),
+        Wording("Couldn't find trained model at", r"find trained model at (?P<file>\S{1,180}?)\.?(?: |$)"),
         Wording("Couldn't match files for checkpoint", r"checkpoint (?P<file>\S{1,200})"),
     ),
     explain=_explain,

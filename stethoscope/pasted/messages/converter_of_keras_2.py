@@ -7,6 +7,18 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("keras standalone converter is used"):
+        return Cause(
+            "keras2onnx reads the variable TF_KERAS when it is imported; it was not set then, so it waits for models of keras and got one of tf.keras.",
+            Certainty.CERTAIN,
+            (
+                Step("Set it before the import.", "import os\nos.environ['TF_KERAS'] = '1'\nimport keras2onnx"),
+                Step(
+                    "keras2onnx is no longer kept up; tf2onnx is.",
+                    "python -m tf2onnx.convert --saved-model folder --output model.onnx",
+                ),
+            ),
+        )
     kind = read.get("kind", "the model")
     return Cause(
         f"The converter asks {kind} for “{read.get('attribute', 'an attribute')}”, which models of Keras 2 have and those of Keras 3 do not.",
@@ -29,6 +41,7 @@ MESSAGE = Message(
     id="converter-of-keras-2",
     title="A converter that was made for Keras 2",
     wordings=(
+        Wording("This is a tensorflow keras model, but keras standalone converter is used"),
         Wording(
             "object has no attribute 'output_names'",
             r"'(?P<kind>\w{1,60})' object has no attribute '(?P<attribute>output_names)'",

@@ -24,6 +24,7 @@ MESSAGE = Message(
     id="empty-data",
     title="There is no data",
     wordings=(
+        Wording("but the Sequence has length 0"),
         Wording("zero-size array to reduction operation"),
         Wording("'batch_outputs'", r"local variable 'batch_outputs'"),
         Wording("Expect x to be a non-empty array or dataset"),

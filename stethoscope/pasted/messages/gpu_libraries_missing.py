@@ -46,6 +46,7 @@ MESSAGE = Message(
             "Could not locate cudnn",
             r"Could not locate (?P<library>[\w.]{1,60})\. Please make sure it is in your library path",
         ),
+        Wording("cudaGetErrorString symbol not found"),
         Wording("Could not locate zlibwapi.dll", r"Could not locate (?P<library>zlibwapi\.dll)"),
         Wording("Could not load library cudnn", r"Could not load library (?P<library>[\w.]{1,60})"),
         Wording("Could not load library libcudnn", r"Could not load library (?P<library>[\w.]{1,60})"),

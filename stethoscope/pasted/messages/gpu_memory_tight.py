@@ -8,6 +8,15 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     size = read.get("size", "a workspace")
+    if not read.says("The caller indicates that this is not a failure"):
+        return Cause(
+            f"The card had no {size} left. Where an error follows (OOM when allocating …), this is its beginning; where the program goes on, an algorithm took less instead.",
+            Certainty.POSSIBLE,
+            (
+                Step("Smaller batches need less.", "model.fit(x, y, batch_size=16)"),
+                Step("See who else holds the card.", "nvidia-smi"),
+            ),
+        )
     return Cause(
         f"A faster algorithm wished for {size} of the card and took a slower one instead. By itself it is no failure; it says that the card is nearly full.",
         Certainty.CERTAIN,
@@ -25,6 +34,10 @@ MESSAGE = Message(
         Wording(
             "The caller indicates that this is not a failure",
             r"ran out of memory trying to allocate (?P<size>[\d.]{1,12} ?[KMGTi]{0,3}B?)",
+        ),
+        Wording(
+            "ran out of memory trying to allocate",
+            r"Allocator \(GPU_\d{1,3}_bfc\) ran out of memory trying to allocate (?P<size>[\d.]{1,12} ?[KMGTi]{0,3}B?)",
         ),
     ),
     explain=_explain,

@@ -7,6 +7,12 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("if weight_names:"):
+        return Cause(
+            "An old Keras (2.2 and before) asks whether a list of names is empty, and a newer h5py gives it as an array.",
+            Certainty.LIKELY,
+            (Step("The h5py of its time, or a newer Keras.", "pip install 'h5py<3' 'keras==2.2.5'"),),
+        )
     if not read.says(
         "keras_version",
         "model_config",
@@ -35,11 +41,15 @@ def _explain(read: Read) -> Cause:
 MESSAGE = Message(
     id="h5py-too-new",
     title="An old Keras meets a new h5py",
-    wordings=(Wording("'str' object has no attribute 'decode'"),),
+    wordings=(
+        Wording("'str' object has no attribute 'decode'"),
+        Wording("The truth value of an array with more than one element is ambiguous", beside="if weight_names:"),
+    ),
     explain=_explain,
     ways=(ways.DOCTOR, ways.DESCRIBE),
     sources=(
         "https://github.com/tensorflow/tensorflow/issues/44467",
+        "https://github.com/xinyu1905/ATCNN/issues/2",
         "https://github.com/idealo/image-super-resolution/issues/228",
     ),
 )

@@ -75,7 +75,7 @@ MESSAGE = Message(
         ),
         Wording(
             "dimensions, but got array with shape",
-            rf"expected (?P<layer>[\w/.-]{{1,80}}) to have (?P<wanted>\d{{1,2}}) dimensions, but got array with shape (?P<shape>{SHAPE})",
+            rf"(?<!target: )expected (?P<layer>[\w/.-]{{1,80}}) to have (?P<wanted>\d{{1,2}}) dimensions, but got array with shape (?P<shape>{SHAPE})",
         ),
     ),
     explain=_explain,

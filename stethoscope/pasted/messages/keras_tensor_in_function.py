@@ -7,6 +7,21 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("You are passing KerasTensor("):
+        return Cause(
+            "In a functional model of Keras 2 a tensor of the model went into code of TensorFlow that cannot become a layer: tf.cond, tf.map_fn, a loop, a tape, a function with @tf.function; or layers of tensorflow.python.keras and of keras are mixed in one model.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Put such code into a layer.",
+                    "class Choose(keras.layers.Layer):\n    def call(self, x):\n        return tf.map_fn(step, x)",
+                ),
+                Step(
+                    "Import all of it from one package.",
+                    "from tensorflow import keras   # never from tensorflow.python.keras",
+                ),
+            ),
+        )
     return Cause(
         "In a functional model of Keras 3 an Input is only a shape and a type; functions of TensorFlow (tf.reduce_sum, tf.concat, tf.shape …) and NumPy cannot take it. In Keras 2 they were wrapped into layers by themselves.",
         Certainty.CERTAIN,
@@ -30,6 +45,7 @@ MESSAGE = Message(
     wordings=(
         Wording("A KerasTensor cannot be used as input to a TensorFlow function"),
         Wording("A KerasTensor is symbolic"),
+        Wording("You are passing KerasTensor("),
         Wording("Tried to convert 'tensor' to a tensor and failed", beside="KerasTensor"),
         Wording("Cannot convert a symbolic Keras input/output to a numpy array"),
         Wording("TypeError: Could not build a TypeSpec for", r"Could not build a TypeSpec for.{0,40}KerasTensor"),

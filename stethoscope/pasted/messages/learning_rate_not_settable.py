@@ -27,6 +27,8 @@ MESSAGE = Message(
     id="learning-rate-not-settable",
     title="A callback wants to set a rate that a schedule sets",
     wordings=(
+        Wording('Optimizer must have a "lr" attribute'),
+        Wording('Optimizer must have a "learning_rate" attribute'),
         Wording("hence its learning rate is not settable"),
         Wording("'learning rate is not settable'"),
         Wording("learning rate is not settable"),

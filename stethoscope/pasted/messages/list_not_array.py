@@ -10,7 +10,7 @@ def _explain(read: Read) -> Cause:
     attribute = read.get("attribute", "shape")
     return Cause(
         f"A Python {read.get('kind', 'list')} has no “{attribute}”; an array or a tensor is wanted here. Several inputs in a list, or rows that were collected, are not one array.",
-        Certainty.CERTAIN,
+        Certainty.LIKELY,
         (
             Step("Make an array of rows that have one shape.", "x = np.stack(rows)   # or np.array(rows, 'float32')"),
             Step("Where several inputs are meant, take one of them.", "print(type(x), len(x))"),

@@ -28,6 +28,7 @@ MESSAGE = Message(
     id="missing-argument",
     title="A call without an argument that it needs",
     wordings=(
+        Wording("The first argument to `Layer.call` must always be passed"),
         Wording(
             "required positional argument",
             r"(?P<function>[\w.<>]{1,80})\(\) missing \d{1,3} required positional arguments?: (?P<argument>[^\n]{1,120}?)(?: Full traceback|$|\n)",

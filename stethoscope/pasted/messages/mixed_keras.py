@@ -34,7 +34,13 @@ def _explain(read: Read) -> Cause:
                 "class Hub(keras.layers.Layer):\n    def __init__(self, url):\n        super().__init__()\n        self.module = hub.load(url)\n    def call(self, x):\n        return self.module(x)",
             )
         )
-    elif read.says("'Dimension'", "_keras_history", "_keras_shape"):
+    elif read.says("Unknown initializer: GlorotUniform"):
+        return Cause(
+            "The file was saved by tf.keras and is read by keras of another version, which knows the initializer by another name.",
+            Certainty.LIKELY,
+            (Step("Load it with the package that saved it.", "model = tf.keras.models.load_model('model.h5')"),),
+        )
+    elif read.says("'Dimension'", "_keras_history", "_keras_shape", "output_masks"):
         return Cause(
             "A tensor of one Keras (or a plain TensorFlow operation) goes into a layer of another: keras and tf.keras are mixed, or what stands between two layers is no layer.",
             Certainty.LIKELY,
@@ -74,6 +80,8 @@ MESSAGE = Message(
         Wording("object has no attribute '_keras_history'"),
         Wording("object has no attribute '_keras_shape'"),
         Wording("must be a string or a number, not 'Dimension'"),
+        Wording("Unknown initializer: GlorotUniform"),
+        Wording("'Node' object has no attribute 'output_masks'"),
         Wording("All layers in a Sequential model should be"),
         Wording("Only instances of `keras.Layer`"),
     ),

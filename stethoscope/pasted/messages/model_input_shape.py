@@ -82,7 +82,7 @@ MESSAGE = Message(
         ),
         Wording(
             "Cannot feed value of shape",
-            rf"Cannot feed value of shape (?P<found>{SHAPE}) for Tensor '?(?P<tensor>[^', ]{{1,80}})'?, which has shape '?(?P<wanted>{SHAPE})",
+            rf"Cannot feed value of shape (?P<found>{SHAPE}) for Tensor u?'?(?P<tensor>[^', ]{{1,80}})'?, which has shape '?(?P<wanted>{SHAPE})",
         ),
     ),
     explain=_explain,

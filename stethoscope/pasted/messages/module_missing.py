@@ -47,6 +47,8 @@ MESSAGE = Message(
     id="module-missing",
     title="A package is not installed where the program runs",
     wordings=(
+        Wording("requires h5py", r"requires (?P<module>h5py)"),
+        Wording("requires PIL", r"requires (?P<module>PIL)"),
         Wording("No module named", r"No module named '?(?P<module>[\w.]{1,80})'?"),
         Wording(
             "No matching distribution found for",

@@ -36,6 +36,7 @@ MESSAGE = Message(
     id="none-values",
     title="Something is None where a tensor is wanted",
     wordings=(
+        Wording("Fetch argument None has invalid type"),
         Wording("None values not supported"),
         Wording("Attempt to convert a value (None) with an unsupported type"),
     ),

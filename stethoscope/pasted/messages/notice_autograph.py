@@ -22,7 +22,11 @@ def _explain(read: Read) -> Cause:
 MESSAGE = Message(
     id="notice-autograph",
     title="A function runs as it is",
-    wordings=(Wording("AutoGraph could not transform"),),
+    wordings=(
+        Wording("AutoGraph could not transform"),
+        Wording("could not be transformed and will be executed as-is"),
+        Wording("AutoGraph could not be transformed"),
+    ),
     explain=_explain,
     ways=(ways.DOCTOR,),
     sources=("https://github.com/keras-team/keras-io/issues/234",),

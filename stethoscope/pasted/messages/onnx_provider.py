@@ -8,6 +8,17 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     wanted = read.get("wanted", "CUDAExecutionProvider")
+    if read.says("you are required to explicitly set the providers parameter"):
+        return Cause(
+            "This build of ONNX Runtime has several providers, and since version 1.9 the session has to be told which to take.",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "Name them, the first that works is taken.",
+                    "onnxruntime.InferenceSession('model.onnx', providers=['CUDAExecutionProvider', 'CPUExecutionProvider'])",
+                ),
+            ),
+        )
     available = f" There are: {read.get('available')}." if "available" in read else ""
     if read.says("Failed to create CUDAExecutionProvider", "libonnxruntime_providers_cuda.so"):
         return Cause(
@@ -37,6 +48,7 @@ MESSAGE = Message(
             r"Specified provider '(?P<wanted>\w{1,60})' is not in available provider names\. ?Available providers: '(?P<available>[^']{1,200})'",
         ),
         Wording("Failed to create CUDAExecutionProvider"),
+        Wording("you are required to explicitly set the providers parameter"),
         Wording("ORT has not been built with", r"you are required to explicitly set the providers"),
         Wording("libonnxruntime_providers_cuda.so with error", r"with error: (?P<reason>.{1,160}?)(?: |$)"),
     ),

@@ -8,17 +8,6 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 def _explain(read: Read) -> Cause:
     operator = read.get("operator", "An operator")
-    if read.says("Encountered unresolved custom op"):
-        return Cause(
-            f"“{operator}” is an operator of its own, which the runtime has to be given: the one for an Edge TPU, of MediaPipe, or a Flex operator.",
-            Certainty.CERTAIN,
-            (
-                Step(
-                    "Edge TPU: with its delegate.",
-                    "tflite.Interpreter('model_edgetpu.tflite', experimental_delegates=[tflite.load_delegate('libedgetpu.so.1')])",
-                ),
-            ),
-        )
     version = f" in version {read.get('version')}" if "version" in read else ""
     micro = (
         " On a microcontroller it was not added to the resolver (or the resolver has too few places)."
@@ -52,7 +41,6 @@ MESSAGE = Message(
         ),
         Wording("Op builtin_code out of range", r"out of range: (?P<code>\d{1,5})"),
         Wording("Failed to get registration from op code", r"op code {1,3}(?P<operator>\w{1,60})"),
-        Wording("Encountered unresolved custom op", r"unresolved custom op: (?!Flex)(?P<operator>\w{1,80})"),
     ),
     explain=_explain,
     ways=(ways.CONVERT_TFLITE, ways.DESCRIBE),

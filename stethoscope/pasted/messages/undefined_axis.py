@@ -27,6 +27,7 @@ MESSAGE = Message(
     id="undefined-axis",
     title="The length of an axis is not known where a layer is built",
     wordings=(
+        Wording("Cannot convert a partially known TensorShape", r"TensorShape (?P<shape>\([\w, ]{1,40}\)) to a Tensor"),
         Wording(
             "Shapes used to initialize variables must be fully-defined",
             rf"Received: shape=(?P<shape>{SHAPE})(?: for variable path='(?P<variable>[^']{{1,120}})')?",

@@ -31,6 +31,10 @@ MESSAGE = Message(
     title="A value of another type was given than the operation takes",
     wordings=(
         Wording(
+            "not in list of allowed values",
+            r"Value passed to parameter '(?P<given>\w{1,40})' has DataType (?P<type>\w{1,20}) not in list of allowed values: (?P<wanted>[\w, ]{1,160})",
+        ),
+        Wording(
             "of type",
             r"Expected (?P<wanted>[\w.]{1,40})(?: passed to parameter '\w{1,40}' of op '\w{1,60}')?, (?:but )?got (?P<given>.{1,80}?) of type '(?P<type>[\w.]{1,60})'",
         ),

@@ -23,7 +23,11 @@ def _explain(read: Read) -> Cause:
 MESSAGE = Message(
     id="weights-only-file",
     title="The file holds weights and no model",
-    wordings=(Wording("No model config found in the file"), Wording("No model found in config file")),
+    wordings=(
+        Wording("Cannot read property 'model_config' of null"),
+        Wording("No model config found in the file"),
+        Wording("No model found in config file"),
+    ),
     explain=_explain,
     ways=(ways.DESCRIBE,),
     sources=("https://github.com/keras-team/keras/blob/master/keras/src/legacy/saving/legacy_h5_format.py",),

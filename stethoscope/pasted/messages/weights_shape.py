@@ -70,6 +70,11 @@ MESSAGE = Message(
             "Cannot assign",
             rf"Cannot assign value to variable '? ?(?P<variable>[\w/.:-]{{1,120}}?)'?: Shape mismatch\.? ?The variable shape (?P<model>{SHAPE}),? and the assigned value shape (?P<file>{SHAPE})",
         ),
+        Wording(
+            "but the saved weight has shape",
+            rf"has shape (?P<model>{SHAPE}), but the saved weight has shape (?P<file>{SHAPE})",
+        ),
+        Wording("when attempting to restore variable", rf"tensor with shape (?P<file>{SHAPE}) when attempting"),
         Wording("which has shape", rf"has shape (?P<model>{SHAPE}), but the saved weight has shape (?P<file>{SHAPE})"),
         Wording(
             "Layer weight shape",
