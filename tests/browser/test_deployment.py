@@ -157,4 +157,4 @@ def test_a_log_is_divided_by_its_moments_without_a_model_and_seen_by_others(visi
     expect(page.get_by_text("Where it is")).to_be_visible()
 
     step("the link shows it to others")
-    expect(visit().follow(page).get_by_text(re.compile("3 of 6 .*ink most"))).to_be_visible()
+    expect(visit().follow(page).get_by_text(re.compile("2 of 5 .*ink most"))).to_be_visible()

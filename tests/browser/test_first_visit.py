@@ -241,7 +241,7 @@ def test_a_link_opens_the_same_view_for_a_colleague_lists_stay_apart_and_names_a
 
     step("an unknown model is a kind sentence")
     expect(theirs.get_by_test_id("stAlert")).to_be_visible()
-    expect(theirs.get_by_text("Traceback")).to_have_count(0)
+    expect(theirs.get_by_text(re.compile(r"Traceback \(most"))).to_have_count(0)
 
     step("names cannot reach the page from the graph either")
     hostile = quote('<img src=x onerror="parent.hacked=1">')

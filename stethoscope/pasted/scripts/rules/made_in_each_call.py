@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import ACTIVATIONS
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import is_model_class
@@ -72,6 +73,9 @@ _WITHOUT_WEIGHTS = frozenset(
 )
 
 
+_WITHOUT = _WITHOUT_WEIGHTS | {one.layer for one in ACTIVATIONS.values() if one.layer}
+
+
 def _run(facts: Facts) -> Iterator[Finding]:
     calls = {id(call.node): call for call in facts.calls}
     for owner in ast.walk(facts.parsed.tree):
@@ -102,7 +106,7 @@ def _layers(facts: Facts, method: ast.FunctionDef, calls: dict[int, Call]) -> It
             continue
         made = calls.get(id(node.func))
         kind = meaning(made.name) if made is not None else ""
-        if made is not None and kind.startswith("keras.layers.") and kind.rpartition(".")[2] not in _WITHOUT_WEIGHTS:
+        if made is not None and kind.startswith("keras.layers.") and kind.rpartition(".")[2] not in _WITHOUT:
             yield facts.finding(
                 made,
                 Fault.ARCHITECTURE,
