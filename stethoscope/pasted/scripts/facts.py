@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from stethoscope.checks.findings import Excerpt, Fault, Finding, Severity
 from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.errors import TooLarge
-from stethoscope.pasted.scripts.models_built import METHODS, Head, Loss, Model, is_model_class
+from stethoscope.pasted.scripts.models_built import (
+    METHODS,
+    Head,
+    Loss,
+    Model,
+    head_of_tensor,
+    is_model_class,
+    layer_of_tensor,
+    loss_of,
+)
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.parsing import Parsed
 from stethoscope.pasted.scripts.patches import Spans, patch
-from stethoscope.pasted.scripts.values import Call, Const, Either, Items, Made, Ref, Step, Value, text
+from stethoscope.pasted.scripts.values import Call, Const, Either, Function, Items, Made, Pairs, Ref, Step, Value, text
 from stethoscope.pasted.scripts.walk import Walker
 
 _LEGACY_PIN = re.compile(
@@ -80,7 +90,7 @@ class Facts:
             for call in model.compiled:
                 if id(call.node) not in seen:
                     seen.add(id(call.node))
-                    yield model, call, model.head, model.loss(call)
+                    yield from ((model, call, head, loss) for head, loss in _ends(model, call))
 
     def finding(
         self,
@@ -135,8 +145,21 @@ class Facts:
             model = self.model_of(assigned.target)
             if model is not None:
                 model.set.append(assigned)
+        self._search(found)
         # One call may be gone through several times, with a function that builds a model.
         return list(found.values())
+
+    def _search(self, found: dict[int, Model]) -> None:
+        """A tuner trains what the function it is given builds: its `search` is taken for the `fit` of that model."""
+        for call in self.calls:
+            tuner = call.receiver.call if call.method == "search" and isinstance(call.receiver, Made) else None
+            if tuner is None or tuner.name.partition(".")[0] not in ("keras_tuner", "kerastuner"):
+                continue
+            builder = tuner.argument("hypermodel", 0)
+            for model in found.values():
+                if isinstance(builder, Function) and model.call.within == builder.name:
+                    last = max((one.order for one in model.used), default=call.order)
+                    model.used.append(replace(call, method="fit", order=max(last, call.order)))
 
     def _legacy(self) -> str:
         for line, command in self.parsed.shell:
@@ -146,6 +169,25 @@ class Facts:
             if text(key) == "TF_USE_LEGACY_KERAS" and text(assigned.value) in ("1", "true", "True"):
                 return f"{self.source.where(assigned.line)} asks for Keras 2 (TF_USE_LEGACY_KERAS)"
         return ""
+
+
+def _ends(model: Model, call: Call) -> Iterator[tuple[Head | None, Loss | None]]:
+    """Each output with its loss, where there are several and both are told apart by place or name."""
+    losses = call.argument("loss", 1)
+    if len(model.outputs) < 2:
+        yield model.head, model.loss(call)
+    elif isinstance(losses, Items) and len(losses.items) == len(model.outputs) and not losses.more:
+        for tensor, loss in zip(model.outputs, losses.items, strict=True):
+            yield head_of_tensor(tensor), loss_of(loss)
+    elif isinstance(losses, Pairs):
+        for tensor in model.outputs:
+            layer = layer_of_tensor(tensor)
+            own = layer[0] if layer is not None else None
+            name = text(own.call.argument("name")) if isinstance(own, Made) else None
+            if name in losses.pairs:
+                yield head_of_tensor(tensor), loss_of(losses.pairs[name])
+    else:
+        yield None, model.loss(call)
 
 
 def _kind(call: Call) -> str:
@@ -173,6 +215,7 @@ def _model(call: Call, kind: str) -> Model:
         layers = call.argument("layers", 0)
         if isinstance(layers, Items):
             model.layers.extend(layers.items)
+            model.whole = not layers.more
         elif layers is not None and not (isinstance(layers, Const) and layers.value is None):
             model.whole = False
     elif kind == "functional":

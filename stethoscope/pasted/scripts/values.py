@@ -66,10 +66,12 @@ class Items(Value):
     """A list, tuple or set."""
 
     items: list[Value]
+    more: list[Value] = field(default_factory=list)
+    """What is appended in a loop or a branch: nobody knows how often."""
 
     def parents(self) -> Sequence[Value]:
         """What it holds."""
-        return self.items
+        return [*self.items, *self.more]
 
 
 @dataclass(eq=False)

@@ -12,6 +12,7 @@ stackoverflow.com/questions/56693863; raised by TensorFlow 2.21.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from stethoscope.architecture.losses import PROBABILITY_LOSSES, snake
@@ -33,6 +34,9 @@ _TRAINS_APART = frozenset(
         "keras.layers.AlphaDropout",
     }
 )
+
+_PREDICTED = re.compile(r"^(?:y_?pred\w*|y_?hat|predictions?|preds?|logits|outputs?|probs)$")
+_TRUE = re.compile(r"^(?:y|y_?true|labels?|targets?|truth|y_?batch|batch_y|ground_truth)$")
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -234,7 +238,7 @@ def _calls(facts: Facts) -> Iterator[Finding]:
         apart = _apart(model)
         if (
             apart is None
-            or "training" in call.keywords
+            or any("train" in key for key in call.keywords)
             or len(call.args) > 1
             or call.spread
             or not _trained_on(facts, call)
@@ -266,7 +270,11 @@ def _turned_round(facts: Facts) -> Iterator[Finding]:
         if isinstance(call.function, Made) or meaning(made).rpartition(".")[2][:1].islower():
             done.add(id(call.node))
             first, second = (_is_output(facts, value) for value in call.args[:2])
-            if first and not second:
+            turned = all(
+                pattern.search(facts.spans.text(node))
+                for pattern, node in zip((_PREDICTED, _TRUE), call.call_node.args, strict=False)
+            )
+            if (first and not second) or turned:
                 nodes = call.call_node.args
                 edits = [
                     facts.spans.replace(nodes[0], facts.spans.text(nodes[1])),

@@ -44,6 +44,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             and size.call.args
             and isinstance(size.call.args[0], Attribute)
             and size.call.args[0].name == "word_index"
+            and not any(isinstance(stored.target, Attribute) and stored.target.name == "word_index" for stored, _ in facts.stored)
         ):
             yield facts.finding(
                 call,

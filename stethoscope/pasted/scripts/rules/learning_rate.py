@@ -89,7 +89,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 f"Begin with {_USUAL[own]:g}.",
                 edits,
             )
-        elif rate <= _LOW:
+        elif rate <= _LOW and not any(meaning(one.name).endswith("LearningRateScheduler") for one in facts.calls):
             yield facts.finding(
                 node.lineno if node is not None else call.line,
                 Fault.LEARNING_RATE,
