@@ -23,7 +23,7 @@ from stethoscope.pasted.scripts.models_built import (
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.parsing import Parsed
 from stethoscope.pasted.scripts.patches import Spans, patch
-from stethoscope.pasted.scripts.values import Call, Const, Either, Function, Items, Made, Pairs, Ref, Step, Value, text
+from stethoscope.pasted.scripts.values import Call, Class, Const, Either, Function, Items, Made, Pairs, Ref, Step, Value, text
 from stethoscope.pasted.scripts.walk import Walker
 
 _LEGACY_PIN = re.compile(
@@ -50,6 +50,7 @@ class Facts:
         self.stored = walker.stored
         self.dropped = walker.dropped
         self.stars = tuple(walker.stars)
+        self._classes = tuple(walker.classes)
         self.models = self._models()
         self.legacy = self._legacy()
         """Why it is for Keras 2 and says so; "" otherwise."""
@@ -82,6 +83,10 @@ class Facts:
         if isinstance(value, Made):
             return self._by_call.get(id(value.call))
         return None
+
+    def classes(self) -> Iterator[Class]:
+        """Classes of the script, as far as its statements reach them."""
+        yield from self._classes
 
     def compiles(self) -> Iterator[tuple[Model, Call, Head | None, Loss | None]]:
         """Each model with each of its calls of `compile`, how it ends, and its loss; each line once."""

@@ -51,6 +51,7 @@ class Walker(Evaluator):
         self._depth = 0
         self._statements = 0
         self._functions: list[Function] = []
+        self.classes: list[Class] = []
         self._in_class: Class | None = None
 
     def walk(self, tree: ast.Module) -> None:
@@ -267,6 +268,7 @@ class Walker(Evaluator):
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         found = Class(node, tuple(self.evaluate(base, scope) for base in node.bases))
         scope.put(node.name, found)
+        self.classes.append(found)
         for base in found.bases:
             if isinstance(base, Class):
                 found.methods.update(base.methods)
