@@ -17,6 +17,7 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Attribute, Made, number
 
+_CUTS = {"keras.layers.TextVectorization": "max_tokens", "keras.preprocessing.text.Tokenizer": "num_words"}
 _LOADS = frozenset({"keras.datasets.imdb.load_data", "keras.datasets.reuters.load_data"})
 
 
@@ -24,7 +25,9 @@ def _run(facts: Facts) -> Iterator[Finding]:
     words = [
         value
         for call in facts.calls
-        if meaning(call.name) in _LOADS and (value := number(call.argument("num_words"))) is not None
+        if meaning(call.name) in (*_LOADS, *_CUTS)
+        and (value := number(call.argument(_CUTS.get(meaning(call.name), "num_words"), 0 if "Vec" in call.name else -1)))
+        is not None
     ]
     done: set[int] = set()
     for call in facts.calls:

@@ -27,13 +27,14 @@ _RAW = UNBOUNDED | {TANH.name}
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
-    for _, call, head, loss in facts.compiles():
+    for model, call, head, loss in facts.compiles():
         if head is None or loss is None or loss.from_logits is None or head.activation is None:
             continue
         if loss.from_logits and head.activation in PROBABILITIES and loss.name in PROBABILITY_LOSSES:
             yield _twice(facts, call, head, loss)
         elif not loss.from_logits and head.activation in _RAW and loss.name in PROBABILITY_LOSSES:
-            yield _raw(facts, call, head, loss)
+            # One output of several may be there for its shape alone.
+            yield _raw(facts, call, head, loss, Severity.HIGH if len(model.outputs) < 2 else Severity.MEDIUM)
 
 
 def _twice(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
@@ -53,7 +54,7 @@ def _twice(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
     )
 
 
-def _raw(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
+def _raw(facts: Facts, call: Call, head: Head, loss: Loss, severity: Severity) -> Finding:
     wanted = SIGMOID.name if loss.name in BINARY_LOSSES else SOFTMAX.name
     said = "has no activation" if head.activation == LINEAR.name else f"applies {head.activation}"
     message = (
@@ -71,7 +72,7 @@ def _raw(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
             name = spelled(facts, f"{_root(facts)}.losses.{loss_class(loss.name)}")
             if keyword is not None:
                 edits = [facts.spans.replace(keyword.value, f"{name.text}(from_logits=True)"), *name.edits]
-    return facts.finding(call, Fault.LOSS, Severity.HIGH, 0.95, message, summary, edits)
+    return facts.finding(call, Fault.LOSS, severity, 0.95, message, summary, edits)
 
 
 def _root(facts: Facts) -> str:

@@ -27,7 +27,9 @@ def _run(facts: Facts) -> Iterator[Finding]:
             rows = isinstance(size, Made) and size.call.name == "len" and bool(size.call.args)
             shape = isinstance(size, Element) and isinstance(size.of, Attribute) and size.of.name == "shape"
             epochs = number(call.argument("epochs", 3))
-            if id(call.node) in done or not (rows or shape) or (epochs is not None and epochs > _FEW):
+            # A single pass is a step of something else, as in a replay of what was met.
+            once = call.argument("epochs", 3) is None or epochs == 1
+            if id(call.node) in done or not (rows or shape) or once or (epochs or 0) > _FEW:
                 continue
             done.add(id(call.node))
             yield facts.finding(

@@ -42,7 +42,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             and head.units == 1
             and head.activation == SOFTMAX.name
             and id(head.by.node) not in seen
-            and head.dense
+            and "data_format" not in head.layer.keywords
         ):
             seen.add(id(head.by.node))
             yield _softmax_of_one(facts, head)
@@ -50,7 +50,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Iterator[Finding]:
     one = head.units == 1 and head.dense
-    if one and head.activation == SOFTMAX.name:
+    if head.units == 1 and "data_format" not in head.layer.keywords and head.activation == SOFTMAX.name:
         yield _softmax_of_one(facts, head)
     elif one and loss.name in ROW_LOSSES | SPARSE_LOSSES:
         severity = Severity.CRITICAL
