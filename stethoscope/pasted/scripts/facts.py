@@ -23,7 +23,20 @@ from stethoscope.pasted.scripts.models_built import (
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.parsing import Parsed
 from stethoscope.pasted.scripts.patches import Spans, patch
-from stethoscope.pasted.scripts.values import Call, Class, Const, Either, Function, Items, Made, Pairs, Ref, Step, Value, text
+from stethoscope.pasted.scripts.values import (
+    Call,
+    Class,
+    Const,
+    Either,
+    Function,
+    Items,
+    Made,
+    Pairs,
+    Ref,
+    Step,
+    Value,
+    text,
+)
 from stethoscope.pasted.scripts.walk import Walker
 
 _LEGACY_PIN = re.compile(
@@ -185,14 +198,22 @@ def _ends(model: Model, call: Call) -> Iterator[tuple[Head | None, Loss | None]]
         for tensor, loss in zip(model.outputs, losses.items, strict=True):
             yield head_of_tensor(tensor), loss_of(loss)
     elif isinstance(losses, Pairs):
+        names = {_output_name(tensor) for tensor in model.outputs}
+        misspelt = [key for key in losses.pairs if key not in names]
         for tensor in model.outputs:
-            layer = layer_of_tensor(tensor)
-            own = layer[0] if layer is not None else None
-            name = text(own.call.argument("name")) if isinstance(own, Made) else None
+            name = _output_name(tensor)
+            if name not in losses.pairs and len(misspelt) == 1 and len(names - set(losses.pairs)) == 1:
+                name = misspelt[0]
             if name in losses.pairs:
                 yield head_of_tensor(tensor), loss_of(losses.pairs[name])
     else:
         yield None, model.loss(call)
+
+
+def _output_name(tensor: Value) -> str | None:
+    step = layer_of_tensor(tensor)
+    layer = step[0] if step is not None else None
+    return text(layer.call.argument("name")) if isinstance(layer, Made) else None
 
 
 def _kind(call: Call) -> str:

@@ -84,6 +84,11 @@ class Pairs(Value):
         """What it holds."""
         return list(self.pairs.values())
 
+    def store(self, key: Any, value: Value, unsure: bool) -> None:
+        """`pairs[key] = value`; unsure where it stands in a loop or a branch."""
+        before = self.pairs.get(key)
+        self.pairs[key] = Either((before, value)) if unsure and before is not None else value
+
 
 @dataclass(eq=False)
 class Element(Value):

@@ -239,13 +239,13 @@ class Walker(Evaluator):
             case ast.Subscript():
                 owner, key = self.evaluate(target.value, scope), self.evaluate(target.slice, scope)
                 if isinstance(owner, Pairs) and isinstance(key, Const):
-                    before = owner.pairs.get(key.value)
-                    unsure = before is not None and (self._loops or self._maybe)
-                    owner.pairs[key.value] = Either((before, value)) if before is not None and unsure else value
+                    owner.store(key.value, value, bool(self._loops) or self._maybe)
                 self.stored.append((Assignment(**vars(self.step(node)), target=owner, value=value), key))
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value, scope: Scope, node: ast.AST) -> None:
-        items = value.items if isinstance(value, Items) and len(value.items) == len(targets) and not value.more else None
+        items = (
+            value.items if isinstance(value, Items) and len(value.items) == len(targets) and not value.more else None
+        )
         plain = not any(isinstance(target, ast.Starred) for target in targets)
         for place, target in enumerate(targets):
             part = (

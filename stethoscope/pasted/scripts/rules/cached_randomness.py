@@ -15,11 +15,12 @@ from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.values import Function, Made, Ref, Value, ancestors
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import Function, Made, Ref, Value, ancestors
 
-
-_RANDOM = re.compile(r"image\.(?:random_|stateless_random_)|\bRandom(?:Flip|Rotation|Zoom|Crop|Contrast|Brightness|Translation)|random\.uniform\(")
+_RANDOM = re.compile(
+    r"image\.(?:random_|stateless_random_)|\bRandom(?:Flip|Rotation|Zoom|Crop|Contrast|Brightness|Translation)|random\.uniform\("
+)
 _NAMED = re.compile(r"augment", re.IGNORECASE)
 
 
@@ -32,7 +33,10 @@ def _run(facts: Facts) -> Iterator[Finding]:
             (
                 one.call
                 for one in ancestors(call.receiver)
-                if isinstance(one, Made) and one.call.method == "map" and one.call.args and _random(facts, one.call.args[0])
+                if isinstance(one, Made)
+                and one.call.method == "map"
+                and one.call.args
+                and _random(facts, one.call.args[0])
             ),
             None,
         )

@@ -18,9 +18,8 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import is_model_class
 from stethoscope.pasted.scripts.names import meaning
-from stethoscope.pasted.scripts.values import Class, Function, Ref
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import Class, Ref
 
 _SEQUENCES = ("keras.utils.Sequence", "keras.utils.PyDataset")
 _RANDOM = ("random.normal", "random.uniform", "random_normal", "random_uniform", "random.truncated_normal")

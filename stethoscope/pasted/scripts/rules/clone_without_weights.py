@@ -16,7 +16,6 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 
-
 _SETS = ("set_weights", "get_weights", "load_weights", ".assign(", "clone_function")
 
 

@@ -17,12 +17,13 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
 
-
 _TERM = re.compile(r"^1(?:\.0?)? \+ .*(?:- .*square\(|- .*\*\* ?2).*- .*exp\(")
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
-    statements = [one for one in ast.walk(facts.parsed.tree) if isinstance(one, ast.Assign | ast.AugAssign | ast.Return)]
+    statements = [
+        one for one in ast.walk(facts.parsed.tree) if isinstance(one, ast.Assign | ast.AugAssign | ast.Return)
+    ]
     for one in statements:
         if not isinstance(one, ast.Assign) or not isinstance(one.targets[0], ast.Name):
             continue
@@ -60,7 +61,9 @@ def _turns(node: ast.AST) -> bool:
 def _negated(value: ast.expr, term: ast.AST) -> bool:
     """Whether there is a minus around the term, or it is subtracted."""
     inside = set(map(id, ast.walk(term)))
-    return any(isinstance(one, ast.UnaryOp | ast.BinOp) and _turns_at(one) for one in ast.walk(value) if id(one) not in inside)
+    return any(
+        isinstance(one, ast.UnaryOp | ast.BinOp) and _turns_at(one) for one in ast.walk(value) if id(one) not in inside
+    )
 
 
 def _turns_at(node: ast.UnaryOp | ast.BinOp) -> bool:

@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
-from stethoscope.pasted.scripts.values import number
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import number
 
 _LAYERS = frozenset(f"keras.layers.{name}" for name in ("Dropout", "SpatialDropout1D", "SpatialDropout2D"))
 _MUCH = 0.8

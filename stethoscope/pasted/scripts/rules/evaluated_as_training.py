@@ -17,8 +17,9 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
 
-
-_NAMES = re.compile(r"^_?(?:test|val|valid|validation|eval|evaluate|evaluation|predict|inference)(?:_step|_batch|_fn|_one_step|_epoch)?$")
+_NAMES = re.compile(
+    r"^_?(?:test|val|valid|validation|eval|evaluate|evaluation|predict|inference)(?:_step|_batch|_fn|_one_step|_epoch)?$"
+)
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.values import Attribute, Element, Made, number
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import Attribute, Element, Made, number
 
 _FEW = 200
 

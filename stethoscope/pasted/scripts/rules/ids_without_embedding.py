@@ -15,9 +15,8 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import layer_name
 from stethoscope.pasted.scripts.names import meaning
-from stethoscope.pasted.scripts.values import Made, calls_behind
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import Made, calls_behind
 
 _WORDS = ("keras.datasets.imdb.load_data", "keras.datasets.reuters.load_data")
 _SIZES = frozenset(f"keras.layers.{name}" for name in ("LSTM", "GRU", "SimpleRNN", "Bidirectional", "Dense", "Conv1D"))
@@ -31,8 +30,15 @@ def _run(facts: Facts) -> Iterator[Finding]:
         names = [layer_name(one) for one in layers]
         if model.kind != "sequential" or not model.whole or len(layers) != len(model.layers):
             continue
-        first = next((one for one in layers if layer_name(one) not in ("keras.layers.Input", "keras.layers.InputLayer")), None)
-        if first is None or layer_name(first) not in _SIZES or id(first.node) in done or "keras.layers.Embedding" in names:
+        first = next(
+            (one for one in layers if layer_name(one) not in ("keras.layers.Input", "keras.layers.InputLayer")), None
+        )
+        if (
+            first is None
+            or layer_name(first) not in _SIZES
+            or id(first.node) in done
+            or "keras.layers.Embedding" in names
+        ):
             continue
         for fit in model.calls("fit"):
             x = fit.argument("x", 0)

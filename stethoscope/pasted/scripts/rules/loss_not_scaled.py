@@ -14,8 +14,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.values import text
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import text
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

@@ -31,7 +31,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
             continue
         written = ast.unparse(function)
         if "apply_gradients" not in written or any(
-            word in written for word in ("num_replicas", "global_batch", "GLOBAL_BATCH", "compute_average_loss", "scale_loss")
+            word in written
+            for word in ("num_replicas", "global_batch", "GLOBAL_BATCH", "compute_average_loss", "scale_loss")
         ):
             continue
         for node in ast.walk(function):

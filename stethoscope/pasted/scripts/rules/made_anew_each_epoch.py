@@ -15,9 +15,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.values import Call
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import Call
 
 _KEEPS_WEIGHTS = ("set_weights", "load_weights", "reset_weights", "from_config")
 

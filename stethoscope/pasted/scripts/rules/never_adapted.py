@@ -16,7 +16,6 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 
-
 _LEARN = {
     "keras.layers.TextVectorization": ("vocabulary",),
     "keras.layers.StringLookup": ("vocabulary",),

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model, layer_of_tensor
-from stethoscope.pasted.scripts.values import Made, Pairs, text
 from stethoscope.pasted.scripts.rule import Rule
+from stethoscope.pasted.scripts.values import Made, Pairs, text
 
 
 def _run(facts: Facts) -> Iterator[Finding]:

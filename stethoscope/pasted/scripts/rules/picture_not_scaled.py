@@ -13,14 +13,33 @@ from collections.abc import Iterator
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
-from stethoscope.pasted.scripts.values import Call, Made, Operation, Value, ancestors, calls_behind, number
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import Call, Operation, Value, ancestors, calls_behind, number
 
 _OPENS = ("PIL.Image.open", "cv2.imread", "keras.utils.load_img", "keras.preprocessing.image.load_img")
 _KEEPS = frozenset(
-    "open imread load_img img_to_array array asarray resize convert cvtColor reshape expand_dims astype "
-    "squeeze stack vstack convert_to_tensor invert grayscale join print".split()
+    [
+        "open",
+        "imread",
+        "load_img",
+        "img_to_array",
+        "array",
+        "asarray",
+        "resize",
+        "convert",
+        "cvtColor",
+        "reshape",
+        "expand_dims",
+        "astype",
+        "squeeze",
+        "stack",
+        "vstack",
+        "convert_to_tensor",
+        "invert",
+        "grayscale",
+        "join",
+        "print",
+    ]
 )
 
 

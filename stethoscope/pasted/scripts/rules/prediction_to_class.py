@@ -12,14 +12,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from stethoscope.checks.findings import Fault, Finding, Severity
-from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.architecture.activations import LINEAR, SIGMOID, SOFTMAX
 from stethoscope.architecture.losses import BINARY_LOSSES
+from stethoscope.checks.findings import Fault, Finding, Severity
+from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model
-from stethoscope.pasted.scripts.values import Made, Ref, text
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import Made, Ref, text
 
 _WHOLE = ("int", "int8", "int32", "int64", "uint8")
 

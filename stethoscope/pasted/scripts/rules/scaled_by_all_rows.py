@@ -18,7 +18,6 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.rule import Rule
 
-
 _NUMBERS = ("mean", "std")
 _TEST = re.compile(r"(?:^|_)(?:test|tst|val|valid|validation|holdout)(?:$|_|s$)|^[Xxy]_?te$")
 _TRAIN = re.compile(r"train|_tr$|fit", re.IGNORECASE)
@@ -63,7 +62,9 @@ def _scaled(target: ast.expr, value: ast.expr, augmented: bool) -> str:
     """What is scaled by a mean or deviation over its own rows; "" for anything else."""
     if not isinstance(target, ast.Name):
         return ""
-    signs = augmented or any(isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub | ast.Div) for one in ast.walk(value))
+    signs = augmented or any(
+        isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub | ast.Div) for one in ast.walk(value)
+    )
     for one in ast.walk(value):
         if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Attribute) or one.func.attr not in _NUMBERS:
             continue
@@ -72,7 +73,14 @@ def _scaled(target: ast.expr, value: ast.expr, augmented: bool) -> str:
         axis = next((ast.unparse(word.value) for word in one.keywords if word.arg == "axis"), "0")
         kept = any(word.arg in ("keepdims", "keepdim") for word in one.keywords)
         over = [ast.unparse(arg) for arg in one.args if arg is not of]
-        if isinstance(of, ast.Name) and of.id == target.id and axis == "0" and not kept and over in ([], ["0"]) and signs:
+        if (
+            isinstance(of, ast.Name)
+            and of.id == target.id
+            and axis == "0"
+            and not kept
+            and over in ([], ["0"])
+            and signs
+        ):
             return target.id
     return ""
 

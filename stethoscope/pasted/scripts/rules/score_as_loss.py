@@ -15,9 +15,8 @@ from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.values import Function
 from stethoscope.pasted.scripts.rule import Rule
-
+from stethoscope.pasted.scripts.values import Function
 
 _SCORE = re.compile(r"(?:coef|iou|jaccard|f1|accuracy|psnr|ssim|r2|score)", re.IGNORECASE)
 _LOSS = re.compile(r"(?:loss|error|distance|neg|minus|cost|inv)", re.IGNORECASE)

@@ -179,7 +179,9 @@ def _apart(loop: ast.For) -> bool:
     if not isinstance(over, ast.Call) or ast.unparse(over.func) != "range" or len(over.args) < 3:
         return False
     step = ast.unparse(over.args[2])
-    cuts = [one for one in ast.walk(loop) if isinstance(one, ast.Slice) and one.lower is not None and one.upper is not None]
+    cuts = [
+        one for one in ast.walk(loop) if isinstance(one, ast.Slice) and one.lower is not None and one.upper is not None
+    ]
     return any(step == ast.unparse(part) for cut in cuts for part in ast.walk(cut) if isinstance(part, ast.expr))
 
 
