@@ -305,6 +305,8 @@ def _is_tape(value: Value) -> bool:
 
 def _apart(model: Model) -> str | None:
     """The layer of a model that works in another way in training; batch normalisation before others."""
+    if model.kind == "application" and "VGG" not in model.call.name:
+        return "keras.layers.BatchNormalization"
     found = [name for layer in model.layer_calls() if (name := layer_name(layer)) in _TRAINS_APART]
     return min(found, key=lambda name: "BatchNorm" not in name, default=None)
 

@@ -20,7 +20,7 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Head, Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, text
+from stethoscope.pasted.scripts.values import Call, Made, calls_behind, text
 
 _BOUNDS = {RELU.name: "below 0", SIGMOID.name: "outside 0 … 1", TANH.name: "outside −1 … 1"}
 _DISTANCES = frozenset(
@@ -62,6 +62,16 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             f"{loss.name} tells classes apart, but the last layer has one unit: the loss is 0 or constant whatever the model says, or fails.",
             "Use binary_crossentropy with one sigmoid unit, or one unit for each class.",
             _loss_edit(facts, call, loss, "binary_crossentropy") if head.activation == SIGMOID.name else [],
+        )
+    elif head.activation == SOFTMAX.name and head.dense and _several_in_a_row(model):
+        yield facts.finding(
+            head.by,
+            Fault.ACTIVATION,
+            Severity.HIGH,
+            0.9,
+            "The labels are several in a row (MultiLabelBinarizer), and softmax makes classes exclude each other.",
+            "Use sigmoid with binary_crossentropy.",
+            _activation_edit(facts, head, SIGMOID.name),
         )
     elif head.activation == SOFTMAX.name and loss.name in BINARY_LOSSES and head.dense:
         labels = _labels(model)
@@ -126,6 +136,18 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             "Leave the activation of the last layer out.",
             _activation_edit(facts, head),
         )
+
+
+def _several_in_a_row(model: Model) -> bool:
+    """Whether `MultiLabelBinarizer` made the labels."""
+    return any(
+        behind.receiver is not None
+        and isinstance(behind.receiver, Made)
+        and behind.receiver.call.name.endswith("MultiLabelBinarizer")
+        for call in model.calls("fit")
+        if (y := fed(call).y) is not None
+        for behind in calls_behind(y)
+    )
 
 
 def _softmax_of_one(facts: Facts, head: Head) -> Finding:

@@ -146,6 +146,14 @@ def _keys(value: Value) -> list[Value]:
     return [one.key for one in ancestors(value) if isinstance(one, Element) and one.key is not None]
 
 
+def _same_cut(fit: Call) -> bool:
+    """Whether `x[:n]` is written for the training and for the validation."""
+    given = next((one.value for one in fit.call_node.keywords if one.arg == "validation_data"), None)
+    first = given.elts[0] if isinstance(given, ast.Tuple) and given.elts else None
+    x = next(iter(fit.call_node.args), None)
+    return isinstance(first, ast.Subscript) and isinstance(x, ast.Subscript) and ast.dump(first) == ast.dump(x)
+
+
 def _cut_line(facts: Facts, call: Call) -> str:
     """The line where what a scaler gives is cut in two, `rows[:n]` and `rows[n:]`; "" where it is not."""
     names: set[str] = set()
@@ -249,7 +257,7 @@ def _fitted_on_test(facts: Facts) -> Iterator[Finding]:
                 isinstance(validation, Items)
                 and validation.items
                 and x is not None
-                and validation.items[0] is x
+                and (validation.items[0] is x or _same_cut(call))
                 and not isinstance(x, Const)
             ):
                 yield facts.finding(
