@@ -31,6 +31,10 @@ _DISTANCES = frozenset(
 def _run(facts: Facts) -> Iterator[Finding]:
     seen: set[int] = set()
     for model, call, head, loss in facts.compiles():
+        if head is not None and head.dense and head.activation == SOFTMAX.name and _several_in_a_row(model):
+            seen.add(id(head.by.node))
+            yield _exclusive(facts, head)
+            continue
         if head is None or loss is None or head.units is None or head.activation is None:
             continue
         seen.add(id(head.by.node))
@@ -62,16 +66,6 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             f"{loss.name} tells classes apart, but the last layer has one unit: the loss is 0 or constant whatever the model says, or fails.",
             "Use binary_crossentropy with one sigmoid unit, or one unit for each class.",
             _loss_edit(facts, call, loss, "binary_crossentropy") if head.activation == SIGMOID.name else [],
-        )
-    elif head.activation == SOFTMAX.name and head.dense and _several_in_a_row(model):
-        yield facts.finding(
-            head.by,
-            Fault.ACTIVATION,
-            Severity.HIGH,
-            0.9,
-            "The labels are several in a row (MultiLabelBinarizer), and softmax makes classes exclude each other.",
-            "Use sigmoid with binary_crossentropy.",
-            _activation_edit(facts, head, SIGMOID.name),
         )
     elif head.activation == SOFTMAX.name and loss.name in BINARY_LOSSES and head.dense:
         labels = _labels(model)
@@ -136,6 +130,18 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             "Leave the activation of the last layer out.",
             _activation_edit(facts, head),
         )
+
+
+def _exclusive(facts: Facts, head: Head) -> Finding:
+    return facts.finding(
+        head.by,
+        Fault.ACTIVATION,
+        Severity.HIGH,
+        0.9,
+        "The labels are several in a row (MultiLabelBinarizer), and softmax makes classes exclude each other.",
+        "Use sigmoid with binary_crossentropy.",
+        _activation_edit(facts, head, SIGMOID.name),
+    )
 
 
 def _several_in_a_row(model: Model) -> bool:

@@ -61,6 +61,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
         return
     family = families[0]
     steps = [use for use in facts.uses if use.name.endswith(".preprocess_input")]
+    if all(use.imported for use in steps):
+        steps = []  # imported, and never used
     yield from _other_network(facts, family, steps)
     scales = [call for call in facts.calls if _divides(call)]
     if family.startswith(_OWN_SCALING):

@@ -28,8 +28,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
             passes.setdefault(ast.unparse(node.iter), node.target.lineno)
     done: set[int] = set()
     for call in facts.methods("predict"):
-        node = next(iter(call.call_node.args), None)
-        line = passes.get("" if node is None else ast.unparse(node), 0)
+        written = ast.unparse(call.call_node.args[0]) if call.call_node.args else ""
+        line = passes.get(written, 0)
         value = call.args[0] if call.args else None
         while isinstance(value, Made) and value.call.method in _KEEPS and value.call.receiver is not None:
             value = value.call.receiver
