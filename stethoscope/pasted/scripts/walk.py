@@ -248,13 +248,8 @@ class Walker(Evaluator):
         )
         plain = not any(isinstance(target, ast.Starred) for target in targets)
         for place, target in enumerate(targets):
-            part = (
-                items[place]
-                if items is not None and plain
-                else self.part_of(value, Const(place))
-                if plain
-                else Unknown((value,))
-            )
+            known = items[place] if items is not None else self.part_of(value, Const(place))
+            part = known if plain else Unknown((value,))
             self._assign(target, part, scope, node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Function:

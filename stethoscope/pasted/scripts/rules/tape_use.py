@@ -47,13 +47,13 @@ def _twice(facts: Facts, body: list[ast.stmt]) -> Iterator[Finding]:
         for one in ast.walk(statement.value):
             if not isinstance(one, ast.Call) or not isinstance(one.func, ast.Attribute):
                 continue
-            name = ast.unparse(one.func.value)
-            if one.func.attr not in ("gradient", "jacobian") or name not in open_:
+            tape = ast.unparse(one.func.value)
+            if one.func.attr not in ("gradient", "jacobian") or tape not in open_:
                 continue
-            made, used = open_[name]
-            open_[name] = (made, True)
+            opened, used = open_[tape]
+            open_[tape] = (opened, True)
             if used:
-                del open_[name]
+                del open_[tape]
                 yield facts.finding(
                     one.lineno,
                     Fault.OPTIMIZER,
@@ -61,7 +61,7 @@ def _twice(facts: Facts, body: list[ast.stmt]) -> Iterator[Finding]:
                     0.93,
                     "The tape has been emptied by its first gradient: RuntimeError.",
                     "Make it persistent.",
-                    [facts.spans.add_argument(made, "persistent=True")],
+                    [facts.spans.add_argument(opened, "persistent=True")],
                 )
 
 
