@@ -22,7 +22,7 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model, layer_name
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Class, Made, Value, ancestors
+from stethoscope.pasted.scripts.values import Attribute, Call, Class, Made, Value, ancestors
 
 _TRAINS_APART = frozenset(
     {
@@ -209,7 +209,19 @@ def _applied(facts: Facts, call: Call) -> Iterator[Finding]:
             [facts.spans.replace(node, f"zip({facts.spans.text(node)}, {written})")],
         )
     elif isinstance(value, Made) and value.call.name == "zip" and len(value.call.args) == 2:
-        second = value.call.args[1]
+        first, second = value.call.args
+        taken = first.call if isinstance(first, Made) and first.call.method == "gradient" else None
+        sources = (taken.args[1] if taken is not None and len(taken.args) > 1 else None, second)
+        models = [facts.model_of(one.of) for one in sources if isinstance(one, Attribute) and "rainable" in one.name]
+        if taken is not None and len(models) == 2 and None not in models and models[0] is not models[1]:
+            yield facts.finding(
+                taken,
+                Fault.OPTIMIZER,
+                Severity.HIGH,
+                0.93,
+                "The gradient is taken for the variables of one model and given to those of another.",
+                "Take it for the variables that it is given to.",
+            )
         if isinstance(second, Made) and second.call.method == "gradient":
             pair = value.call.call_node
             edits = [

@@ -189,6 +189,22 @@ def _adapted(facts: Facts) -> Iterator[Finding]:
             continue
         written = facts.spans.text(call.call_node.args[0])
         again = id(call.receiver.call) in before
+        if (
+            before
+            and not again
+            and call.method == "fit_on_texts"
+            and _TEST.search(_last(written))
+            and id(call.node) not in done
+        ):
+            done.add(id(call.node))
+            yield facts.finding(
+                call,
+                Fault.PREPROCESSING,
+                Severity.HIGH,
+                0.88,
+                f"Another tokenizer is fitted on {written[:60]}: its numbers stand for other words than those of the training.",
+                "Use the tokenizer of the training.",
+            )
         before.add(id(call.receiver.call))
         if again and id(call.node) not in done and _TEST.search(_last(written)):
             done.add(id(call.node))
