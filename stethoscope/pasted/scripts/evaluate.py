@@ -27,6 +27,7 @@ from stethoscope.pasted.scripts.values import (
     Unknown,
     Use,
     Value,
+    ancestors,
 )
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -270,8 +271,10 @@ class Evaluator:
     def turn_of(self, value: Value) -> Value:
         """One turn of a loop over a value."""
         if isinstance(value, Items) and (value.items or value.more):
-            held = tuple(value.parents())
-            return held[0] if len(held) == 1 else Either(held)
+            if not value.more:
+                return value.items[0] if len(value.items) == 1 else Either(tuple(value.items))
+            held = tuple(one for one in value.parents() if not isinstance(one, Either))
+            return Either(held) if len(held) == len(value.parents()) else Unknown(held)
         return Element(value, None)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -318,6 +321,8 @@ class Evaluator:
         if call.name == "dict" and not call.args and not call.spread and call.keywords:
             return Pairs(dict(call.keywords))
         if isinstance(owner, Items) and call.method == "append" and len(call.args) == 1:
+            if isinstance(call.args[0], Items | Either) and any(one is owner for one in ancestors(call.args[0])):
+                return Const(None)  # a list within itself
             (owner.more if self._loops or self._maybe or owner.more else owner.items).append(call.args[0])
             return Const(None)
         if isinstance(owner, Pairs) and call.method == "get" and call.args and isinstance(call.args[0], Const):

@@ -251,7 +251,7 @@ def plain(value: Value | None) -> Any:
     """The plain Python value, or None where it is not known."""
     if isinstance(value, Const):
         return value.value
-    if isinstance(value, Items):
+    if isinstance(value, Items) and not value.more:
         found = [plain(item) for item in value.items]
         return None if any(item is None for item in found) else found
     return None

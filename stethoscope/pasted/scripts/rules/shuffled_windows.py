@@ -136,6 +136,7 @@ def _window_functions(facts: Facts) -> set[str]:
     """Names that are filled, in a loop, with slices `series[i : i + n]`, here or in a function whose result they are."""
     found: set[str] = set()
     makers: set[str] = set()
+    slides = "sliding_window_view(" in facts.source.text
     for node in ast.walk(facts.parsed.tree):
         if isinstance(node, ast.FunctionDef) and any(_appends_window(one) for one in ast.walk(node)):
             makers.add(node.name)
@@ -148,7 +149,7 @@ def _window_functions(facts: Facts) -> set[str]:
                 continue
             listed = [one for one in ast.walk(node.value) if isinstance(one, ast.ListComp)]
             cut = any(_is_window(one.elt) and len(one.generators) == 1 for one in listed)
-            cut = cut or "sliding_window_view(" in ast.unparse(node.value)
+            cut = cut or (slides and "sliding_window_view(" in ast.unparse(node.value))
             called = {
                 one.func.id
                 for one in ast.walk(node.value)
