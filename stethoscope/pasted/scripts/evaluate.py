@@ -27,6 +27,7 @@ from stethoscope.pasted.scripts.values import (
     Unknown,
     Use,
     Value,
+    ancestors,
 )
 
 _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
@@ -184,6 +185,9 @@ class Evaluator:
             owner = self.evaluate(node.value, scope)
         if isinstance(owner, Ref):
             return Ref(f"{owner.name}.{node.attr}")
+        default = self._default_of(owner, node.attr)
+        if default is not None:
+            return default
         attributes = self.attributes_of(owner)
         if attributes is not None and node.attr in attributes:
             return attributes[node.attr]
@@ -192,6 +196,20 @@ class Evaluator:
             method = kind.methods[node.attr]
             return Function(method.node, method.scope, kind, owner, origin=method, decorators=method.decorators)
         return Attribute(owner, node.attr)
+
+    def _default_of(self, value: Value, name: str) -> Value | None:
+        """The default of an argument of the command line: what runs where nothing else is said."""
+        if not isinstance(value, Made) or value.call.method not in ("parse_args", "parse_known_args"):
+            return None
+        for call in self.calls:
+            if call.method == "add_argument" and call.receiver is value.call.receiver and not call.spread:
+                flags = [flag.value for flag in call.args if isinstance(flag, Const) and isinstance(flag.value, str)]
+                own = call.keywords.get("dest")
+                said = [own.value] if isinstance(own, Const) else [flag.lstrip("-").replace("-", "_") for flag in flags]
+                found = call.keywords.get("default")
+                if name in said and isinstance(found, Const) and type(found.value) in (int, float, str):
+                    return found
+        return None
 
     @staticmethod
     def _class_of(value: Value) -> Class | None:
@@ -241,6 +259,7 @@ class Evaluator:
         if isinstance(key, Const):
             if (
                 isinstance(value, Items)
+                and not value.more
                 and isinstance(key.value, int)
                 and -len(value.items) <= key.value < len(value.items)
             ):
@@ -251,8 +270,11 @@ class Evaluator:
 
     def turn_of(self, value: Value) -> Value:
         """One turn of a loop over a value."""
-        if isinstance(value, Items) and value.items:
-            return value.items[0] if len(value.items) == 1 else Either(tuple(value.items))
+        if isinstance(value, Items) and (value.items or value.more):
+            if not value.more:
+                return value.items[0] if len(value.items) == 1 else Either(tuple(value.items))
+            held = tuple(one for one in value.parents() if not isinstance(one, Either))
+            return Either(held) if len(held) == len(value.parents()) else Unknown(held)
         return Element(value, None)
 
     def _call(self, node: ast.Call, scope: Scope) -> Value:
@@ -288,5 +310,21 @@ class Evaluator:
         if len(self.calls) < _MOST_CALLS:
             self.calls.append(call)
         result = self.call_own(call)
+        if result is None:
+            result = self._of_container(call)
         call.result = result if result is not None else Made(call)
         return call.result
+
+    def _of_container(self, call: Call) -> Value | None:
+        """What a call on a list or a dict of the script gives; lists grow by it."""
+        owner = call.receiver
+        if call.name == "dict" and not call.args and not call.spread and call.keywords:
+            return Pairs(dict(call.keywords))
+        if isinstance(owner, Items) and call.method == "append" and len(call.args) == 1:
+            if isinstance(call.args[0], Items | Either) and any(one is owner for one in ancestors(call.args[0])):
+                return Const(None)  # a list within itself
+            (owner.more if self._loops or self._maybe or owner.more else owner.items).append(call.args[0])
+            return Const(None)
+        if isinstance(owner, Pairs) and call.method == "get" and call.args and isinstance(call.args[0], Const):
+            return owner.pairs.get(call.args[0].value)
+        return None

@@ -4,16 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from stethoscope.checks.findings import Excerpt, Fault, Finding, Severity
 from stethoscope.checks.fixes.fix import Advice, Fix
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.errors import TooLarge
-from stethoscope.pasted.scripts.models_built import METHODS, Head, Loss, Model, is_model_class
+from stethoscope.pasted.scripts.models_built import (
+    METHODS,
+    Head,
+    Loss,
+    Model,
+    head_of_tensor,
+    is_model_class,
+    layer_of_tensor,
+    loss_of,
+)
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.parsing import Parsed
 from stethoscope.pasted.scripts.patches import Spans, patch
-from stethoscope.pasted.scripts.values import Call, Const, Either, Items, Made, Ref, Step, Value, text
+from stethoscope.pasted.scripts.values import (
+    Call,
+    Class,
+    Const,
+    Either,
+    Function,
+    Items,
+    Made,
+    Pairs,
+    Ref,
+    Step,
+    Value,
+    text,
+)
 from stethoscope.pasted.scripts.walk import Walker
 
 _LEGACY_PIN = re.compile(
@@ -40,6 +63,7 @@ class Facts:
         self.stored = walker.stored
         self.dropped = walker.dropped
         self.stars = tuple(walker.stars)
+        self._classes = tuple(walker.classes)
         self.models = self._models()
         self.legacy = self._legacy()
         """Why it is for Keras 2 and says so; "" otherwise."""
@@ -73,6 +97,10 @@ class Facts:
             return self._by_call.get(id(value.call))
         return None
 
+    def classes(self) -> Iterator[Class]:
+        """Classes of the script, as far as its statements reach them."""
+        yield from self._classes
+
     def compiles(self) -> Iterator[tuple[Model, Call, Head | None, Loss | None]]:
         """Each model with each of its calls of `compile`, how it ends, and its loss; each line once."""
         seen: set[int] = set()
@@ -80,7 +108,7 @@ class Facts:
             for call in model.compiled:
                 if id(call.node) not in seen:
                     seen.add(id(call.node))
-                    yield model, call, model.head, model.loss(call)
+                    yield from ((model, call, head, loss) for head, loss in _ends(model, call))
 
     def finding(
         self,
@@ -135,8 +163,21 @@ class Facts:
             model = self.model_of(assigned.target)
             if model is not None:
                 model.set.append(assigned)
+        self._search(found)
         # One call may be gone through several times, with a function that builds a model.
         return list(found.values())
+
+    def _search(self, found: dict[int, Model]) -> None:
+        """A tuner trains what the function it is given builds: its `search` is taken for the `fit` of that model."""
+        for call in self.calls:
+            tuner = call.receiver.call if call.method == "search" and isinstance(call.receiver, Made) else None
+            if tuner is None or tuner.name.partition(".")[0] not in ("keras_tuner", "kerastuner"):
+                continue
+            builder = tuner.argument("hypermodel", 0)
+            for model in found.values():
+                if isinstance(builder, Function) and model.call.within == builder.name:
+                    last = max((one.order for one in model.used), default=call.order)
+                    model.used.append(replace(call, method="fit", order=max(last, call.order)))
 
     def _legacy(self) -> str:
         for line, command in self.parsed.shell:
@@ -146,6 +187,33 @@ class Facts:
             if text(key) == "TF_USE_LEGACY_KERAS" and text(assigned.value) in ("1", "true", "True"):
                 return f"{self.source.where(assigned.line)} asks for Keras 2 (TF_USE_LEGACY_KERAS)"
         return ""
+
+
+def _ends(model: Model, call: Call) -> Iterator[tuple[Head | None, Loss | None]]:
+    """Each output with its loss, where there are several and both are told apart by place or name."""
+    losses = call.argument("loss", 1)
+    if len(model.outputs) < 2:
+        yield model.head, model.loss(call)
+    elif isinstance(losses, Items) and len(losses.items) == len(model.outputs) and not losses.more:
+        for tensor, loss in zip(model.outputs, losses.items, strict=True):
+            yield head_of_tensor(tensor), loss_of(loss)
+    elif isinstance(losses, Pairs):
+        names = {_output_name(tensor) for tensor in model.outputs}
+        misspelt = [key for key in losses.pairs if key not in names]
+        for tensor in model.outputs:
+            name = _output_name(tensor)
+            if name not in losses.pairs and len(misspelt) == 1 and len(names - set(losses.pairs)) == 1:
+                name = misspelt[0]
+            if name in losses.pairs:
+                yield head_of_tensor(tensor), loss_of(losses.pairs[name])
+    else:
+        yield None, model.loss(call)
+
+
+def _output_name(tensor: Value) -> str | None:
+    step = layer_of_tensor(tensor)
+    layer = step[0] if step is not None else None
+    return text(layer.call.argument("name")) if isinstance(layer, Made) else None
 
 
 def _kind(call: Call) -> str:
@@ -173,6 +241,7 @@ def _model(call: Call, kind: str) -> Model:
         layers = call.argument("layers", 0)
         if isinstance(layers, Items):
             model.layers.extend(layers.items)
+            model.whole = not layers.more
         elif layers is not None and not (isinstance(layers, Const) and layers.value is None):
             model.whole = False
     elif kind == "functional":

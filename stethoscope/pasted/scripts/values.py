@@ -66,10 +66,12 @@ class Items(Value):
     """A list, tuple or set."""
 
     items: list[Value]
+    more: list[Value] = field(default_factory=list)
+    """What is appended in a loop or a branch: nobody knows how often."""
 
     def parents(self) -> Sequence[Value]:
         """What it holds."""
-        return self.items
+        return [*self.items, *self.more]
 
 
 @dataclass(eq=False)
@@ -81,6 +83,11 @@ class Pairs(Value):
     def parents(self) -> Sequence[Value]:
         """What it holds."""
         return list(self.pairs.values())
+
+    def store(self, key: Any, value: Value, unsure: bool) -> None:
+        """`pairs[key] = value`; unsure where it stands in a loop or a branch."""
+        before = self.pairs.get(key)
+        self.pairs[key] = Either((before, value)) if unsure and before is not None else value
 
 
 @dataclass(eq=False)
@@ -244,7 +251,7 @@ def plain(value: Value | None) -> Any:
     """The plain Python value, or None where it is not known."""
     if isinstance(value, Const):
         return value.value
-    if isinstance(value, Items):
+    if isinstance(value, Items) and not value.more:
         found = [plain(item) for item in value.items]
         return None if any(item is None for item in found) else found
     return None

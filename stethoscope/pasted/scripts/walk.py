@@ -23,6 +23,7 @@ from stethoscope.pasted.scripts.values import (
     Items,
     Made,
     Operation,
+    Pairs,
     Param,
     Ref,
     Unknown,
@@ -50,6 +51,7 @@ class Walker(Evaluator):
         self._depth = 0
         self._statements = 0
         self._functions: list[Function] = []
+        self.classes: list[Class] = []
         self._in_class: Class | None = None
 
     def walk(self, tree: ast.Module) -> None:
@@ -236,19 +238,18 @@ class Walker(Evaluator):
                 )
             case ast.Subscript():
                 owner, key = self.evaluate(target.value, scope), self.evaluate(target.slice, scope)
+                if isinstance(owner, Pairs) and isinstance(key, Const):
+                    owner.store(key.value, value, bool(self._loops) or self._maybe)
                 self.stored.append((Assignment(**vars(self.step(node)), target=owner, value=value), key))
 
     def _unpack(self, targets: Sequence[ast.expr], value: Value, scope: Scope, node: ast.AST) -> None:
-        items = value.items if isinstance(value, Items) and len(value.items) == len(targets) else None
+        items = (
+            value.items if isinstance(value, Items) and len(value.items) == len(targets) and not value.more else None
+        )
         plain = not any(isinstance(target, ast.Starred) for target in targets)
         for place, target in enumerate(targets):
-            part = (
-                items[place]
-                if items is not None and plain
-                else self.part_of(value, Const(place))
-                if plain
-                else Unknown((value,))
-            )
+            known = items[place] if items is not None else self.part_of(value, Const(place))
+            part = known if plain else Unknown((value,))
             self._assign(target, part, scope, node)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> Function:
@@ -262,6 +263,7 @@ class Walker(Evaluator):
     def _class(self, node: ast.ClassDef, scope: Scope) -> None:
         found = Class(node, tuple(self.evaluate(base, scope) for base in node.bases))
         scope.put(node.name, found)
+        self.classes.append(found)
         for base in found.bases:
             if isinstance(base, Class):
                 found.methods.update(base.methods)

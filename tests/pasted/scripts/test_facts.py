@@ -30,6 +30,10 @@ def end(text: str) -> tuple[int | None, str | None] | None:
         ("import keras\ndef build(n):\n    m = keras.Sequential()\n    m.add(keras.layers.Dense(n, activation='sigmoid'))\n    return m\nm = build(1)", (1, "sigmoid")),
         ("import keras, sys\na = 'relu' if sys.argv else 'softmax'\nm = keras.Sequential([keras.layers.Dense(3, a)])", (3, None)),
         ("import keras\nm = keras.Sequential(make())", None),
+        ("import keras\nc = dict(n=3, a='softmax')\nc['n'] = 5\nm = keras.Sequential([keras.layers.Dense(c['n'], c.get('a'))])", (5, "softmax")),
+        ("import argparse, keras\np = argparse.ArgumentParser()\np.add_argument('--out-units', default=7)\na = p.parse_args()\nm = keras.Sequential([keras.layers.Dense(a.out_units)])", (7, "linear")),
+        ("import keras\nl = []\nl.append(keras.layers.Dense(2))\nm = keras.Sequential(l)", (2, "linear")),
+        ("import keras\nl = []\nfor n in sizes:\n    l.append(keras.layers.Dense(n))\nm = keras.Sequential(l)", None),
     ],
 )  # fmt: skip
 def test_how_a_model_ends(text, expected):

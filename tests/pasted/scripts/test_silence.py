@@ -44,6 +44,34 @@ SOUND = {
         "m = keras.Sequential([keras.layers.Dense(8, 'relu'), keras.layers.Dense(1)])\nm.compile(a, 'mse')\n"
     ),
     "an argument handed on to the class above": "import keras\nzoom = keras.layers.RandomZoom(0.1, data_format='channels_last')\n",
+    "a rate that a schedule begins with": (
+        "import keras\nm = keras.Sequential([keras.layers.Dense(8, 'relu'), keras.layers.Dense(1)])\n"
+        "m.compile(keras.optimizers.SGD(1e-8), 'mse')\n"
+        "m.fit(x, y, callbacks=[keras.callbacks.LearningRateScheduler(lambda epoch: 1e-8 * 10 ** (epoch / 20))])\n"
+    ),
+    "a line of several layers": (
+        "import keras\nm = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(1)])\n"
+        "m.compile(keras.optimizers.Adam(0.1), 'mse')\n"
+    ),
+    "an embedding of places": (
+        "import keras\nv = keras.layers.TextVectorization(max_tokens=15000)\nv.adapt(t)\n"
+        "a = keras.layers.Embedding(15000, 8)\nb = keras.layers.Embedding(100, 8)\n"
+    ),
+    "a word for padding": (
+        "import tensorflow as tf\nt = tf.keras.preprocessing.text.Tokenizer()\nwords = t.word_index\nwords['PAD'] = 0\n"
+        "e = tf.keras.layers.Embedding(len(words), 8)\n"
+    ),
+    "training under another name": (
+        "import tensorflow as tf\nclass Net(tf.keras.Model):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.n = tf.keras.layers.BatchNormalization()\n    def call(self, x, is_training=False):\n"
+        "        return self.n(x, training=is_training)\nnet = Net()\nwith tf.GradientTape() as tape:\n"
+        "    loss = tf.reduce_mean(net(x, is_training=True))\ng = tape.gradient(loss, net.trainable_variables)\n"
+    ),
+    "pieces that do not overlap": (
+        "import keras\nimport numpy as np\nrows = []\nfor i in range(0, len(x), 100):\n    rows.append(x[i : i + 100])\n"
+        "x = np.concatenate(rows)\norder = np.random.permutation(len(x))\nx, y = x[order], y[order]\n"
+        "m = keras.Sequential([keras.layers.Dense(1)])\nm.compile('adam', 'mse')\nm.fit(x, y, validation_split=0.2)\n"
+    ),
     "keras itself": "from keras._tf_keras import keras\n",
 }
 

@@ -9,6 +9,7 @@ Source: keras.io/api/callbacks/early_stopping; stackoverflow.com/questions/43782
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
@@ -37,6 +38,15 @@ def _run(facts: Facts) -> Iterator[Finding]:
         if monitor is None:
             continue
         yield from _mode(facts, call, monitor)
+        if _unused(facts, call):
+            yield facts.finding(
+                call,
+                Fault.EPOCHS,
+                Severity.MEDIUM,
+                0.9,
+                f"This {name.rpartition('.')[2]} is made, and nothing takes it: fit has to be given it.",
+                "Give it to fit: callbacks=[…].",
+            )
         fits = [
             one for model in facts.models for one in model.calls("fit") if _holds(one.argument("callbacks", 5), call)
         ]
@@ -76,6 +86,18 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     "Say restore_best_weights=True.",
                     [facts.spans.add_argument(call.call_node, "restore_best_weights=True")],
                 )
+
+
+def _unused(facts: Facts, call: Call) -> bool:
+    """Whether it is put into a name that is never read."""
+    for node in ast.walk(facts.parsed.tree):
+        if isinstance(node, ast.Assign) and node.value is call.node and isinstance(node.targets[0], ast.Name):
+            own = node.targets[0].id
+            return not any(
+                isinstance(one, ast.Name) and one.id == own and isinstance(one.ctx, ast.Load)
+                for one in ast.walk(facts.parsed.tree)
+            )
+    return False
 
 
 def _mode(facts: Facts, call: Call, monitor: str) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ stackoverflow.com/questions/56693863; raised by TensorFlow 2.21.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from stethoscope.architecture.losses import PROBABILITY_LOSSES, snake
@@ -21,7 +22,7 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model, layer_name
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Class, Made, Value, ancestors
+from stethoscope.pasted.scripts.values import Attribute, Call, Class, Made, Value, ancestors
 
 _TRAINS_APART = frozenset(
     {
@@ -33,6 +34,9 @@ _TRAINS_APART = frozenset(
         "keras.layers.AlphaDropout",
     }
 )
+
+_PREDICTED = re.compile(r"^(?:y_?pred\w*|y_?hat|predictions?|preds?|logits|outputs?|probs)$")
+_TRUE = re.compile(r"^(?:y|y_?true|labels?|targets?|truth|y_?batch|batch_y|ground_truth)$")
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
@@ -205,7 +209,19 @@ def _applied(facts: Facts, call: Call) -> Iterator[Finding]:
             [facts.spans.replace(node, f"zip({facts.spans.text(node)}, {written})")],
         )
     elif isinstance(value, Made) and value.call.name == "zip" and len(value.call.args) == 2:
-        second = value.call.args[1]
+        first, second = value.call.args
+        taken = first.call if isinstance(first, Made) and first.call.method == "gradient" else None
+        sources = (taken.args[1] if taken is not None and len(taken.args) > 1 else None, second)
+        models = [facts.model_of(one.of) for one in sources if isinstance(one, Attribute) and "rainable" in one.name]
+        if taken is not None and len(models) == 2 and None not in models and models[0] is not models[1]:
+            yield facts.finding(
+                taken,
+                Fault.OPTIMIZER,
+                Severity.HIGH,
+                0.93,
+                "The gradient is taken for the variables of one model and given to those of another.",
+                "Take it for the variables that it is given to.",
+            )
         if isinstance(second, Made) and second.call.method == "gradient":
             pair = value.call.call_node
             edits = [
@@ -234,7 +250,7 @@ def _calls(facts: Facts) -> Iterator[Finding]:
         apart = _apart(model)
         if (
             apart is None
-            or "training" in call.keywords
+            or any("train" in key for key in call.keywords)
             or len(call.args) > 1
             or call.spread
             or not _trained_on(facts, call)
@@ -266,7 +282,11 @@ def _turned_round(facts: Facts) -> Iterator[Finding]:
         if isinstance(call.function, Made) or meaning(made).rpartition(".")[2][:1].islower():
             done.add(id(call.node))
             first, second = (_is_output(facts, value) for value in call.args[:2])
-            if first and not second:
+            turned = all(
+                pattern.search(facts.spans.text(node))
+                for pattern, node in zip((_PREDICTED, _TRUE), call.call_node.args, strict=False)
+            )
+            if (first and not second) or turned:
                 nodes = call.call_node.args
                 edits = [
                     facts.spans.replace(nodes[0], facts.spans.text(nodes[1])),
@@ -297,6 +317,8 @@ def _is_tape(value: Value) -> bool:
 
 def _apart(model: Model) -> str | None:
     """The layer of a model that works in another way in training; batch normalisation before others."""
+    if model.kind == "application" and "VGG" not in model.call.name:
+        return "keras.layers.BatchNormalization"
     found = [name for layer in model.layer_calls() if (name := layer_name(layer)) in _TRAINS_APART]
     return min(found, key=lambda name: "BatchNorm" not in name, default=None)
 

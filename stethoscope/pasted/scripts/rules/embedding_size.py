@@ -17,6 +17,9 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Attribute, Made, number
 
+_CUTS = {"keras.layers.TextVectorization": "max_tokens", "keras.preprocessing.text.Tokenizer": "num_words"}
+_A_VOCABULARY = 1_000
+"""Embeddings of places in a sentence have fewer rows."""
 _LOADS = frozenset({"keras.datasets.imdb.load_data", "keras.datasets.reuters.load_data"})
 
 
@@ -25,7 +28,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
         value
         for call in facts.calls
         if meaning(call.name) in _LOADS and (value := number(call.argument("num_words"))) is not None
-    ]
+    ] or _cut_to(facts)
     done: set[int] = set()
     for call in facts.calls:
         if meaning(call.name) != "keras.layers.Embedding" or id(call.node) in done:
@@ -44,6 +47,11 @@ def _run(facts: Facts) -> Iterator[Finding]:
             and size.call.args
             and isinstance(size.call.args[0], Attribute)
             and size.call.args[0].name == "word_index"
+            and not any(assigned.attribute == "word_index" for assigned in facts.assignments)
+            and not any(
+                isinstance(stored.target, Attribute) and stored.target.name == "word_index"
+                for stored, _ in facts.stored
+            )
         ):
             yield facts.finding(
                 call,
@@ -61,10 +69,25 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 Fault.ARCHITECTURE,
                 Severity.HIGH,
                 0.92,
-                f"The data has token numbers up to {words[0] - 1:g} (num_words={words[0]:g}), and this embedding has {rows:g} rows.",
+                f"The data has token numbers up to {words[0] - 1:g} ({words[0]:g}), and this embedding has {rows:g} rows.",
                 f"Give it {words[0]:g} rows.",
                 [facts.spans.replace(node, f"{words[0]:g}")] if words[0] < 1e6 else [],
             )
+
+
+def _cut_to(facts: Facts) -> list[float]:
+    """The vocabulary that texts are cut to; empty where an embedding of the script is of places, or has room for it."""
+    found = [
+        value
+        for call in facts.calls
+        if meaning(call.name) in _CUTS
+        and (value := number(call.argument(_CUTS[meaning(call.name)], 0 if "Vec" in call.name else -1))) is not None
+    ]
+    sizes = [
+        number(call.argument("input_dim", 0)) for call in facts.calls if meaning(call.name) == "keras.layers.Embedding"
+    ]
+    own = all(size is not None and _A_VOCABULARY <= size < max(found, default=0) for size in sizes)
+    return found if own else []
 
 
 RULE = Rule(_run, same_as=frozenset({"embedding-range"}))

@@ -18,22 +18,45 @@ from stethoscope.architecture.losses import BINARY_LOSSES, LOGITS_LOSSES, PROBAB
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.models_built import Head, Loss
+from stethoscope.pasted.scripts.models_built import Head, Loss, loss_of
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.spelling import spelled
-from stethoscope.pasted.scripts.values import Call, text
+from stethoscope.pasted.scripts.values import Call, Made, text
 
 _RAW = UNBOUNDED | {TANH.name}
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
-    for _, call, head, loss in facts.compiles():
+    for model, call, head, loss in facts.compiles():
         if head is None or loss is None or loss.from_logits is None or head.activation is None:
             continue
         if loss.from_logits and head.activation in PROBABILITIES and loss.name in PROBABILITY_LOSSES:
             yield _twice(facts, call, head, loss)
         elif not loss.from_logits and head.activation in _RAW and loss.name in PROBABILITY_LOSSES:
-            yield _raw(facts, call, head, loss)
+            # One output of several may be there for its shape alone.
+            yield _raw(facts, call, head, loss, Severity.HIGH if len(model.outputs) < 2 else Severity.MEDIUM)
+    yield from _of_loops(facts)
+
+
+def _of_loops(facts: Facts) -> Iterator[Finding]:
+    """A loss that is called with what a model gives, in a loop of the script's own."""
+    done: set[int] = set()
+    for call in facts.calls:
+        output = call.argument("y_pred", 1)
+        made = output.call.function if isinstance(output, Made) else None
+        model = facts.model_of(made) if isinstance(made, Made) else None
+        loss = loss_of(call.function) if isinstance(call.function, Made) else None
+        head = None if model is None else model.head
+        if head is None or head.activation is None or loss is None or loss.call is None or id(loss.call.node) in done:
+            continue
+        if loss.name not in PROBABILITY_LOSSES or loss.from_logits is None:
+            continue
+        if loss.from_logits and head.activation in PROBABILITIES:
+            done.add(id(loss.call.node))
+            yield _twice(facts, loss.call, head, loss)
+        elif not loss.from_logits and head.activation in _RAW:
+            done.add(id(loss.call.node))
+            yield _raw(facts, loss.call, head, loss, Severity.HIGH)
 
 
 def _twice(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
@@ -53,7 +76,7 @@ def _twice(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
     )
 
 
-def _raw(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
+def _raw(facts: Facts, call: Call, head: Head, loss: Loss, severity: Severity) -> Finding:
     wanted = SIGMOID.name if loss.name in BINARY_LOSSES else SOFTMAX.name
     said = "has no activation" if head.activation == LINEAR.name else f"applies {head.activation}"
     message = (
@@ -71,7 +94,7 @@ def _raw(facts: Facts, call: Call, head: Head, loss: Loss) -> Finding:
             name = spelled(facts, f"{_root(facts)}.losses.{loss_class(loss.name)}")
             if keyword is not None:
                 edits = [facts.spans.replace(keyword.value, f"{name.text}(from_logits=True)"), *name.edits]
-    return facts.finding(call, Fault.LOSS, Severity.HIGH, 0.95, message, summary, edits)
+    return facts.finding(call, Fault.LOSS, severity, 0.95, message, summary, edits)
 
 
 def _root(facts: Facts) -> str:

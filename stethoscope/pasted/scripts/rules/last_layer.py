@@ -20,7 +20,7 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Head, Loss, Model
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, text
+from stethoscope.pasted.scripts.values import Call, Made, calls_behind, text
 
 _BOUNDS = {RELU.name: "below 0", SIGMOID.name: "outside 0 … 1", TANH.name: "outside −1 … 1"}
 _DISTANCES = frozenset(
@@ -31,6 +31,10 @@ _DISTANCES = frozenset(
 def _run(facts: Facts) -> Iterator[Finding]:
     seen: set[int] = set()
     for model, call, head, loss in facts.compiles():
+        if head is not None and head.dense and head.activation == SOFTMAX.name and _several_in_a_row(model):
+            seen.add(id(head.by.node))
+            yield _exclusive(facts, head)
+            continue
         if head is None or loss is None or head.units is None or head.activation is None:
             continue
         seen.add(id(head.by.node))
@@ -42,7 +46,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             and head.units == 1
             and head.activation == SOFTMAX.name
             and id(head.by.node) not in seen
-            and head.dense
+            and "data_format" not in head.layer.keywords
         ):
             seen.add(id(head.by.node))
             yield _softmax_of_one(facts, head)
@@ -50,7 +54,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Iterator[Finding]:
     one = head.units == 1 and head.dense
-    if one and head.activation == SOFTMAX.name:
+    if head.units == 1 and "data_format" not in head.layer.keywords and head.activation == SOFTMAX.name:
         yield _softmax_of_one(facts, head)
     elif one and loss.name in ROW_LOSSES | SPARSE_LOSSES:
         severity = Severity.CRITICAL
@@ -126,6 +130,30 @@ def _held(facts: Facts, model: Model, call: Call, head: Head, loss: Loss) -> Ite
             "Leave the activation of the last layer out.",
             _activation_edit(facts, head),
         )
+
+
+def _exclusive(facts: Facts, head: Head) -> Finding:
+    return facts.finding(
+        head.by,
+        Fault.ACTIVATION,
+        Severity.HIGH,
+        0.9,
+        "The labels are several in a row (MultiLabelBinarizer), and softmax makes classes exclude each other.",
+        "Use sigmoid with binary_crossentropy.",
+        _activation_edit(facts, head, SIGMOID.name),
+    )
+
+
+def _several_in_a_row(model: Model) -> bool:
+    """Whether `MultiLabelBinarizer` made the labels."""
+    return any(
+        behind.receiver is not None
+        and isinstance(behind.receiver, Made)
+        and behind.receiver.call.name.endswith("MultiLabelBinarizer")
+        for call in model.calls("fit")
+        if (y := fed(call).y) is not None
+        for behind in calls_behind(y)
+    )
 
 
 def _softmax_of_one(facts: Facts, head: Head) -> Finding:

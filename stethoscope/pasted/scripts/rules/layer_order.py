@@ -19,7 +19,18 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.labels import fed
 from stethoscope.pasted.scripts.models_built import Model, activation_of, layer_name
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Items, Made, is_const, number, plain, text
+from stethoscope.pasted.scripts.values import (
+    Attribute,
+    Call,
+    Const,
+    Element,
+    Items,
+    Made,
+    is_const,
+    number,
+    plain,
+    text,
+)
 
 _RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})
 _SPATIAL = frozenset(
@@ -41,6 +52,8 @@ _PASSES = frozenset(
     }
 )
 _ACTIVATIONS = frozenset(f"keras.layers.{name}" for name in ACTIVATION_LAYERS)
+_OF_CLASSES = frozenset({"sparse_categorical_crossentropy", "categorical_crossentropy"})
+_OF_ROWS = _OF_CLASSES | {"binary_crossentropy"}
 _ZEROS = frozenset({"zeros", "zero", "ones", "one"})
 
 
@@ -119,6 +132,37 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
     classes = bool(losses & {"sparse_categorical_crossentropy", "categorical_crossentropy"}) and bool(
         labels & {"integer", "one_hot"}
     )
+    by_row = bool(losses & _OF_ROWS) and any(_one_for_each_row(call) for call in model.calls("fit"))
+    own = _inner(before)
+    if layer_name(own) in _RECURRENT and is_const(own.argument("return_sequences"), True) and by_row:
+        node = next(one for one in own.call_node.keywords if one.arg == "return_sequences")
+        yield (
+            facts.finding(
+                own,
+                Fault.ARCHITECTURE,
+                Severity.HIGH,
+                0.9,
+                f"{layer_name(own).rpartition('.')[2]} gives every step, so Dense says something of each step, and there is one label for each row.",
+                "Leave return_sequences out at the last recurrent layer.",
+                [facts.spans.remove_argument(own.call_node, node)],
+            ),
+            own.node,
+        )
+    activation = activation_of(layers[-1].argument("activation", 1))
+    likely = bool(losses & _OF_CLASSES) and not labels and activation == SOFTMAX.name
+    if name in _SPATIAL and likely:
+        yield (
+            facts.finding(
+                dense,
+                Fault.ARCHITECTURE,
+                Severity.MEDIUM,
+                0.75,
+                f"{name.rpartition('.')[2]} gives a map, and Dense with softmax is applied to every place of it: with one label for each row Flatten or pooling is missing.",
+                "Put Flatten() in front of it.",
+                _flatten(facts, dense),
+            ),
+            dense.node,
+        )
     if name in _SPATIAL and classes:
         yield (
             facts.finding(
@@ -132,6 +176,38 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
             ),
             dense.node,
         )
+
+
+def _one_for_each_row(fit: Call) -> bool:
+    """Whether there is one label for each row for certain: a column of a table, or class numbers of a data set."""
+    known = fed(fit).labels
+    if known is not None:
+        return (
+            known.kind == "integer" and known.call is not None and known.call.method in ("load_data", "fit_transform")
+        )
+    value = fit.argument("y", 1)
+    for _ in range(10):
+        if isinstance(value, Attribute) and value.name == "values":
+            value = value.of
+        elif isinstance(value, Made) and value.call.method in ("astype", "to_numpy", "array", "asarray"):
+            value = value.call.receiver or (value.call.args[0] if value.call.args else None)
+        elif (
+            isinstance(value, Element)
+            and isinstance(value.of, Made)
+            and value.of.call.name.endswith("train_test_split")
+        ):
+            place = value.key.value if isinstance(value.key, Const) else None
+            split = value.of.call
+            value = split.args[place // 2] if isinstance(place, int) and place // 2 < len(split.args) else None
+        else:
+            break
+    return (
+        isinstance(value, Element)
+        and isinstance(value.key, Const)
+        and isinstance(value.key.value, str)
+        and isinstance(value.of, Made)
+        and value.of.call.name.startswith("pandas.read_")
+    )
 
 
 def _flatten(facts: Facts, dense: Call) -> list[Edit]:

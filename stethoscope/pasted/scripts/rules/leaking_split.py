@@ -19,7 +19,18 @@ from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.models_built import Model
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.splits import part_of_split
-from stethoscope.pasted.scripts.values import Call, Const, Items, Made, Value, ancestors, calls_behind
+from stethoscope.pasted.scripts.values import (
+    Call,
+    Const,
+    Cut,
+    Element,
+    Items,
+    Made,
+    Value,
+    ancestors,
+    calls_behind,
+    number,
+)
 
 _SCALERS = frozenset(
     {
@@ -83,6 +94,16 @@ def _scalers(facts: Facts) -> Iterator[Finding]:
                 None,
             )
             cut = None if later is not None else _cut_line(facts, call)
+            held = None if later is not None or cut else _split_of_fit(facts, call)
+            if held is not None:
+                yield facts.finding(
+                    call,
+                    Fault.PREPROCESSING,
+                    Severity.MEDIUM,
+                    0.75,
+                    f"{kind} is fitted on all rows, and validation_split in line {facts.source.where(held.line).rpartition(':')[2]} takes some of them for validation: it has seen them.",
+                    "Take the validation rows first, fit on the others, and transform both.",
+                )
             if cut:
                 yield facts.finding(
                     call,
@@ -101,6 +122,36 @@ def _scalers(facts: Facts) -> Iterator[Finding]:
                     f"{kind} is fitted on all rows, and only line {facts.source.where(later.line).rpartition(':')[2]} splits them: it has seen the test rows.",
                     "Split first, fit on the training rows, and transform the others.",
                 )
+
+
+def _split_of_fit(facts: Facts, call: Call) -> Call | None:
+    """The `fit` that takes its validation from the rows that a scaler was fitted on, if those were all rows."""
+    given = call.args[0]
+    written = facts.spans.text(call.call_node.args[0])
+    if (
+        "train" in written.lower()
+        or any(isinstance(one, Cut) for one in _keys(given))
+        or part_of_split(given) is not None
+    ):
+        return None
+    for model in facts.models:
+        for fit in model.calls("fit"):
+            x = fit.argument("x", 0)
+            if number(fit.argument("validation_split", 6)) and x is not None and _comes_from(x, call):
+                return fit
+    return None
+
+
+def _keys(value: Value) -> list[Value]:
+    return [one.key for one in ancestors(value) if isinstance(one, Element) and one.key is not None]
+
+
+def _same_cut(fit: Call) -> bool:
+    """Whether `x[:n]` is written for the training and for the validation."""
+    given = next((one.value for one in fit.call_node.keywords if one.arg == "validation_data"), None)
+    first = given.elts[0] if isinstance(given, ast.Tuple) and given.elts else None
+    x = next(iter(fit.call_node.args), None)
+    return isinstance(first, ast.Subscript) and isinstance(x, ast.Subscript) and ast.dump(first) == ast.dump(x)
 
 
 def _cut_line(facts: Facts, call: Call) -> str:
@@ -138,6 +189,22 @@ def _adapted(facts: Facts) -> Iterator[Finding]:
             continue
         written = facts.spans.text(call.call_node.args[0])
         again = id(call.receiver.call) in before
+        if (
+            before
+            and not again
+            and call.method == "fit_on_texts"
+            and _TEST.search(_last(written))
+            and id(call.node) not in done
+        ):
+            done.add(id(call.node))
+            yield facts.finding(
+                call,
+                Fault.PREPROCESSING,
+                Severity.HIGH,
+                0.88,
+                f"Another tokenizer is fitted on {written[:60]}: its numbers stand for other words than those of the training.",
+                "Use the tokenizer of the training.",
+            )
         before.add(id(call.receiver.call))
         if again and id(call.node) not in done and _TEST.search(_last(written)):
             done.add(id(call.node))
@@ -206,7 +273,7 @@ def _fitted_on_test(facts: Facts) -> Iterator[Finding]:
                 isinstance(validation, Items)
                 and validation.items
                 and x is not None
-                and validation.items[0] is x
+                and (validation.items[0] is x or _same_cut(call))
                 and not isinstance(x, Const)
             ):
                 yield facts.finding(

@@ -12,9 +12,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from stethoscope.architecture.activations import LINEAR
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.models_built import layer_name
+from stethoscope.pasted.scripts.models_built import activation_of, layer_name
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, number
@@ -89,7 +90,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 f"Begin with {_USUAL[own]:g}.",
                 edits,
             )
-        elif rate <= _LOW:
+        elif rate <= _LOW and not any(meaning(one.name).endswith("LearningRateScheduler") for one in facts.calls):
             yield facts.finding(
                 node.lineno if node is not None else call.line,
                 Fault.LEARNING_RATE,
@@ -117,8 +118,14 @@ def _trains_layers(facts: Facts, optimizer: Call) -> bool:
         value = compiled.argument("optimizer", 0)
         if isinstance(value, Made) and value.call.node is optimizer.node:
             with_weights = [one for one in model.layer_calls() if layer_name(one).rpartition(".")[2] in _WEIGHTED]
+            if with_weights and all(_is_line(one) for one in with_weights):
+                return False  # a line, whatever its parts: large steps find it too
             return len(with_weights) > 1 or model.kind == "application"
     return False
+
+
+def _is_line(layer: Call) -> bool:
+    return layer_name(layer) == "keras.layers.Dense" and activation_of(layer.argument("activation", 1)) == LINEAR.name
 
 
 RULE = Rule(_run, same_as=frozenset({"learning-rate-high", "learning-rate-low", "learning-rate-range"}))

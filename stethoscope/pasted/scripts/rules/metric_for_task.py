@@ -20,12 +20,13 @@ from stethoscope.pasted.scripts.values import text
 
 
 def _run(facts: Facts) -> Iterator[Finding]:
-    for _, call, head, loss in facts.compiles():
+    for model, call, head, loss in facts.compiles():
         names = [text(value) for value in metrics_of(call)]
         if (
             loss is None
             or loss.name not in REGRESSION_LOSSES
             or head is None
+            or len(model.outputs) > 1
             or head.activation not in (LINEAR.name, RELU.name)
         ):
             continue

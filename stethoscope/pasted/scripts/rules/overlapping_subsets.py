@@ -17,6 +17,8 @@ from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, calls_behind, is_const, number, text
 
+_OF_FOLDERS = frozenset(f"keras.utils.{kind}_dataset_from_directory" for kind in ("image", "text", "audio"))
+
 
 def _run(facts: Facts) -> Iterator[Finding]:
     yield from _reshuffled(facts)
@@ -52,6 +54,17 @@ def _reshuffled(facts: Facts) -> Iterator[Finding]:
                 break
             if step.method in ("cache",):
                 break
+            whole = meaning(step.name) in _OF_FOLDERS and step.argument("subset") is None and not step.spread
+            if whole and step.argument("shuffle") is None and id(step.node) not in done:
+                done.add(id(step.node))
+                yield facts.finding(
+                    calls[0],
+                    Fault.VALIDATION,
+                    Severity.MEDIUM,
+                    0.8,
+                    f"The folder's files (line {facts.source.where(step.line).rpartition(':')[2]}) are shuffled anew each time they are read, so take and skip give other rows each epoch.",
+                    "Read both parts with validation_split, subset and one seed, or say shuffle=False.",
+                )
 
 
 def _subsets(facts: Facts) -> Iterator[Finding]:

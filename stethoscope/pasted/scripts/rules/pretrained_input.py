@@ -15,7 +15,7 @@ from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
 from stethoscope.pasted.scripts.names import meaning
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import Call, Const, Use, number
+from stethoscope.pasted.scripts.values import Call, Const, Made, Operation, Use, ancestors, number
 
 _OWN_SCALING = ("EfficientNet", "ConvNeXt", "MobileNetV3")
 _MODES = {
@@ -61,6 +61,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
         return
     family = families[0]
     steps = [use for use in facts.uses if use.name.endswith(".preprocess_input")]
+    if all(use.imported for use in steps):
+        steps = []  # imported, and never used
     yield from _other_network(facts, family, steps)
     scales = [call for call in facts.calls if _divides(call)]
     if family.startswith(_OWN_SCALING):
@@ -73,6 +75,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 f"{family} scales its input by itself and wants 0 … 255; divided by 255 first, every picture is nearly black to it.",
                 "Leave the rescaling out.",
             )
+    elif not steps and _trained(networks[0]) and not scales and _mode(_MODULES.get(family, "")) in ("caffe", "torch"):
+        yield from _divided(facts, networks[0], family)
     elif not steps and _trained(networks[0]):
         yield from _unprepared(facts, networks[0], family, scales)
     elif steps and scales and "preprocessing_function" in scales[0].keywords:
@@ -86,6 +90,36 @@ def _run(facts: Facts) -> Iterator[Finding]:
             "Leave rescale out.",
             [facts.spans.remove_argument(scales[0].call_node, one) for one in given],
         )
+
+
+def _divided(facts: Facts, network: Call, family: str) -> Iterator[Finding]:
+    """Rows that are divided by 255 and given to a network that wants them centred."""
+    done: set[int] = set()
+    for model in facts.models:
+        if not any(
+            isinstance(one, Made) and one.call is network for output in model.outputs for one in ancestors(output)
+        ):
+            continue
+        for call in model.calls("fit"):
+            x = call.argument("x", 0)
+            line = next(
+                (
+                    one.line
+                    for one in (ancestors(x) if x is not None else ())
+                    if isinstance(one, Operation) and one.operator == "Div" and number(one.right) in (255.0, 256.0)
+                ),
+                0,
+            )
+            if line and line not in done:
+                done.add(line)
+                yield facts.finding(
+                    line,
+                    Fault.PREPROCESSING,
+                    Severity.MEDIUM,
+                    0.8,
+                    f"{family} was trained on what its own preprocess_input makes, not on pixels divided by 255.",
+                    f"Use the preprocess_input of {family}.",
+                )
 
 
 def _divides(call: Call) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.pasted.scripts.facts import Facts
+from stethoscope.pasted.scripts.labels import labels_of
 from stethoscope.pasted.scripts.rule import Rule
 from stethoscope.pasted.scripts.values import Call, Made, Value
 
@@ -38,6 +39,25 @@ def _run(facts: Facts) -> Iterator[Finding]:
     done: set[int] = set()
     for call in facts.calls:
         if not call.name.startswith("sklearn.metrics.") or call.name.rpartition(".")[2] not in _OF_CLASSES:
+            continue
+        labels = labels_of(call.argument("y_true", 0))
+        picked = call.argument("y_pred", 1)
+        if (
+            labels is not None
+            and labels.kind == "one_hot"
+            and isinstance(picked, Made)
+            and picked.call.method == "argmax"
+            and id(call.node) not in done
+        ):
+            done.add(id(call.node))
+            yield facts.finding(
+                call,
+                Fault.METRIC,
+                Severity.HIGH,
+                0.92,
+                f"The truth is one-hot rows ({labels.why}), and the predictions are class numbers: ValueError.",
+                "Take argmax of the truth as well.",
+            )
             continue
         predicted = _prediction(call.argument("y_pred", 1))
         model = None if predicted is None else facts.model_of(predicted.receiver)

@@ -79,6 +79,8 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 name.rpartition(".")[2],
                 statement.value.args[0] if statement.value.args else None,
             )
+        elif call.method in ("fit_transform", "transform") and _prepares(facts, call):
+            yield _finding(facts, statement, step.line, call.method, next(iter(statement.value.args), None))
         elif call.method in _OF_DATASETS and _is_dataset(call):
             yield _finding(facts, statement, step.line, call.method, receiver)
         elif _is_layer(call):
@@ -113,6 +115,17 @@ def _finding(facts: Facts, statement: ast.Expr, line: int, what: str, target: as
         f"The result of {what} is not taken: it changes nothing in place, so this line does nothing.",
         "Assign the result.",
         edits,
+    )
+
+
+def _prepares(facts: Facts, call: Call) -> bool:
+    """Whether it is of scikit-learn's preprocessing, and nothing takes what it learned by another `transform`."""
+    made = call.receiver.call if isinstance(call.receiver, Made) else None
+    if made is None or not made.name.startswith("sklearn.preprocessing."):
+        return False
+    return not any(
+        one.method in ("transform", "inverse_transform") and one.receiver is call.receiver and one.node is not call.node
+        for one in facts.calls
     )
 
 

@@ -24,6 +24,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
     if facts.legacy or not facts.uses_keras:
         return
     done: set[int] = set()
+    yield from _folders(facts)
     for call in facts.calls:
         if call.guarded or id(call.node) in done:
             continue
@@ -73,6 +74,27 @@ def _run(facts: Facts) -> Iterator[Finding]:
 
 def _stem(name: str) -> str:
     return re.sub(r"(?:\.weights)?\.(?:hdf5|h5|ckpt|model|tf|hdf|pb|keras)$", "", name.rstrip("/"))
+
+
+def _folders(facts: Facts) -> Iterator[Finding]:
+    """A folder read as a model: where the script itself writes it, the line that writes is the one to change."""
+    written = {text(call.argument("filepath", 0)) for call in facts.methods("save", "export")}
+    done: set[int] = set()
+    for call in facts.calls:
+        own = meaning(call.name) in ("keras.models.load_model", "keras.saving.load_model")
+        path = text(call.argument("filepath", 0)) if own and not call.name.startswith("tf_keras") else None
+        if not path or path in written or call.guarded or id(call.node) in done or "://" in path:
+            continue
+        done.add(id(call.node))
+        if "." not in path.rpartition("/")[2]:
+            yield facts.finding(
+                call,
+                Fault.DEPLOYMENT,
+                Severity.HIGH,
+                0.9,
+                f"{path[:60]} is a folder, as TensorFlow saves it, and Keras 3 reads .keras and .h5 files only: ValueError.",
+                "Read it with keras.layers.TFSMLayer, or save the model as .keras.",
+            )
 
 
 def _wanted(facts: Facts, call: Call) -> tuple[tuple[str, ...], str] | None:

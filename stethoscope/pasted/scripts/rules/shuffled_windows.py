@@ -58,6 +58,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
                     "nearly every one has its neighbours in the training.",
                     "Take them first, in time, and shuffle the training windows only.",
                 )
+    yield from _permuted(facts, windows)
     for call in facts.calls:
         if (
             meaning(call.name)
@@ -81,6 +82,44 @@ def _run(facts: Facts) -> Iterator[Finding]:
                 )
 
 
+def _permuted(facts: Facts, windows: set[str]) -> Iterator[Finding]:
+    """`order = np.random.permutation(len(x))`, `x = x[order]`, and rows for validation taken after that."""
+    orders: set[str] = set()
+    for node in ast.walk(facts.parsed.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and _draws(node.value):
+            orders |= {one.id for one in node.targets if isinstance(one, ast.Name)}
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("random.shuffle") and node.args:
+            orders |= {one.id for one in node.args[:1] if isinstance(one, ast.Name) and one.id not in windows}
+    done: set[str] = set()
+    for node in ast.walk(facts.parsed.tree):
+        for piece in ast.walk(node.value) if isinstance(node, ast.Assign) else ():
+            drawn = isinstance(piece, ast.Subscript) and (
+                (isinstance(piece.slice, ast.Name) and piece.slice.id in orders)
+                or (isinstance(piece.slice, ast.Call) and _draws(piece.slice))
+            )
+            if not isinstance(piece, ast.Subscript) or not isinstance(piece.value, ast.Name) or not drawn:
+                continue
+            own = piece.value.id
+            assert isinstance(node, ast.Assign)
+            given = {own} | {one.id for to in node.targets for one in ast.walk(to) if isinstance(one, ast.Name)}
+            if own not in windows or done & given or not any(_cut_later(facts, one, node.lineno) for one in given):
+                continue
+            done |= given
+            yield facts.finding(
+                node.lineno,
+                Fault.VALIDATION,
+                Severity.HIGH,
+                0.85,
+                "Windows of a series that overlap are put into a random order, and rows for validation or test are taken after that: "
+                "nearly every one has its neighbours in the training.",
+                "Take them first, in time, and shuffle the training windows only.",
+            )
+
+
+def _draws(call: ast.Call) -> bool:
+    return ast.unparse(call.func).endswith((".permutation", "random.shuffle")) and "Dataset" not in ast.unparse(call)
+
+
 def _cut_later(facts: Facts, name: str, line: int) -> bool:
     """Whether rows are taken out of what has this name, or `fit` takes some, below a line."""
     for node in ast.walk(facts.parsed.tree):
@@ -97,16 +136,20 @@ def _window_functions(facts: Facts) -> set[str]:
     """Names that are filled, in a loop, with slices `series[i : i + n]`, here or in a function whose result they are."""
     found: set[str] = set()
     makers: set[str] = set()
+    slides = "sliding_window_view(" in facts.source.text
     for node in ast.walk(facts.parsed.tree):
         if isinstance(node, ast.FunctionDef) and any(_appends_window(one) for one in ast.walk(node)):
             makers.add(node.name)
     for node in ast.walk(facts.parsed.tree):
-        if isinstance(node, ast.For):
+        if isinstance(node, ast.For) and not _apart(node):
             found |= {name for one in ast.walk(node) if (name := _appends_window(one))}
     for _ in range(3):
         for node in ast.walk(facts.parsed.tree):
             if not isinstance(node, ast.Assign):
                 continue
+            listed = [one for one in ast.walk(node.value) if isinstance(one, ast.ListComp)]
+            cut = any(_is_window(one.elt) and len(one.generators) == 1 for one in listed)
+            cut = cut or (slides and "sliding_window_view(" in ast.unparse(node.value))
             called = {
                 one.func.id
                 for one in ast.walk(node.value)
@@ -114,7 +157,7 @@ def _window_functions(facts: Facts) -> set[str]:
             }
             used = {one.id for one in ast.walk(node.value) if isinstance(one, ast.Name)}
             names = {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
-            if called & makers or (names and used & found and isinstance(node.value, ast.Call | ast.Tuple)):
+            if cut or called & makers or (names and used & found and isinstance(node.value, ast.Call | ast.Tuple)):
                 found |= names
     return found
 
@@ -127,18 +170,34 @@ def _appends_window(node: ast.AST) -> str:
         or not node.args
     ):
         return ""
-    piece = node.args[0]
+    owner = node.func.value
+    return owner.id if isinstance(owner, ast.Name) and _is_window(node.args[0]) else ""
+
+
+def _apart(loop: ast.For) -> bool:
+    """Whether a loop steps by the length of its windows: they do not overlap."""
+    over = loop.iter
+    if not isinstance(over, ast.Call) or ast.unparse(over.func) != "range" or len(over.args) < 3:
+        return False
+    step = ast.unparse(over.args[2])
+    cuts = [
+        one for one in ast.walk(loop) if isinstance(one, ast.Slice) and one.lower is not None and one.upper is not None
+    ]
+    return any(step == ast.unparse(part) for cut in cuts for part in ast.walk(cut) if isinstance(part, ast.expr))
+
+
+def _is_window(piece: ast.expr) -> bool:
+    """Whether it is `series[i : i + n]`."""
     while isinstance(piece, ast.Attribute | ast.Call):
         piece = piece.value if isinstance(piece, ast.Attribute) else piece.func
     if not isinstance(piece, ast.Subscript):
-        return ""
+        return False
     cut = piece.slice.elts[0] if isinstance(piece.slice, ast.Tuple) and piece.slice.elts else piece.slice
     if not isinstance(cut, ast.Slice) or cut.lower is None or cut.upper is None:
-        return ""
+        return False
     first = {one.id for one in ast.walk(cut.lower) if isinstance(one, ast.Name)}
     last = {one.id for one in ast.walk(cut.upper) if isinstance(one, ast.Name)}
-    owner = node.func.value
-    return owner.id if first & last and isinstance(owner, ast.Name) else ""
+    return bool(first & last)
 
 
 RULE = Rule(_run, same_as=frozenset({"split-difference"}))

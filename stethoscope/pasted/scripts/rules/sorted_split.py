@@ -19,6 +19,8 @@ from stethoscope.pasted.scripts.values import Call, Items, Made, ancestors, call
 
 _JOINS = frozenset({"numpy.concatenate", "numpy.hstack", "numpy.append", "numpy.vstack", "numpy.r_"})
 _FILLS = frozenset({"numpy.zeros", "numpy.ones", "numpy.full", "numpy.zeros_like", "numpy.ones_like"})
+_SORTED = (".load_iris", ".load_wine")
+"""Of scikit-learn's: their rows stand class by class."""
 _MIXES = ("shuffle", "permutation", "train_test_split", "sample", "resample")
 
 
@@ -32,7 +34,7 @@ def _run(facts: Facts) -> Iterator[Finding]:
             if id(call.node) in done or not split or y is None or mixed:
                 continue
             done.add(id(call.node))
-            if any(_by_class(one) for one in calls_behind(y)):
+            if any(_by_class(one) or one.name.endswith(_SORTED) for one in calls_behind(y)):
                 yield facts.finding(
                     call,
                     Fault.VALIDATION,
