@@ -16,21 +16,10 @@ from stethoscope.architecture.activations import ACTIVATION_LAYERS, LINEAR, SOFT
 from stethoscope.checks.findings import Fault, Finding, Severity
 from stethoscope.checks.fixes.script_patch import Edit
 from stethoscope.pasted.scripts.facts import Facts
-from stethoscope.pasted.scripts.labels import fed
+from stethoscope.pasted.scripts.labels import fed, one_for_each_row
 from stethoscope.pasted.scripts.models_built import Model, activation_of, layer_name
 from stethoscope.pasted.scripts.rule import Rule
-from stethoscope.pasted.scripts.values import (
-    Attribute,
-    Call,
-    Const,
-    Element,
-    Items,
-    Made,
-    is_const,
-    number,
-    plain,
-    text,
-)
+from stethoscope.pasted.scripts.values import Call, Items, Made, is_const, number, plain, text
 
 _RECURRENT = frozenset({"keras.layers.LSTM", "keras.layers.GRU", "keras.layers.SimpleRNN"})
 _SPATIAL = frozenset(
@@ -132,7 +121,7 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
     classes = bool(losses & {"sparse_categorical_crossentropy", "categorical_crossentropy"}) and bool(
         labels & {"integer", "one_hot"}
     )
-    by_row = bool(losses & _OF_ROWS) and any(_one_for_each_row(call) for call in model.calls("fit"))
+    by_row = bool(losses & _OF_ROWS) and any(one_for_each_row(call) for call in model.calls("fit"))
     own = _inner(before)
     if layer_name(own) in _RECURRENT and is_const(own.argument("return_sequences"), True) and by_row:
         node = next(one for one in own.call_node.keywords if one.arg == "return_sequences")
@@ -176,38 +165,6 @@ def _flat(facts: Facts, model: Model, layers: Sequence[Call]) -> Iterator[tuple[
             ),
             dense.node,
         )
-
-
-def _one_for_each_row(fit: Call) -> bool:
-    """Whether there is one label for each row for certain: a column of a table, or class numbers of a data set."""
-    known = fed(fit).labels
-    if known is not None:
-        return (
-            known.kind == "integer" and known.call is not None and known.call.method in ("load_data", "fit_transform")
-        )
-    value = fit.argument("y", 1)
-    for _ in range(10):
-        if isinstance(value, Attribute) and value.name == "values":
-            value = value.of
-        elif isinstance(value, Made) and value.call.method in ("astype", "to_numpy", "array", "asarray"):
-            value = value.call.receiver or (value.call.args[0] if value.call.args else None)
-        elif (
-            isinstance(value, Element)
-            and isinstance(value.of, Made)
-            and value.of.call.name.endswith("train_test_split")
-        ):
-            place = value.key.value if isinstance(value.key, Const) else None
-            split = value.of.call
-            value = split.args[place // 2] if isinstance(place, int) and place // 2 < len(split.args) else None
-        else:
-            break
-    return (
-        isinstance(value, Element)
-        and isinstance(value.key, Const)
-        and isinstance(value.key.value, str)
-        and isinstance(value.of, Made)
-        and value.of.call.name.startswith("pandas.read_")
-    )
 
 
 def _flatten(facts: Facts, dense: Call) -> list[Edit]:
