@@ -93,13 +93,19 @@ def _setting_options(chosen: Mapping[str, Any], usual: str) -> dict[str, Any]:
     return found | lean | ({"xla": True} if chosen.get("xla") else {})
 
 
-def command_line(verb: str, name: str, options: Mapping[str, Any]) -> str:
-    """The `stethoscope` command equal to a run of the model in view: options without a value are left out."""
-    parts = ["stethoscope", verb, name if not name.startswith("-") else f"./{name}"]
+def command_line(verb: str, name: str, options: Mapping[str, Any], *others: str) -> str:
+    """The `stethoscope` command equal to a run of the model in view: options without a value are left out.
+
+    Args:
+        verb: the command.
+        name: the file it is about.
+        options: by name. The owner's code and consent are added, unless the options say something of them.
+        others: files that come behind the first.
+    """
+    parts = ["stethoscope", verb, *(one if not one.startswith("-") else f"./{one}" for one in (name, *others))]
     entry = session.current().entry
-    if entry is not None:
-        options = {**options, "code": entry.code and entry.code.name, "trust": entry.trusted or None}
-    for option, value in options.items():
+    own = {} if entry is None else {"code": entry.code and entry.code.name, "trust": entry.trusted or None}
+    for option, value in {**options, **{key: own[key] for key in own if key not in options}}.items():
         if value is True:
             parts.append(f"--{option}")
         elif value is not None:

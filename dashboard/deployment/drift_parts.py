@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -166,8 +165,7 @@ def command(state: JobState, report: DriftReport, view: View) -> str:
         if (words_of := _option(getattr(asked, name), getattr(plain, name))) is not None
     }
     model = view.entry.name if state.params.get("with_model") and view.entry is not None else None
-    head = recipes.command_line("drift", first, {})
-    whole = recipes.command_line(
+    return recipes.command_line(
         "drift",
         first,
         {
@@ -176,10 +174,10 @@ def command(state: JobState, report: DriftReport, view: View) -> str:
             "no-subgroups": None if asked.subgroups else True,
             **data_use.command_options(state.params),
             "trust": True if model and state.params.get("trusted") else None,
+            **({} if model else {"code": None}),
         },
+        *(() if split(state) else (names[1],)),
     )
-    second = names[1] if not names[1].startswith("-") else f"./{names[1]}"
-    return head + ("" if split(state) else f" {shlex.quote(second)}") + whole[len(head) :]
 
 
 def _option(value: Any, plain: Any) -> str | None:

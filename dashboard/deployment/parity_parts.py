@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -258,10 +257,12 @@ def _how(state: JobState, compared: Comparison, names: Compared) -> None:
 def command(state: JobState, names: Compared) -> str:
     """The `stethoscope compare` that does the same."""
     compared = None if state.result is None else _comparison(state.result)
-    said = recipes.command_line(
+    settings = parity_ways.settings_of(str(state.params.get("other_id") or ""))
+    return recipes.command_line(
         "compare",
         names.a,
         {
+            "way": None if settings is None else as_text(settings),
             "data": compared.source if compared is not None and compared.source != "dummy" else None,
             **data_use.command_options(state.params),
             "rows": state.params.get("rows"),
@@ -270,10 +271,5 @@ def command(state: JobState, names: Compared) -> str:
             "no-layers": True if state.params.get("layers") is False else None,
             "no-edges": True if state.params.get("edges") is False else None,
         },
+        *(() if settings is not None else (names.b,)),
     )
-    head = recipes.command_line("compare", names.a, {})
-    settings = parity_ways.settings_of(str(state.params.get("other_id") or ""))
-    if settings is not None:
-        return f"{head} --way {as_text(settings)}{said[len(head) :]}"
-    other = names.b if not names.b.startswith("-") else f"./{names.b}"
-    return f"{head} {shlex.quote(other)}{said[len(head) :]}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 
 import streamlit as st
@@ -205,11 +204,9 @@ def command(state: JobState, names: Mapping[str, str]) -> str:
     known = partial_of(state.result, Latencies) if state.result is not None else None
     source = known.source if known else "dummy"
     calls = list(params.get("calls") or ())
-    first = names["model"]
-    head = recipes.command_line("latency", first, {})
-    said = recipes.command_line(
+    return recipes.command_line(
         "latency",
-        first,
+        names["model"],
         {
             "data": source if source != "dummy" else None,
             **data_use.command_options(params),
@@ -220,6 +217,5 @@ def command(state: JobState, names: Mapping[str, str]) -> str:
             "device": params.get("device") if params.get("device") not in (None, "auto") else None,
             "seed": params.get("seed") or None,
         },
+        *(name for role, name in names.items() if role != "model"),
     )
-    others = [name if not name.startswith("-") else f"./{name}" for role, name in names.items() if role != "model"]
-    return head + "".join(f" {shlex.quote(name)}" for name in others) + said[len(head) :]

@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -105,3 +106,22 @@ def test_a_command_line_survives_the_shell():
     line = recipes.command_line("predict", HOSTILE, {"batch-size": 8, "data": None})
     assert shlex.split(line) == ["stethoscope", "predict", HOSTILE, "--batch-size", "8"]
     assert shlex.split(recipes.command_line("predict", "--json", {}))[2] == "./--json"
+
+
+def test_the_code_and_consent_of_the_model_in_view_stand_behind_all_files(monkeypatch):
+    entry = SimpleNamespace(code=ModelFile.at("my layers.py"), trusted=True)
+    monkeypatch.setattr(recipes.session, "current", lambda: SimpleNamespace(entry=entry))
+    said = shlex.split(recipes.command_line("compare", "a.keras", {"rows": 4}, "-b.keras"))
+    assert said == [
+        "stethoscope",
+        "compare",
+        "a.keras",
+        "./-b.keras",
+        "--rows",
+        "4",
+        "--code",
+        "my layers.py",
+        "--trust",
+    ]
+    without = recipes.command_line("drift", "a.csv", {"code": None, "trust": None}, "b.csv")
+    assert without == "stethoscope drift a.csv b.csv", "what the options say of it holds"
