@@ -157,7 +157,7 @@ def table(points: Sequence[Point], checks: Sequence[Point] = (), *, lean: bool =
         time_s = point.time_per_sample_s
         columns["Batch"].append(f"{words.count(point.batch_size)}{size}{_PURPOSES.get(point.purpose, '')}")
         columns["Predicted"].append(_size(None if point.calibration else point.predicted_peak_bytes))
-        columns["Measured"].append(_size(point.measured_peak_bytes))
+        columns["Measured"].append(_measured(point))
         columns["Error"].append(_error(point))
         columns["Lean settings"].append(_size(point.lean_peak_bytes))
         columns["Time a sample"].append(words.duration(time_s) if time_s else "—")
@@ -167,6 +167,11 @@ def table(points: Sequence[Point], checks: Sequence[Point] = (), *, lean: bool =
     if not lean:
         del columns["Lean settings"]
     return columns
+
+
+def _measured(point: Point) -> str:
+    told, equal = _size(point.measured_peak_bytes), point.equal_peaks_bytes
+    return f"{told} ({words.size(equal[0])} to {words.size(equal[-1])} in {len(equal)} runs)" if equal else told
 
 
 def _error(point: Point) -> str:

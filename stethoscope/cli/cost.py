@@ -121,6 +121,11 @@ def sweep(results: Mapping[str, JobResult], advice: Lowered | None = None) -> No
         if swept.lean_largest_batch:
             lean = _between(swept.lean_largest_batch)
             console.print(f"{name}: largest batch with lean settings: {lean}, reckoned and not run", soft_wrap=True)
+        for point in swept.points:
+            if point.equal_peaks_bytes:
+                least, most = (human_bytes(point.equal_peaks_bytes[place]) for place in (0, -1))
+                count = len(point.equal_peaks_bytes)
+                console.print(f"{name}: batch {point.batch_size:,} took {least} to {most} in {count} equal processes")
         for point in swept.checks:
             tried = "tried as the largest" if point.purpose == "largest" else "checked"
             console.print(f"{name}: {tried}: batch {point.batch_size:,}: {point.status.words}")

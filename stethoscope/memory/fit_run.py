@@ -18,8 +18,9 @@ import numpy as np
 from stethoscope.memory.configure import Configured
 from stethoscope.memory.fit_call import FitCall, labels_of
 from stethoscope.memory.fit_changes import FitChange
-from stethoscope.memory.plain import AtSize, PlainRun, Purpose
+from stethoscope.memory.plain import AtSize
 from stethoscope.memory.plain_calls import input_of, ready
+from stethoscope.memory.plain_run import PlainRun, Purpose
 from stethoscope.memory.precision import rebuilt_within, with_precision
 from stethoscope.memory.run_settings import give_back
 from stethoscope.memory.training_points import HeldBytes

@@ -13,17 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
 
 from stethoscope.framework_errors import BatchInterval
 from stethoscope.memory.estimate import Alive, Estimate
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.foretold import ERROR
+from stethoscope.memory.plain_run import PlainRun, Purpose, Wanted
 from stethoscope.sizes import human_bytes
-from stethoscope.task import Before
 from stethoscope.types import Status
 
-Purpose = Literal["probe", "point", "largest", "above"]
 SPREAD = 0.02
 """What equal runs differ by: a batch that came nearer to the limit than this is not said to fit."""
 ROUGHNESS = 0.2
@@ -37,43 +35,13 @@ MOST_TRIES, LONGEST_S, ALL_S = 5, 45.0, 75.0
 """Batches tried as the largest; how long one of them, and all of them, may take."""
 REACH = 4
 """By how much a batch may exceed the largest that ran: a line that long is a guess."""
+MOST_RUNS, QUICK_S, SMALL_BYTES = 3, 5.0, 100 << 20
+"""Equal runs of one batch that surprised, where a call is quick and what it takes is worth it: how operations that run side
+by side fall together makes some networks take a third more in one process than in the next."""
+SURPRISE, AGREE = 0.08, 0.05
+"""By what share a run is off what the graph says for it to surprise; within which two runs agree."""
 NEAR = 1.25
 """Within this factor of the largest that ran, the upper end of the interval is near enough."""
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """The run that comes next."""
-
-    size_place: int
-    rows: int
-    purpose: Purpose
-
-
-@dataclass(frozen=True)
-class PlainRun:
-    """One batch in a process of its own."""
-
-    rows: int
-    purpose: Purpose
-    call_peak_bytes: int = 0
-    """The most that the process had added, to what it started with, while the model was called."""
-    loading_peak_bytes: int = 0
-    """The same while it was loaded."""
-    time_s: float = 0.0
-    """Of one call, traced before where that was tried; 0 where the process ended in it."""
-    status: Status = Status.OK
-    reason: str = ""
-
-    @property
-    def came_through(self) -> bool:
-        """Whether the call ended by itself, so that its peak is known; it may lie above the limit all the same."""
-        return self.time_s > 0
-
-    @property
-    def peak_bytes(self) -> int:
-        """The most that the process added."""
-        return max(self.call_peak_bytes, self.loading_peak_bytes)
 
 
 @dataclass(frozen=True)
@@ -142,6 +110,15 @@ class AtSize:
         """What the graph says of a batch, in bytes; None where it was not asked."""
         return next((item.peak_bytes for item in self.estimated if item.batch_size == rows), None)
 
+    def surprises(self, run: PlainRun) -> bool:
+        """Whether a batch is worth another equal process: it is far from what the graph says, and its processes from each other."""
+        told = next((item.call_peak_bytes for item in self.estimated if item.batch_size == run.rows), 0)
+        if not told or run.status is not Status.OK or run.time_s > QUICK_S or run.call_peak_bytes < SMALL_BYTES:
+            return False
+        if len(run.peaks) > 1:
+            return len(run.peaks) < MOST_RUNS and run.peaks[-1] > run.peaks[0] * (1 + AGREE)
+        return abs(run.call_peak_bytes / told - 1) > SURPRISE
+
     def largest_tensor(self, rows: int) -> Alive | None:
         """The largest tensor alive at the peak of a batch, from the estimate nearest to it; None where none is known."""
         nearest = min(self.estimated, key=lambda item: abs(item.batch_size - rows), default=None)
@@ -198,7 +175,7 @@ class PlainSweep:
 
     def wanted(self, limit_bytes: int) -> Wanted | None:
         """The next run; None when all is known that can be."""
-        for asks in (self._point, self._largest, self._above):
+        for asks in (self._point, self._again, self._largest, self._above):
             for place, at in enumerate(self.sizes):
                 found = asks(at, limit_bytes) if at.steady_rows else None
                 if found is not None:
@@ -206,13 +183,20 @@ class PlainSweep:
         return None
 
     def after(self, wanted: Wanted, run: PlainRun, limit_bytes: int) -> PlainSweep:
-        """With one more run; one that came through with more than the limit, as what ends a process leaves it some room, did not fit."""
+        """With one more run, or one more equal to another.
+
+        One that came through with more than the limit, as what ends a process leaves it some room, did not fit.
+        """
         if run.status is Status.OK and run.peak_bytes > limit_bytes:
             reason = f"It took {human_bytes(run.peak_bytes)}, {human_bytes(limit_bytes)} allowed."
             run = replace(run, status=Status.OUT_OF_MEMORY, reason=reason)
         sizes = list(self.sizes)
         at = sizes[wanted.size_place]
-        sizes[wanted.size_place] = replace(at, runs=(*at.runs, run))
+        if wanted.purpose == "again":
+            runs = tuple(one.again(run) if one.rows == run.rows else one for one in at.runs)
+        else:
+            runs = (*at.runs, run)
+        sizes[wanted.size_place] = replace(at, runs=runs)
         return replace(self, sizes=tuple(sizes))
 
     def refusal(self, at: AtSize, rows: int, limit_bytes: int) -> str:
@@ -232,7 +216,7 @@ class PlainSweep:
         if self.fixed is not None or (expected is None and at.ended_rows is None):
             return None
         safe = max(
-            (r.rows for r in at.runs if r.status is Status.OK and r.peak_bytes * (1 + SPREAD) <= limit_bytes), default=0
+            (r.rows for r in at.runs if r.status is Status.OK and r.most_bytes * (1 + SPREAD) <= limit_bytes), default=0
         )
         high = max(at.ran_rows, expected.high) if expected else None
         if at.ended_rows is not None:
@@ -244,6 +228,9 @@ class PlainSweep:
             if at.run_of(rows) is None and not self.refusal(at, rows, limit_bytes):
                 return rows, "point" if rows in self.batch_sizes else "probe"
         return None
+
+    def _again(self, at: AtSize, limit_bytes: int) -> tuple[int, Purpose] | None:
+        return next(((run.rows, "again") for run in at.runs if run.purpose == "point" and at.surprises(run)), None)
 
     def _probes(self, at: AtSize) -> Iterator[int]:
         """Batches that show a slope, where none of those asked about is about as large and the graph says nothing."""
@@ -280,10 +267,3 @@ class PlainSweep:
     def _row_s(self, at: AtSize) -> float:
         run = at.run_of(at.ran_rows)
         return self.calls * run.time_s / run.rows if run else 0.0
-
-
-def ended(wanted: Wanted, before: Before) -> PlainRun:
-    """A run whose process did not live to say what it measured."""
-    return PlainRun(
-        wanted.rows, wanted.purpose, call_peak_bytes=before.peak_bytes, status=before.status, reason=before.reason
-    )

@@ -11,7 +11,8 @@ from stethoscope.data.dummy import ModelInput, dummy_feed
 from stethoscope.data.rows import data_of
 from stethoscope.memory.call_styles import Caller, caller
 from stethoscope.memory.configure import Configured
-from stethoscope.memory.plain import AtSize, PlainRun, Wanted
+from stethoscope.memory.plain import AtSize
+from stethoscope.memory.plain_run import PlainRun, Wanted
 from stethoscope.memory.points import best_time
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.task import TaskContext

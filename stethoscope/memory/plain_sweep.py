@@ -20,8 +20,9 @@ from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.foretold import ERROR, expected_tensor
 from stethoscope.memory.growth import sizes_below
 from stethoscope.memory.one_process import SHARE, opening
-from stethoscope.memory.plain import AtSize, PlainSweep, Purpose, Wanted, ended
+from stethoscope.memory.plain import AtSize, PlainSweep
 from stethoscope.memory.plain_calls import measured
+from stethoscope.memory.plain_run import Purpose, Wanted, ended
 from stethoscope.memory.points import (
     Knee,
     LargestBatch,
@@ -121,7 +122,9 @@ class KeptSweep:
                 reason = f"Not started: {human_bytes(expected)} expected, {human_bytes(limit_bytes)} allowed."
             return replace(point, status=Status.REFUSED, reason=reason or "Not run yet.")
         point = replace(point, status=run.status, reason=run.reason)
-        return point.measured(run.peak_bytes, time_per_sample_s=run.time_s / rows) if run.came_through else point
+        if not run.came_through:
+            return point
+        return point.measured(run.peak_bytes, time_per_sample_s=run.time_s / rows, equal_peaks_bytes=run.peaks)
 
 
 def begun(

@@ -46,6 +46,8 @@ class Point:
     """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); None where not asked."""
     size_from: str = ""
     """Who says that size: "given", "data", "file" or "assumed"; "" where there is none or nobody told."""
+    equal_peaks_bytes: tuple[int, ...] = ()
+    """Of every equal process, ascending, where the batch was run more than once: `measured_peak_bytes` is their median."""
     purpose: str = ""
     """Why it was run though nobody asked about it: "largest" looks for the largest batch, "check" holds what was said of it
     against what happens just below and just above; "" for a batch asked about."""

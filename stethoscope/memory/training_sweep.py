@@ -13,7 +13,8 @@ from stethoscope.memory.fit_call import FitCall, fit_call
 from stethoscope.memory.fit_changes import FitChange, UntriedChange, fit_changes, not_offered
 from stethoscope.memory.fit_run import BATCHES, COPIES, HeldRun, measured_fit, measured_predict
 from stethoscope.memory.one_process import SHARE, opening
-from stethoscope.memory.plain import AtSize, PlainRun, PlainSweep, Wanted, ended
+from stethoscope.memory.plain import AtSize, PlainSweep
+from stethoscope.memory.plain_run import PlainRun, Wanted, ended
 from stethoscope.memory.plain_sweep import CHECKS, KeptSweep, while_running
 from stethoscope.memory.points import named
 from stethoscope.memory.run_settings import RunSettings

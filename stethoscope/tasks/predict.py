@@ -16,8 +16,9 @@ from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.fit import PeakFit
 from stethoscope.memory.foretold import Foretold
 from stethoscope.memory.growth import sizes_below
-from stethoscope.memory.plain import AtSize, Wanted
+from stethoscope.memory.plain import AtSize
 from stethoscope.memory.plain_calls import input_of, measured, ready
+from stethoscope.memory.plain_run import Wanted
 from stethoscope.memory.prediction import Prediction, PredictionRun
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.task import InNewProcess, TaskContext

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import median
 
 import pytest
 
-from stethoscope.memory.plain import SPREAD, AtSize, PlainRun, PlainSweep, Wanted, ended
+from stethoscope.memory.estimate import Estimate
+from stethoscope.memory.plain import SPREAD, AtSize, PlainSweep
+from stethoscope.memory.plain_run import PlainRun, Wanted, ended
 from stethoscope.task import Before
 from stethoscope.types import Status
 
@@ -145,3 +148,35 @@ def test_several_sizes_are_each_swept():
         assert (wanted.size_place, wanted.rows) == (0, rows)
         sweep = sweep.after(wanted, PlainRun(rows, wanted.purpose, line(rows), LOADING, 1e-6), 10**9)
     assert sweep.wanted(10**9).size_place == 1
+
+
+def of_the_graph(told: dict[int, int]) -> AtSize:
+    estimated = tuple(
+        Estimate(rows, "predict", None, 0, peak, 0, 0, 0, 0, peak, "run", "", "", (), (), call_peak_bytes=peak)
+        for rows, peak in told.items()
+    )
+    return AtSize(None, steady_rows=1, estimated=estimated)
+
+
+@pytest.mark.parametrize(("peaks", "asked"), [((700,), 1), ((903, 899), 2), ((903, 701, 712), 3)])
+def test_a_batch_far_from_what_the_graph_says_is_asked_again(peaks, asked):
+    """Xception took 701 to 903 MiB in equal processes."""
+    sweep = PlainSweep((16,), (of_the_graph({16: 690 * MIB}),), check=False, seek=False)
+    runs = iter(peaks)
+    while (wanted := sweep.wanted(10**10)) is not None:
+        run = PlainRun(wanted.rows, wanted.purpose, next(runs) * MIB, LOADING, 1.0)
+        sweep = sweep.after(wanted, run, 10**10)
+    (run,) = sweep.sizes[0].runs
+    assert (run.purpose, max(1, len(run.peaks))) == ("point", asked)
+    assert run.call_peak_bytes == int(median(peaks) * MIB)
+    assert run.most_bytes == max(peaks) * MIB
+
+
+def test_what_runs_out_the_second_time_did_not_fit():
+    limit = 800 * MIB
+    sweep = PlainSweep((16,), (of_the_graph({16: 600 * MIB}),), check=False, seek=False)
+    for peak in (700, 850):
+        wanted = sweep.wanted(limit)
+        sweep = sweep.after(wanted, PlainRun(16, wanted.purpose, peak * MIB, LOADING, 1.0), limit)
+    assert sweep.wanted(limit) is None
+    assert sweep.sizes[0].ended_rows == 16
