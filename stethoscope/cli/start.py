@@ -1,23 +1,33 @@
-"""Entry point of the `stethoscope` command: the worker that reads the model starts while the command is imported."""
+"""Entry point of the `stethoscope` command: the workers that read and run the model start while the command is imported."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import PurePath
+from collections.abc import Sequence
+from pathlib import Path
 
-_COMMANDS = {"describe", "predict", "consistency", "check", "plan"}
+_RUNS = {
+    "predict",
+    "activations",
+    "sweep",
+    "endurance",
+    "convert",
+    "compare",
+    "latency",
+    "consistency",
+    "check",
+    "plan",
+}
+"""Commands that run the model after it was described."""
 _READERS = {".keras": ["h5py"], ".h5": ["h5py"], ".hdf5": ["h5py"], ".onnx": ["onnx"]}
 """What the worker will most likely import; a wrong suffix only costs the time of importing it later."""
+_OF_TENSORFLOW = {".keras", ".h5", ".hdf5", ".pb"}
 
 
 def main() -> None:
     """Runs the command line."""
-    if len(sys.argv) > 2 and sys.argv[1] in _COMMANDS and "--help" not in sys.argv:
-        from stethoscope.jobs.workers import WorkerServer
-
-        suffixes = (PurePath(word).suffix.lower() for word in sys.argv[2:])
-        preload = next((_READERS[suffix] for suffix in suffixes if suffix in _READERS), [])
-        WorkerServer.start_early("light", preload)
+    if len(sys.argv) > 2 and "--help" not in sys.argv:
+        _start_workers(sys.argv[1], [Path(word) for word in sys.argv[2:]])
     if sys.argv[1:2] == ["explain"]:
         from stethoscope.cli.explain import main as explain  # without what every other command imports
 
@@ -26,6 +36,23 @@ def main() -> None:
     from stethoscope.cli.app import main as run
 
     run()
+
+
+def _start_workers(command: str, words: Sequence[Path]) -> None:
+    if command != "describe" and command not in _RUNS:
+        return
+    from stethoscope.jobs.workers import WorkerServer
+
+    preload = next((_READERS[word.suffix.lower()] for word in words if word.suffix.lower() in _READERS), [])
+    WorkerServer.start_early("light", preload)
+    if command in _RUNS and any(_needs_tensorflow(word) for word in words):
+        WorkerServer.start_early("tensorflow", ())
+
+
+def _needs_tensorflow(word: Path) -> bool:
+    if word.suffix.lower() in _OF_TENSORFLOW:
+        return word.is_file()
+    return (word / "saved_model.pb").is_file()
 
 
 if __name__ == "__main__":
