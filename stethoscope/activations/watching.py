@@ -20,6 +20,7 @@ from stethoscope.data.batching import Batching
 from stethoscope.errors import CannotRun
 from stethoscope.models.capabilities import Observable, Reducible, Reduction
 from stethoscope.models.formats import format_of
+from stethoscope.models.quantisation import dequantised, said_scale
 from stethoscope.types import Architecture, Feed, Layer, Refusal, Runner
 
 Reduced = Mapping[str, Mapping[str, npt.NDArray[Any]]]
@@ -188,14 +189,6 @@ def output_bytes(layer: Layer, rows: int, open_size: int = 64) -> int:
 
 
 def real_values(array: npt.NDArray[Any], layer: Layer | None) -> npt.NDArray[Any]:
-    """(value − zero point) × scale where the layer's output is quantised with one scale (float32); else the array itself.
-
-    Source: Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only Inference, 2018.
-    """
-    said = None if layer is None else layer.config.get("output_quantization")
-    if not isinstance(said, dict) or array.dtype.kind not in "iu":
-        return array
-    scale, zero_point = said.get("scale"), said.get("zero_point")
-    if not isinstance(scale, int | float) or not isinstance(zero_point, int | float):
-        return array
-    return (array.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)
+    """The real numbers that a layer's output stands for (float32) where it is quantised with one scale; else the array itself."""
+    scale = None if layer is None else said_scale(layer.config.get("output_quantization"))
+    return array if scale is None else dequantised({"": array}, {"": scale})[""]

@@ -24,8 +24,8 @@ from stethoscope.memory.configure import Configured
 from stethoscope.memory.estimator import Estimator
 from stethoscope.memory.run_settings import RunSettings, give_back
 from stethoscope.models.formats import detect, format_of
-from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, quantised
 from stethoscope.models.model_format import Ends
+from stethoscope.models.quantisation import dequantised, quantised
 from stethoscope.task import TaskContext
 from stethoscope.tasks.estimate import HEADROOM_BYTES
 from stethoscope.types import Architecture, Feed, ModelFile, Runner

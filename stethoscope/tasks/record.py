@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from stethoscope.activations.model_rows import ModelRows
 from stethoscope.compare.parity.edge_cases import edge_feed
@@ -26,10 +27,10 @@ from stethoscope.compare.parity.side import Side, described, layers_or_reason, o
 from stethoscope.data.dummy import draws
 from stethoscope.errors import StethoscopeError
 from stethoscope.memory.run_settings import RunSettings
-from stethoscope.models.formats import all_formats, format_of
-from stethoscope.models.formats.tflite_model.quantised_ends import dequantised
+from stethoscope.models.formats import format_of
+from stethoscope.models.quantisation import STORED
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, Budget, Feed, Job, ModelFile, TensorSpec, WorkerKind
+from stethoscope.types import Architecture, Budget, Feed, Job, ModelFile, WorkerKind
 
 RECORDED = "recorded"
 """The role in which the task `compare` gets what `record` left of the first model."""
@@ -74,14 +75,8 @@ def comparison_job(
         asked["settings"] = first.settings.to_json()
     files = dict(first.files) | ({"data": data} if data is not None else {})
     if data is None:
-        integers = dict.fromkeys(
-            one.files["model"]
-            for one in (other, *beside)
-            if one.format_id and all_formats()[one.format_id].packs_weights
-        )
-        files |= {
-            f"{AGAINST}{place}": file for place, file in enumerate(sorted(integers, key=lambda one: str(one.path)))
-        }
+        others = dict.fromkeys(one.files["model"] for one in (other, *beside) if one.files["model"] != files["model"])
+        files |= {f"{AGAINST}{place}": file for place, file in enumerate(sorted(others, key=lambda one: str(one.path)))}
     record = Job("record", files, asked, budget, first.worker)
     more = dict(params)
     if first.settings is not None:
@@ -122,6 +117,7 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             described = given.described(places.tolist()) if given.source != "dummy" else []
             source = given.source
         said = list[str]()
+        feed = side.real(feed)
         if source == "dummy":
             feed, said = within_ranges(context, side.architecture, feed, int(params.get("seed") or 0))
         context.report("run", 0.25, f"running {name}")
@@ -203,47 +199,70 @@ def within_ranges(context: TaskContext, architecture: Architecture, feed: Feed, 
     Args:
         context: files in the roles "against-…" are the models that the first is compared with; none in the role "other".
         architecture: of the first.
-        feed: random rows, by the first model's names.
+        feed: random rows in real numbers, by the first model's names.
         seed: of the rows.
 
     Returns:
         (the rows, sentences on the inputs drawn anew).
     """
-    narrowest: dict[str, tuple[float, float]] = {}
-    for name, (low, high) in _ranges(context, architecture, architecture.inputs):
-        before = narrowest.get(name, (-np.inf, np.inf))
-        narrowest[name] = max(low, before[0]), min(high, before[1])
-    # Random integers of a first model that is quantised, as the real numbers that they stand for: the others take those.
-    scales = format_of(architecture).ends(context.files["model"]).inputs
-    found, notes = dequantised(feed, scales), list[str]()
-    for place, (name, array) in enumerate(found.items()):
-        low, high = narrowest.get(name, (-np.inf, np.inf))
-        if array.dtype.kind != "f" or not low < high or np.mean((array < low) | (array > high)) <= _BEYOND:
+    narrowest: dict[str, Held] = {}
+    for name, held in _ranges(context, architecture):
+        before = narrowest.get(name)
+        narrowest[name] = held if before is None else before.within(held)
+    found, notes = dict(feed), list[str]()
+    for place, (name, array) in enumerate(feed.items()):
+        held = narrowest.get(name, Held(-np.inf, np.inf))
+        if array.dtype.kind not in "fiu" or not held.low < held.high or held.mostly_holds(array):
             continue
         random = np.random.default_rng([seed, place])
-        found[name] = random.uniform(low, high, array.shape).astype(array.dtype)
+        drawn = random.uniform(held.low, held.high, array.shape)
+        found[name] = (np.round(drawn) if held.whole else drawn).astype(array.dtype)
+        of_what = "whole numbers" if held.whole else "integers"
         notes.append(
-            f"Random values of input {name!r} lie between {low:.3g} and {high:.3g}: that is what integers hold."
+            f"Random values of input {name!r} lie between {held.low:.3g} and {held.high:.3g}: that is what {of_what} hold."
         )
     return found, notes
 
 
-def _ranges(
-    context: TaskContext, architecture: Architecture, inputs: Sequence[TensorSpec]
-) -> Iterator[tuple[str, tuple[float, float]]]:
-    """(the first model's input, its range in one of the models)."""
-    yield from format_of(architecture).ends(context.files["model"]).ranges.items()
+@dataclass(frozen=True)
+class Held:
+    """Which real numbers an input can stand for."""
+
+    low: float
+    high: float
+    whole: bool = False
+    """Whether integers stand for themselves there."""
+
+    def within(self, other: Held) -> Held:
+        """What both can stand for."""
+        return Held(max(self.low, other.low), min(self.high, other.high), self.whole or other.whole)
+
+    def mostly_holds(self, array: npt.NDArray[Any]) -> bool:
+        """Whether all but a few of the values can be held."""
+        beyond = (array < self.low) | (array > self.high)
+        if self.whole and array.dtype.kind == "f":
+            beyond |= array != np.round(array)
+        return bool(np.mean(beyond) <= _BEYOND)
+
+
+def _ranges(context: TaskContext, architecture: Architecture) -> Iterator[tuple[str, Held]]:
+    """(the first model's input, what it holds in one of the models)."""
+    yield from _held(context.files["model"], architecture)
     for role, file in context.files.items():
         if role == "other" or role.startswith(AGAINST):
-            yield from _of_another(file, inputs)
+            there = described(file)
+            pairs = pair_inputs(architecture.inputs, there.inputs)
+            yield from ((pairs[name], held) for name, held in _held(file, there) if name in pairs)
 
 
-def _of_another(file: ModelFile, inputs: Sequence[TensorSpec]) -> Iterator[tuple[str, tuple[float, float]]]:
-    there = described(file)
-    held = format_of(there).ends(file).ranges
-    for name, original in pair_inputs(inputs, there.inputs).items() if held else ():
-        if name in held:
-            yield original, held[name]
+def _held(file: ModelFile, architecture: Architecture) -> Iterator[tuple[str, Held]]:
+    ranges = format_of(architecture).ends(file).ranges
+    for spec in architecture.inputs:
+        if spec.name in ranges:
+            yield spec.name, Held(*ranges[spec.name])
+        elif spec.dtype in STORED:
+            ends = np.iinfo(spec.dtype)
+            yield spec.name, Held(float(ends.min), float(ends.max), whole=True)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from stethoscope.compare.convert.ways_round import FROZEN, UNROLLED, Origins, lo
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.models.formats import format_of
 from stethoscope.models.formats.tflite import load
-from stethoscope.models.formats.tflite_model.quantised_ends import input_quantisation, quantised
+from stethoscope.models.formats.tflite_model.quantised_ends import input_quantisation
+from stethoscope.models.quantisation import quantised
 from stethoscope.task import Reporter
 from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
 

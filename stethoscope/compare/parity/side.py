@@ -26,7 +26,7 @@ from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.memory.refusals import of_other_runtimes
 from stethoscope.memory.run_settings import RunSettings
 from stethoscope.models.formats import detect, format_of
-from stethoscope.models.formats.tflite_model.quantised_ends import dequantised, held_range, quantised
+from stethoscope.models.quantisation import STORED, dequantised, held_range, quantised, said_scale
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
 
@@ -74,10 +74,14 @@ class Side(SideSeen):
         cast = {}
         for spec in self.runner.inputs:
             array = feed[spec.name]
-            integers = spec.dtype in ("int8", "uint8", "int16", "uint16") and array.dtype.kind == "f"
+            integers = spec.dtype in STORED and array.dtype.kind == "f"
             text = array.dtype.kind in "OSU" or spec.dtype in ("", "string", "bfloat16")
             cast[spec.name] = array if text or integers or array.dtype == spec.dtype else array.astype(spec.dtype)
         return quantised(cast, self.runner.inputs, self._ends.inputs)
+
+    def real(self, feed: Feed) -> Feed:
+        """The real numbers that rows for this model stand for: every other model takes those."""
+        return dequantised(feed, self._ends.inputs)
 
     def clipped(self, feed: Feed) -> dict[str, tuple[float, float, float]]:
         """(lowest, highest value that it holds, share of the feed beyond) of each quantised input that cuts values off."""
@@ -139,12 +143,10 @@ class Side(SideSeen):
         return [part for part in parts if part]
 
     def _note_range(self, kept: LayerTensors, key: str, layer: Layer | None) -> None:
-        said = None if layer is None else layer.config.get("output_quantization")
-        if layer is None or key not in kept or not isinstance(said, dict):
-            return
-        held = held_range(layer.dtype, said)
-        if held is not None:
-            kept.quantised[key], kept.steps[key] = held, float(said["scale"])
+        scale = None if layer is None else said_scale(layer.config.get("output_quantization"))
+        held = None if layer is None else held_range(layer.dtype, scale)
+        if scale is not None and held is not None and key in kept:
+            kept.quantised[key], kept.steps[key] = held, scale[0]
 
 
 def layers_or_reason(side: Side, feed: Feed, folder: Path) -> tuple[LayerTensors, str]:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stethoscope.models.containers import archive, wire
-from stethoscope.models.formats.onnx_model import onnx_layers, onnx_shapes
+from stethoscope.models.formats.onnx_model import onnx_layers, onnx_quantised, onnx_shapes
 from stethoscope.models.formats.onnx_model.onnx_reader import Reading, holds_model, read_model
-from stethoscope.models.model_format import Format, Program, RuntimeName, WeightsByLayer
+from stethoscope.models.model_format import Ends, Format, Program, RuntimeName, WeightsByLayer
 from stethoscope.types import Architecture, Layer, ModelFile, Runner, TensorSpec, WorkerKind
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Onnx(Format):
                 types[key] = values | {
                     name: known for name, known in types.get(key, {}).items() if known.shape is not None
                 }
-        reader = onnx_layers.LayerReader(types)
+        reader = onnx_layers.LayerReader(types, onnx_quantised.scales(model.graph))
         layers = list(reader.main(model.graph))
         for function in model.functions:
             layers += reader.function(function)
@@ -134,6 +134,14 @@ class Onnx(Format):
         if not archive.is_archive(file.path):
             size += sum((file.path.parent / name).stat().st_size for name in read_model(file).external)
         return size
+
+    def ends(self, file: ModelFile) -> Ends:
+        """See `Format.ends`.
+
+        Raises:
+            UnreadableFile: as `describe`.
+        """
+        return onnx_quantised.ends(read_model(file).parsed(file.name).graph)
 
     def loads_plainly(self, file: ModelFile) -> bool:
         """See `Format.loads_plainly`: what lies in an archive or beside the file is put in place by its runner."""

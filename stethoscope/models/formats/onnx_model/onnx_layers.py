@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stethoscope.models.formats.onnx_model import onnx_shapes
 from stethoscope.models.formats.onnx_model.onnx_tensors import DTYPES
+from stethoscope.models.quantisation import STORED, Scales
 from stethoscope.types import Layer, Operand, Shape, TensorSpec
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class LayerReader:
     """Turns one model's graph into layers. `taken` and `counted` span all graphs, so paths are unique and weights count once."""
 
     types: onnx_shapes.Types
+    scales: Scales = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
     counted: set[int] = field(default_factory=set)
 
@@ -145,9 +147,16 @@ class LayerReader:
             trainable_parameters=0,
             dtype=outputs[0].dtype if outputs else "",
             inputs=tuple(dict.fromkeys(source for source in sources if source and source != path)),
-            config=_config(node, weights, outputs),
+            config=_config(node, weights, outputs) | self._quantisation(outputs),
             operands=tuple(_operand(name, values, scope) for name in node.input),
         )
+
+    def _quantisation(self, outputs: list[TensorSpec]) -> dict[str, Any]:
+        """What the first output's integers stand for, as TFLite's layers say it."""
+        if not outputs or outputs[0].dtype not in STORED or outputs[0].name not in self.scales:
+            return {}
+        scale, zero_point = self.scales[outputs[0].name]
+        return {"output_quantization": {"kind": "per tensor", "scale": scale, "zero_point": zero_point}}
 
 
 _NOTHING = Constant("", (), "")
