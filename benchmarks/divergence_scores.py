@@ -49,6 +49,17 @@ def summary(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             "layer_right": sum(one["layer_right"] for one in some),
             "cause_right": sum(one["cause_right"] for one in some),
             "not_seen": sum(one["verdict"] != "different" for one in some),
+            **_exchanged([(one, one["exchanged"]) for one in some if "exchanged" in one]),
         }
         for key, some in by.items()
+    }
+
+
+def _exchanged(both: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> dict[str, int]:
+    """The same with the two files exchanged, and how often it is told as before."""
+    return {
+        "layer_right_exchanged": sum(one["layer_right"] for _, one in both),
+        "cause_right_exchanged": sum(one["cause_right"] for _, one in both),
+        "same_verdict": sum(one["verdict"] == other["verdict"] for one, other in both),
+        "same_cause": sum(one["cause"] == other["cause"] for one, other in both),
     }

@@ -168,12 +168,15 @@ def answers(right: Path, wrong: Path, data: Path | None) -> Mapping[str, Any]:
         def report(*_: Any, **__: Any) -> None:
             return None
 
-        def opens(role: str = "model") -> Any:
-            return open_model(job, place, report, role, may_run_programs=True)
-
         meter = Meter(job.budget.memory_bytes)
+        made: list[TaskContext] = []  # `opens` needs the context that it is a part of
+
+        def opens(role: str = "model") -> Any:
+            return open_model(job, made[0], role, may_run_programs=True)
+
+        made.append(TaskContext(files, params, place, job.budget, report, meter, opens))
         try:
-            answer = Compare().run(TaskContext(files, params, place, job.budget, report, meter, opens))
+            answer = Compare().run(made[0])
             return dict(plain(answer))
         except StethoscopeError as error:
             return {"verdict": None, "reason": str(error), "first_divergence": None, "outputs": []}
@@ -254,7 +257,7 @@ def clean(seed: int, names: Sequence[str], generations: Sequence[int], among: in
 
 
 def planted(seed: int, names: Sequence[str], generations: Sequence[int], each: int) -> Iterator[dict[str, Any]]:
-    """A row for each plant in two pairings of formats."""
+    """A row for each plant in two pairings of formats, each in both orders."""
     with tempfile.TemporaryDirectory() as folder:
         for name, generation, model, fed, place, data in _networks(seed, names, generations, Path(folder)):
             random = np.random.default_rng([seed, 7, list(NETWORKS).index(name), generation])
@@ -284,6 +287,7 @@ def planted(seed: int, names: Sequence[str], generations: Sequence[int], each: i
                         "layer": layer,
                     }
                     told |= scored(layer, fault.causes, answers(one, two, data))
+                    told["exchanged"] = scored(layer, fault.causes, answers(two, one, data))
                     sys.stderr.write(f"{json.dumps(told)}\n")
                     yield told
 

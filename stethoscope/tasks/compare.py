@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,6 @@ from stethoscope.compare.parity.edge_cases import TurnedInputs, edges
 from stethoscope.compare.parity.first_divergence import Divergence
 from stethoscope.compare.parity.inputs_and_outputs import cut_off, pair_inputs, pair_outputs, tried_inputs
 from stethoscope.compare.parity.labelled_rows import SECONDS, predicted, scored
-from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
 from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
@@ -223,17 +221,7 @@ class _Comparing:
         parting: Parting | None = None
         folded = ""
         if part is not None:
-            why = partial(
-                explain,
-                first=first,
-                second=second,
-                tensors=(tensors, others),
-                pairs=pairs,
-                feed=feed,
-                matched=walk.matched,
-                preprocessing=found.preprocessing,
-            )
-            parting, folded = self._parting(walk, part, pairs, why)
+            parting, folded = self._parting(walk, part, found.preprocessing)
         if parting is None and found.preprocessing is not None:
             parting = at_the_input(found.preprocessing, tensors, pairs)
         if found.verdict == "within_tolerance" and parting is None:
@@ -242,18 +230,15 @@ class _Comparing:
         layers = tuple(replace(row, merged=row.key in hidden or row.a == folded) for row in rows)
         return replace(found, first_divergence=parting, layers=layers, unmatched=unmatched)
 
-    def _parting(
-        self, walk: Walk, part: Divergence, pairs: Mapping[str, TensorPair], why: Callable[[Divergence], Parting]
-    ) -> tuple[Parting, str]:
+    def _parting(self, walk: Walk, part: Divergence, preprocessing: InputCause | None) -> tuple[Parting, str]:
         """(where they part and why, the layer before it whose factors lie in that layer's weights: "" for none)."""
-        found = walk.of_first(part, pairs)
-        self._context.report("cause", 0.92, f"why {found.layer} parts")
-        told = why(found)
+        self._context.report("cause", 0.92, f"why {part.layer} parts")
+        told = explain(walk.views(part), preprocessing)
         if walk.across and may_be_folded(told):
             after = walk.divergence(excused={part.layer})
-            later = None if after is None else why(walk.of_first(after, pairs))
+            later = None if after is None else explain(walk.views(after), preprocessing)
             if later is not None and is_tried(later):
-                return later, found.layer
+                return later, told.place[0]
         return told, ""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
-from typing import Any, Literal
+from contextlib import ExitStack
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,15 @@ from stethoscope.architecture.layer_looks import changes, kind_word
 from stethoscope.architecture.matching import is_across
 from stethoscope.compare.parity.causes.case import Added, Case, SettingChange, WeightPair
 from stethoscope.compare.parity.first_divergence import Divergence
-from stethoscope.compare.parity.layer_pairs import TensorPair, turned
+from stethoscope.compare.parity.layer_pairs import turned
 from stethoscope.compare.parity.layer_tensors import LayerTensors
-from stethoscope.compare.parity.side import Side, SideSeen
+from stethoscope.compare.parity.side import SideSeen
+from stethoscope.compare.parity.walk import View
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import format_of
 from stethoscope.models.model_format import StoredWeight
 from stethoscope.models.weights.weight_statistics import opened
-from stethoscope.types import Feed, Layer
+from stethoscope.types import Layer
 
 _PARTS, _NUMBER = re.compile(r"[/;:]+"), re.compile(r"_\d+$")
 _SAME, _MOST_ADDED = 1e-4, 12
@@ -30,14 +31,12 @@ _MOST_VALUES = 16 << 20
 """Of a weight that is read for comparing, and of an array that a cause looks at."""
 
 
-def only_in_second(
-    found: Divergence, second: Side, tensors: tuple[LayerTensors, LayerTensors], pairs: Mapping[str, TensorPair]
-) -> tuple[str, ...]:
+def only_in_second(view: View) -> tuple[str, ...]:
     """The second model's operators between what is the same in both and where they part, the last first."""
-    mine, others = tensors
+    found, second, (mine, others) = view.found, view.second, view.tensors
     taken = {
         others.layers[pair.b]
-        for pair in pairs.values()
+        for pair in view.pairs.values()
         if pair.difference.nrmse < _SAME or mine.layers[pair.a] in found.known
     }
     waiting = list(second.layer(others.layers[found.pair.b]).inputs)
@@ -64,35 +63,18 @@ def _at_the_place(found: Divergence, added: Sequence[str], others: LayerTensors)
     return tuple(dict.fromkeys([*keys, found.pair.b, *named[:_MOST_ADDED]]))
 
 
-def gathered(
-    found: Divergence,
-    first: SideSeen,
-    second: Side,
-    tensors: tuple[LayerTensors, LayerTensors],
-    added: Sequence[str],
-    feed: Feed,
-    matched: Mapping[str, tuple[str, Literal["name", "structure"]]],
-) -> Case:
+def gathered(view: View, added: Sequence[str]) -> Case:
     """The case.
 
     Args:
-        found: where.
-        first: the model that is right; it need not be open any more.
-        second: the other, open.
-        tensors: of both.
+        view: where, as one of the models sees it; neither need be open any more.
         added: as `only_in_second` tells.
-        feed: the rows, as the second takes them.
-        matched: the second's layer for each of the first.
     """
+    found, first, second, tensors, matched = view.found, view.first, view.second, view.tensors, view.matched
     a, b = turned(found.pair, *tensors)
     layer = first.layer(found.layer)
     channel = 1 if first.channels_first and a.ndim > 2 else -1
-    again = None
     partner = tensors[1].layers[found.pair.b]
-    with suppress(StethoscopeError):
-        seen = second.seen(feed, [partner]).get(found.pair.b)
-        if seen is not None:
-            again = found.pair.orientation.apply(np.asarray(seen, np.float64), a.shape)
     inputs = [tensors[0].read(key) for path in found.known for key in tensors[0].keys_of(path)[:1]]
     group = tuple(first.layer(path) for path in found.group)
     return Case(
@@ -110,7 +92,7 @@ def gathered(
         channel,
         _settings(found, first, second, matched, partner),
         _weights(found, first, second, matched, partner),
-        None if again is None else _finite(again),
+        max(tensors[0].moved.get(found.pair.a, 0.0), tensors[1].moved.get(found.pair.b, 0.0)),
         tensors[1].quantised.get(found.pair.b),
         tensors[1].steps.get(found.pair.b),
         tuple(
@@ -126,7 +108,7 @@ def _finite(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 
 
 def _settings(
-    found: Divergence, first: SideSeen, second: Side, matched: Mapping[str, tuple[str, str]], partner: str
+    found: Divergence, first: SideSeen, second: SideSeen, matched: Mapping[str, tuple[str, str]], partner: str
 ) -> tuple[SettingChange, ...]:
     if is_across(first.architecture, second.architecture):
         return _other_kind(found, first.layer(found.layer), second.layer(partner))
@@ -161,7 +143,7 @@ _POOLS = ("reducemean", "reducemax", "max pooling", "average pooling")
 
 
 def _weights(
-    found: Divergence, first: SideSeen, second: Side, matched: Mapping[str, tuple[str, str]], partner: str
+    found: Divergence, first: SideSeen, second: SideSeen, matched: Mapping[str, tuple[str, str]], partner: str
 ) -> tuple[WeightPair, ...]:
     """The tensors of the group's layers beside those of the second model's, in whatever file they are."""
     told: list[WeightPair] = []

@@ -5,9 +5,10 @@ How the outputs of two models differ, on which rows most, and the verdict in a s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,59 +35,62 @@ from stethoscope.compare.parity.comparison import (
 from stethoscope.compare.parity.divergence_case import carried_names, gathered, only_in_second
 from stethoscope.compare.parity.first_divergence import Divergence
 from stethoscope.compare.parity.labelled_rows import sentence as scores_in_words
-from stethoscope.compare.parity.layer_pairs import TensorPair
 from stethoscope.compare.parity.layer_tensors import LayerTensors, near
 from stethoscope.compare.parity.precision import Tolerance
-from stethoscope.compare.parity.side import Side, SideSeen
 from stethoscope.compare.parity.value_suspicions import FACTORS_MISSING
+from stethoscope.compare.parity.walk import View
 from stethoscope.types import Feed
 
 
-def explain(
-    found: Divergence,
-    first: SideSeen,
-    second: Side,
-    tensors: tuple[LayerTensors, LayerTensors],
-    pairs: Mapping[str, TensorPair],
-    feed: Feed,
-    matched: Mapping[str, tuple[str, Literal["name", "structure"]]],
-    preprocessing: InputCause | None,
-) -> Parting:
+def explain(views: tuple[View, View], preprocessing: InputCause | None) -> Parting:
     """The divergence as the answer has it: where, the likeliest cause, and the others that were weighed.
 
+    Either model is taken for the one that is right, and the surer explanation is told: so it is the same whichever is given first.
+
     Args:
-        found: where.
-        first: the model that is right; it need not be open any more.
-        second: the other, open.
-        tensors: of both.
-        pairs: by key.
-        feed: the rows, as the second takes them.
-        matched: the second's layer for each of the first.
+        views: as `Walk.views` gives them.
         preprocessing: what was found at the input, if anything.
     """
-    added = only_in_second(found, second, tensors, pairs)
-    case = gathered(found, first, second, tensors, added, feed, matched)
+    told = [_explained(view) for view in views]
+    surer = max(told, key=lambda parting: parting.confidence)
+    given = next(place for place, view in enumerate(views) if view.as_given)
+    best = surer if surer is told[given] else _exchanged(surer, told[given], views[given])
+    if preprocessing is None:
+        return best
+    outside = _weighed(best)
+    layer = best.group[0] if best.group else best.layer
+    return replace(
+        best,
+        a=layer,
+        layer=layer,
+        cause=preprocessing.title,
+        cause_id=preprocessing.cause_id,
+        confidence=preprocessing.confidence,
+        sentence=preprocessing.sentence,
+        fix=preprocessing.fix,
+        guesses=(outside, *best.guesses)[:4],
+    )
+
+
+def _weighed(parting: Parting) -> WeighedCause:
+    return WeighedCause(
+        parting.cause, parting.cause_id, parting.sentence, parting.confidence, parting.layer, parting.fix
+    )
+
+
+def _explained(view: View) -> Parting:
+    """The divergence as the view's first model sees it."""
+    found, tensors = view.found, view.tensors
+    added = only_in_second(view)
     weighed = [
         WeighedCause(guess.title, guess.cause, guess.sentence, guess.confidence, guess.layer, guess.fix)
-        for guess in guesses(case)
+        for guess in guesses(gathered(view, added))
     ]
-    if preprocessing is not None:
-        outside = WeighedCause(
-            preprocessing.title,
-            preprocessing.cause_id,
-            preprocessing.sentence,
-            preprocessing.confidence,
-            found.layer,
-            preprocessing.fix,
-        )
-        weighed.insert(0, outside)
     best = weighed[0]
     layer = best.layer if best.layer in found.group else found.layer
-    if preprocessing is not None:
-        layer = found.group[0]
     if best.confidence < _TRIED and (extra := _added_to(found, added, tensors)):
         layer = extra
-    partner = matched.get(layer, ("", ""))[0] if layer != found.layer else tensors[1].layers[found.pair.b]
+    partner = view.matched.get(layer, ("", ""))[0] if layer != found.layer else tensors[1].layers[found.pair.b]
     return Parting(
         a=layer,
         b=partner or tensors[1].layers[found.pair.b],
@@ -101,6 +105,41 @@ def explain(
         seen_at=OfBoth(found.layer, tensors[1].layers[found.pair.b]),
         nrmse=finite_or_none(found.pair.difference.nrmse),
     )
+
+
+def _exchanged(parting: Parting, mine: Parting, view: View) -> Parting:
+    """What the other model's view tells, in the layers and the order of the view that is the user's."""
+    layers = {b: a for a, (b, _) in view.matched.items()}
+
+    def told(one: WeighedCause) -> WeighedCause:
+        return replace(
+            one,
+            sentence=in_other_order(one.sentence),
+            fix=in_other_order(one.fix),
+            layer=layers.get(one.layer, mine.layer),
+        )
+
+    best = told(_weighed(parting))
+    return replace(
+        mine,
+        a=best.layer,
+        b=parting.a,
+        layer=best.layer,
+        cause=best.cause,
+        cause_id=best.cause_id,
+        confidence=best.confidence,
+        sentence=best.sentence,
+        fix=best.fix,
+        guesses=tuple(told(one) for one in parting.guesses),
+    )
+
+
+_OTHER = {"first": "second", "second": "first"}
+
+
+def in_other_order(text: str) -> str:
+    """A sentence of a cause where the two models are given in the other order: causes say "the first model" and "the second model"."""
+    return re.sub(r"\b(first|second)(?= model\b)", lambda found: _OTHER[found.group()], text)
 
 
 _TRIED = 0.97

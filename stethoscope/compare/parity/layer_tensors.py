@@ -44,6 +44,8 @@ class LayerTensors:
     """Lowest and highest value that a quantised tensor can stand for, by key."""
     steps: dict[str, float] = field(default_factory=dict)
     """The step between two values of a quantised tensor, by key."""
+    moved: dict[str, float] = field(default_factory=dict)
+    """By what share of itself an answer is another when the model is asked again, by key; empty where it is always the same."""
     _files: dict[str, Path] = field(default_factory=dict)
 
     def add(self, key: str, layer: str, array: npt.NDArray[Any]) -> None:
@@ -64,6 +66,7 @@ class LayerTensors:
             "moments": {key: list(astuple(one)) for key, one in self.moments.items()},
             "quantised": self.quantised,
             "steps": self.steps,
+            "moved": self.moved,
         }
 
     @classmethod
@@ -75,6 +78,7 @@ class LayerTensors:
             dict(index["layers"]),
             {key: (low, high) for key, (low, high) in index["quantised"].items()},
             dict(index["steps"]),
+            dict(index["moved"]),
             {key: folder / f"{place}.npy" for place, key in enumerate(index["keys"])},
         )
 

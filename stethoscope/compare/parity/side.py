@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from stethoscope import devices
 from stethoscope.activations.reach import base, fed_by, known_layers, reachable
@@ -32,7 +34,7 @@ from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
 
 HELD_BYTES = 512 << 20
 """Of layers' answers at once: what does not fit costs the model another run."""
-_OPEN = 64
+_OPEN, _FEW = 64, 2
 
 
 class SideSeen:
@@ -111,7 +113,18 @@ class Side(SideSeen):
                 layer = base(key, self._known)
                 kept.add(key, layer, array)
                 self._note_range(kept, key, self._known.get(layer))
+        if kept and self._is_unsteady(feed):
+            for part in self._parts(wanted, rows):
+                for key, array in self.seen(feed, part).items():
+                    if key in kept:
+                        kept.moved[key] = _moved(kept.read(key), array)
         return kept
+
+    def _is_unsteady(self, feed: Feed) -> bool:
+        """Whether the same few rows are answered otherwise when asked again."""
+        few = self.batching.part(feed, 0, _FEW)
+        once, again = self.outputs(few), self.outputs(few)
+        return any(one.dtype.kind in "fiub" and not _same(one, again[name]) for name, one in once.items())
 
     def seen(self, feed: Feed, layers: Sequence[str]) -> Feed:
         """The layers' answers as real numbers.
@@ -147,6 +160,19 @@ class Side(SideSeen):
         held = None if layer is None else held_range(layer.dtype, scale)
         if scale is not None and held is not None and key in kept:
             kept.quantised[key], kept.steps[key] = held, scale[0]
+
+
+def _same(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
+    return one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+
+
+def _moved(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
+    """The root mean square difference as a share of the first."""
+    if one.shape != other.shape:
+        return 1.0
+    gap = np.nan_to_num(other.astype(np.float64) - one.astype(np.float64))
+    size = float(np.sqrt(np.mean(np.square(np.nan_to_num(one.astype(np.float64))))))
+    return float(np.sqrt(np.mean(np.square(gap)))) / (size or 1e-30)
 
 
 def layers_or_reason(side: Side, feed: Feed, folder: Path) -> tuple[LayerTensors, str]:

@@ -10,7 +10,7 @@ Pairs of layers as rows of the answer, and what they say that a verdict does not
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -89,6 +89,22 @@ def at_the_cut(cut: CutRange, first: LayerTensors, second: LayerTensors, name: s
 Matched = dict[str, tuple[str, Literal["name", "structure"]]]
 
 
+@dataclass(frozen=True)
+class View:
+    """Where two models part, as one of them sees it: it is the first here, whichever was given first."""
+
+    found: Divergence
+    first: SideSeen
+    second: SideSeen
+    tensors: tuple[LayerTensors, LayerTensors]
+    pairs: Mapping[str, TensorPair]
+    """By the key of the first."""
+    matched: Matched
+    """The second's layer for each of the first, and how it was matched."""
+    as_given: bool
+    """Whether the first is the one that was given first."""
+
+
 class Walk:
     """Along the model that leads, beside the other."""
 
@@ -103,7 +119,7 @@ class Walk:
             tensors: of both, on the same rows.
             floor: the share that the precision of both alone may make.
         """
-        self._tensors, self._floor = tensors, floor
+        self._floor = floor
         self._as_given = leads(first, second, tensors)
         self._leader, self._other = (first, second) if self._as_given else (second, first)
         self._ahead, self._behind = tensors if self._as_given else tensors[::-1]
@@ -111,11 +127,9 @@ class Walk:
         matched = _matched(self._leader.architecture, self._other.architecture, self.across)
         self._pairs = pair(self._ahead, self._behind, matched, floor, certain=not self.across)
         self._sources = reads(self._leader.architecture, self._ahead)
-        self._sources_of_first = self._sources if self._as_given else reads(first.architecture, tensors[0])
         self._errors = layer_errors(self._ahead, self._behind, self._pairs, self._sources, floor=floor)
         self._explained = {error.key for error in self._errors if error.same}
-        self.matched: Matched = matched if self._as_given else {b: (a, how) for a, (b, how) in matched.items()}
-        """The second model's layer for each of the first, and how it was matched."""
+        self._matched = matched
 
     def divergence(self, excused: Collection[str] = ()) -> Divergence | None:
         """Where they part, in the layers of the model that leads; None where no layer is to blame.
@@ -133,14 +147,17 @@ class Walk:
     def pairs(self, parting: Divergence | None) -> dict[str, TensorPair]:
         """The pairs by the key of the first model.
 
-        Where a tensor of the first is several layers' counterpart, of these the one is taken at which they part, else the one
-        most like it, of equals the last.
-
         Args:
             parting: as `divergence` gives it.
         """
-        if self._as_given:
-            return dict(self._pairs)
+        return dict(self._pairs) if self._as_given else self._exchanged(parting)
+
+    def _exchanged(self, parting: Divergence | None) -> dict[str, TensorPair]:
+        """The pairs by the key of the model that does not lead.
+
+        Where a tensor of it is several layers' counterpart, of these the one is taken at which they part, else the one most like
+        it, of equals the last.
+        """
         nearest: dict[str, TensorPair] = {}
         for one in self._pairs.values():
             known = nearest.get(one.b)
@@ -150,27 +167,50 @@ class Walk:
             nearest[parting.pair.b] = parting.pair
         return {key: nearest[key].exchanged() for key in self._behind if key in nearest}
 
+    def views(self, found: Divergence) -> tuple[View, View]:
+        """Where they part as each of them sees it, the model that leads first.
+
+        Args:
+            found: as `divergence` gives it.
+        """
+        pairs = self._exchanged(found)
+        there = {b: (a, how) for a, (b, how) in self._matched.items()}
+        return (
+            View(
+                found,
+                self._leader,
+                self._other,
+                (self._ahead, self._behind),
+                self._pairs,
+                self._matched,
+                self._as_given,
+            ),
+            View(
+                self._of_other(found, pairs),
+                self._other,
+                self._leader,
+                (self._behind, self._ahead),
+                pairs,
+                there,
+                not self._as_given,
+            ),
+        )
+
     def explained(self, one: TensorPair) -> bool:
         """Whether what went in and the precision explain the difference of a pair by the key of the first model."""
         return (one.a if self._as_given else one.b) in self._explained
 
-    def of_first(self, found: Divergence, pairs: Mapping[str, TensorPair]) -> Divergence:
-        """Where they part, in the layers of the first model.
-
-        Args:
-            found: as `divergence` gives it.
-            pairs: as `pairs` gives them.
-        """
-        if self._as_given:
-            return found
-        first, second = self._tensors
+    def _of_other(self, found: Divergence, pairs: Mapping[str, TensorPair]) -> Divergence:
+        """Where they part, in the layers of the model that does not lead."""
+        first, second = self._behind, self._ahead
+        sources = reads(self._other.architecture, first)
         parts = found.pair.exchanged()
         partners: dict[str, set[str]] = {}
         for one in pairs.values():
             partners.setdefault(first.layers[one.a], set()).add(second.layers[one.b])
         layer = first.layers[parts.a]
         group, known, seen = [layer], [], {layer}
-        waiting = list(self._sources_of_first.get(layer, ()))
+        waiting = list(sources.get(layer, ()))
         while waiting:
             path = waiting.pop(0)
             if path in seen:
@@ -181,7 +221,7 @@ class Walk:
                 known += [path] * bool(theirs & set(found.known))
                 continue
             group.append(path)
-            waiting.extend(self._sources_of_first.get(path, ()))
+            waiting.extend(sources.get(path, ()))
         return Divergence(parts, layer, tuple(reversed(group)), tuple(known))
 
     def cut(self) -> Parting | None:

@@ -57,7 +57,7 @@ def test_values():
     assert "slope 0.137" in sloped.sentence
     dropped = np.where(np.random.default_rng(1).random(A.shape) < 0.3, 0, A / 0.7)
     assert told(dropped, "Dropout") == "training-mode"
-    assert told(A + 0.1, "Dropout", again=A + 0.3) == "training-mode"
+    assert told(A + 0.1, "Dropout", moved=0.3) == "training-mode"
 
 
 def test_a_quantised_tensor_that_ends_too_early():

@@ -43,7 +43,7 @@ class Border(Cause):
                 left = float(np.square(moved - case.b)[inside].sum()) / max(1e-300, float(gap[inside].sum()))
                 if left < 1e-3:
                     return self._guess(
-                        case, owner.path, "the second model's answer is the first's moved by one pixel", 0.9
+                        case, owner.path, "the second model's answer is the first model's moved by one pixel", 0.9
                     )
         if owner is not case.layer or any(word in case.layer.type.lower() for word in ("conv", "pool", "pad")):
             thick = _thick_border(gap, axes)
@@ -51,7 +51,9 @@ class Border(Cause):
                 return self._guess(case, owner.path, f"{thick:.0%} of the difference lies near the border", 0.75)
         pads = [one.path for one in case.added if one.path.rsplit("/", 1)[-1].lower().startswith(("pad", "zero_pad"))]
         if pads and case.of_type("conv", "pool") is not None:
-            return self._guess(case, owner.path, f"the second model pads first ({pads[0]!r}), the first does not", 0.6)
+            return self._guess(
+                case, owner.path, f"the second model pads first ({pads[0]!r}), the first model does not", 0.6
+            )
         return None
 
     def _guess(self, case: Case, layer: str, told: str, confidence: float) -> Guess:

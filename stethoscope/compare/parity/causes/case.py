@@ -65,8 +65,8 @@ class Case:
     channel_axis: int = -1
     settings: tuple[SettingChange, ...] = ()
     weights: tuple[WeightPair, ...] = ()
-    again: Array | None = None
-    """What the second model's layer answers to the same rows a second time."""
+    moved: float = 0.0
+    """By what share the answer of either model is another when asked again."""
     value_range: tuple[float, float] | None = None
     """What a quantised tensor of the second model can stand for."""
     step: float | None = None

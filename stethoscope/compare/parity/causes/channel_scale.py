@@ -40,7 +40,7 @@ class ChannelScale(Cause):
             return Guess(
                 "preprocessing",
                 "Another scale of the input",
-                f"The second model's {case.layer.path!r} is the first's times {_range(slopes[used])}, plus {_range(offsets[used])}.",
+                f"The second model's {case.layer.path!r} is the first model's times {_range(slopes[used])}, plus {_range(offsets[used])}.",
                 0.9,
                 case.layer.path,
                 "Give both the same scale and offset of the input.",
@@ -49,7 +49,7 @@ class ChannelScale(Cause):
             return Guess(
                 "scale",
                 "All values are scaled",
-                f"The second model's {case.layer.path!r} is the first's times {float(np.mean(slopes[used])):.6g}.",
+                f"The second model's {case.layer.path!r} is the first model's times {float(np.mean(slopes[used])):.6g}.",
                 0.8,
                 case.layer.path,
                 "Look for a factor that one of them applies and the other does not: scaling of the input, dropout, temperature.",

@@ -37,7 +37,7 @@ class Elementwise(Cause):
                     return Guess(
                         "gelu-form" if gelu else self.id,
                         "Another form of GELU" if gelu else self.title,
-                        f"The second model's {case.layer.path!r} computes {form.title}; the first does not.",
+                        f"The second model's {case.layer.path!r} computes {form.title}; the first model does not.",
                         0.95,
                         case.layer.path,
                         f"Set the same form in both ({form.title}).",

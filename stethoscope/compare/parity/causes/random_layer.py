@@ -5,8 +5,6 @@ Source: Dobiasd/frugally-deep#284 (training=True is kept in the file).
 
 from __future__ import annotations
 
-import numpy as np
-
 from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.causes.case import Case, Cause, Guess
 
@@ -20,17 +18,15 @@ class RandomLayer(Cause):
     def weigh(self, case: Case) -> Guess | None:
         """Sure where two answers to the same rows differ, or values are dropped and the others scaled up."""
         dropout = case.of_type("dropout", "noise", "random")
-        if case.again is not None and case.again.shape == case.b.shape:
-            moved = float(np.sqrt(np.mean(np.square(case.again - case.b)))) / case.rms
-            if moved > 1e-4:
-                return Guess(
-                    "training-mode" if dropout else self.id,
-                    "A layer in training mode" if dropout else self.title,
-                    f"Asked twice, the second model's {case.layer.path!r} answers differently by {moved:.1%}: dropout or noise is active.",
-                    0.95,
-                    (dropout or case.layer).path,
-                    "Export in inference mode: call the model with training=False.",
-                )
+        if case.moved > 1e-4:
+            return Guess(
+                "training-mode" if dropout else self.id,
+                "A layer in training mode" if dropout else self.title,
+                f"Asked twice, {case.layer.path!r} answers differently by {case.moved:.1%}: dropout or noise is active.",
+                0.95,
+                (dropout or case.layer).path,
+                "Export in inference mode: call the model with training=False.",
+            )
         pairs = [
             (case.a, case.b),
             *((x, one.answer) for x in case.inputs for one in case.added if one.answer.shape == x.shape),

@@ -24,8 +24,8 @@ class Resized(Cause):
             return None
         nearest = [_is_nearest(one, case) for one in (case.a, case.b)]
         said = {
-            (True, False): "the first repeats pixels, the second blends them",
-            (False, True): "the first blends pixels, the second repeats them",
+            (True, False): "the first model repeats pixels, the second model blends them",
+            (False, True): "the first model blends pixels, the second model repeats them",
         }
         told = said.get(
             (nearest[0], nearest[1]), "both blend pixels, at other places (half-pixel centres, aligned corners)"

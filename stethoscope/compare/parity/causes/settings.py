@@ -80,7 +80,7 @@ class Settings(Cause):
             return Guess(
                 cause,
                 f"{title[:1].upper()}{title[1:]} ({kind})",
-                f"{kind} {change.layer!r} has {change.field} {_short(change.a)} in the first model and {_short(change.b)} in the second.",
+                f"{kind} {change.layer!r} has {change.field} {_short(change.a)} in the first model and {_short(change.b)} in the second model.",
                 0.95 if change.field == "type" else 0.97,
                 change.layer,
                 f"Give both the same {change.field}, and export again.",

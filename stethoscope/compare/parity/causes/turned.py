@@ -32,7 +32,7 @@ class Turned(Cause):
 
     def _guess(self, case: Case, told: str) -> Guess:
         return self.guess(
-            f"The second model's {case.layer.path!r} is the first's with {told}.",
+            f"The second model's {case.layer.path!r} is the first model's with {told}.",
             0.92,
             case.layer.path,
             "Look for a reshape or transpose that one export has and the other has not.",

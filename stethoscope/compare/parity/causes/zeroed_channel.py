@@ -34,7 +34,7 @@ class ZeroedChannel(Cause):
             f"Channel {which} of {case.layer.path!r} is {value:.3g} for every row in the second model; all other channels agree.",
             0.94,
             owner.path,
-            "Look at this channel's weights in the second file: they were lost or pruned. Export again.",
+            "Look at this channel's weights in the second model's file: they were lost or pruned. Export again.",
         )
 
 
