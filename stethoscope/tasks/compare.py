@@ -11,14 +11,12 @@ import numpy as np
 from stethoscope.activations.model_rows import Inputs, ModelRows
 from stethoscope.compare.parity.comparison import Comparison, InputCause, OfBoth, OutputPair, Parting, Scores, merged
 from stethoscope.compare.parity.divergence_cause import (
-    compared,
     explain,
     is_tried,
     may_be_folded,
     sentence,
     shapes,
     summary,
-    verdict_of,
     worst_rows,
 )
 from stethoscope.compare.parity.edge_cases import TurnedInputs, edges
@@ -29,6 +27,7 @@ from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
 from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
 from stethoscope.compare.parity.walk import Walk, at_the_input, layer_row
+from stethoscope.compare.parity.yardstick import compared, verdict_of
 from stethoscope.data.batching import Batching
 from stethoscope.errors import BadInput
 from stethoscope.memory.run_settings import give_back

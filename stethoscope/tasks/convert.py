@@ -18,6 +18,7 @@ from stethoscope.compare.convert.converter import CannotConvert, Converter, Made
 from stethoscope.compare.convert.made_file import OutputDifference, differences, doubts, fed_as, open_made, paired
 from stethoscope.compare.convert.ways_round import refused
 from stethoscope.compare.parity.array_difference import largest_of
+from stethoscope.compare.parity.precision import Tolerance, precision_of, tolerance
 from stethoscope.data.batching import Batching, in_calls
 from stethoscope.errors import CannotRun, StethoscopeError
 from stethoscope.memory.configure import Configured
@@ -186,7 +187,7 @@ class _Converting:
             again, _, _ = self._measured(
                 self._runner, feed, format_of(self._architecture).ends(self._file), timed=False
             )
-            notes = [*made.notes, *doubts(before, again, tried.outputs, self._architecture, tried.architecture)]
+            notes = [*made.notes, *doubts(before, again, tried.outputs, self._limits(tried.architecture))]
             compared = Batching.of(self._runner.inputs).rows(feed)
             agreements = [one.top1_agreement for one in tried.outputs if one.top1_agreement is not None]
             return Conversion(
@@ -230,8 +231,12 @@ class _Converting:
                 estimated = self._estimated(described, runner, fed)
         except (CannotRun, StethoscopeError) as error:
             raise refused(error, source, file.path) from error
-        outputs = differences(self._file.name, before, after, names)
+        outputs = differences(self._file.name, before, after, names, self._limits(described))
         return _Tried(described, outputs, after_s, after_peak, estimated)
+
+    def _limits(self, made: Architecture) -> Tolerance:
+        """What the precision of both explains."""
+        return tolerance(precision_of(self._architecture), precision_of(made))
 
     def _estimated(self, architecture: Architecture, runner: Runner, feed: Feed) -> int | None:
         """The peak that would be foretold for these rows; None where that cannot be, or where memory is short."""

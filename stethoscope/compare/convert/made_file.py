@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.compare.convert.converter import CannotConvert, Made
-from stethoscope.compare.parity.array_difference import array_difference, finite_or_none, top_agreement
-from stethoscope.compare.parity.precision import precision_of, tolerance
+from stethoscope.compare.parity.array_difference import array_difference
+from stethoscope.compare.parity.precision import Tolerance
+from stethoscope.compare.parity.yardstick import compared
 from stethoscope.models.formats import detect
 from stethoscope.types import Architecture, Feed, ModelFile, Runner, TensorSpec
 
@@ -84,7 +85,7 @@ class OutputDifference:
     max_abs_diff: float | None
     mean_abs_diff: float | None
     nrmse: float | None
-    """The root mean square difference as a share of the source's root mean square."""
+    """The root mean square difference as a share of both."""
     cosine: float | None = None
     sqnr_db: float | None = None
     """Signal to noise; None for equal arrays."""
@@ -92,9 +93,13 @@ class OutputDifference:
     """The share of rows with the same class; None where there are no classes."""
     nonfinite: int = 0
     """Values that are numbers in the source alone."""
+    within: bool = True
+    """The tolerance by which `compare` judges too."""
 
 
-def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, str]) -> tuple[OutputDifference, ...]:
+def differences(
+    name: str, before: Feed, after: Feed, originals: Mapping[str, str], limits: Tolerance
+) -> tuple[OutputDifference, ...]:
     """Each output of the converted model against the source's.
 
     Args:
@@ -102,11 +107,14 @@ def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, st
         before: the source's outputs.
         after: the converted model's, as real numbers.
         originals: the source's name for each name in `after`.
+        limits: what the precision of both explains.
 
     Raises:
         CannotConvert: an output is missing, has another shape, or is no number where the source's is.
     """
-    outputs = tuple(_compared(new, old, before[old], after[new]) for new, old in originals.items() if new in after)
+    outputs = tuple(
+        _compared(new, old, before[old], after[new], limits) for new, old in originals.items() if new in after
+    )
     missing = sorted(set(before) - {output.name for output in outputs})
     if missing or not outputs:
         raise CannotConvert(
@@ -122,17 +130,14 @@ def differences(name: str, before: Feed, after: Feed, originals: Mapping[str, st
     return outputs
 
 
-def doubts(
-    before: Feed, again: Feed, outputs: Sequence[OutputDifference], source: Architecture, made: Architecture
-) -> Iterator[str]:
+def doubts(before: Feed, again: Feed, outputs: Sequence[OutputDifference], limits: Tolerance) -> Iterator[str]:
     """What makes the differences worth a look, or worth nothing, in sentences.
 
     Args:
         before: the source's outputs.
         again: the source's outputs for the same rows, from another call.
         outputs: of `differences`.
-        source: the source.
-        made: the converted model.
+        limits: as `differences` had them.
     """
     if own := _own_difference(before, again):
         yield (
@@ -140,40 +145,45 @@ def doubts(
             "state, so the difference says nothing about the conversion. Run `stethoscope consistency` on it."
         )
         return
-    allowed = tolerance(precision_of(source), precision_of(made))
-    far = (one for one in outputs if one.max_abs_diff != 0 and (one.nrmse is None or one.nrmse > allowed.nrmse))
-    if output := next(far, None):
-        amount = "values that are no numbers" if output.nrmse is None else f"{output.nrmse:.1%} of its size"
-        yield (
-            f"Output {output.name!r} is off by {amount}, more than {allowed.precision} explains ({allowed.nrmse:.2%}). Find the first "
-            "layer that differs with `stethoscope compare`."
+    output = next((one for one in outputs if not one.within), None)
+    if output is None:
+        return
+    if output.nrmse is not None and output.nrmse <= limits.nrmse and output.top1_agreement is not None:
+        told = f"names another class in {1 - output.top1_agreement:.1%} of the rows"
+    else:
+        told = (
+            f"is off by {'values that are no numbers' if output.nrmse is None else f'{output.nrmse:.1%} of its size'}"
         )
+    yield (
+        f"Output {output.name!r} {told}, more than {limits.precision} explains ({limits.nrmse:.2%}). Find the first layer that differs "
+        "with `stethoscope compare`."
+    )
 
 
-def _compared(name: str, original: str, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> OutputDifference:
-    shape = a.shape
-    if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
-        gap = 0.0 if a.shape == b.shape and bool(np.array_equal(a, b)) else None
-        return OutputDifference(original, name, shape, gap, gap, gap)
+def _compared(
+    name: str, original: str, a: npt.NDArray[Any], b: npt.NDArray[Any], limits: Tolerance
+) -> OutputDifference:
     if a.shape != b.shape and a.size == b.size:
         b = b.reshape(a.shape)
-    if a.shape != b.shape:
+    found = compared(original, name, a, b, limits) if a.shape == b.shape else None
+    if found is None:
         raise CannotConvert(
             f"Output {original!r}: has the shape {list(a.shape)} in the source and {list(b.shape)} in what was made of it. Give --batch-size, "
             "so that every shape is known."
         )
-    found = array_difference(a, b)
+    numbers = a.dtype.kind in "fiub" and b.dtype.kind in "fiub"
     return OutputDifference(
         original,
         name,
-        shape,
-        finite_or_none(found.max_abs),
-        finite_or_none(found.mean_abs),
-        finite_or_none(found.nrmse),
+        a.shape,
+        found.max_abs_diff,
+        found.mean_abs_diff,
+        found.nrmse,
         found.cosine,
         found.sqnr_db,
-        top_agreement(a, b),
-        int((np.isfinite(a) & ~np.isfinite(b)).sum()),
+        found.top1_agreement,
+        int((np.isfinite(a) & ~np.isfinite(b)).sum()) if numbers else 0,
+        found.within,
     )
 
 

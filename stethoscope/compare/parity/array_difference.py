@@ -117,19 +117,20 @@ def top_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], k: int = 1) -> float
 
     None where there are no classes.
     """
-    if (
-        a.shape != b.shape
-        or a.ndim < 2
-        or a.shape[-1] < 2
-        or a.dtype.kind not in "fiu"
-        or not a.size
-        or k >= a.shape[-1]
-    ):
+    if not _of_classes(a, b) or k >= a.shape[-1]:
         return None
     if k == 1:
-        return float(np.mean(np.argmax(a, axis=-1) == np.argmax(b, axis=-1)))
+        return decided_agreement(a, b, _TIED)
     rows_a, rows_b = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
     return float(np.mean(_among_largest(rows_a, rows_b, k) | _among_largest(rows_b, rows_a, k)))
+
+
+_TIED = 1e-6
+"""Classes whose values are nearer than this share of the root mean square are preferred to each other by rounding alone."""
+
+
+def _of_classes(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+    return a.shape == b.shape and a.ndim >= 2 and a.shape[-1] >= 2 and a.dtype.kind in "fiu" and a.size > 0
 
 
 def _among_largest(rows: npt.NDArray[Any], others: npt.NDArray[Any], k: int) -> npt.NDArray[np.bool_]:
@@ -149,7 +150,7 @@ def decided_agreement(a: npt.NDArray[Any], b: npt.NDArray[Any], margin: float) -
         b: of the other.
         margin: what one may prefer its class by, as a share of its root mean square.
     """
-    if top_agreement(a, b) is None:
+    if not _of_classes(a, b):
         return None
     rows_a, rows_b = (one.reshape(-1, one.shape[-1]).astype(np.float64) for one in (a, b))
     return float(np.mean(_hardly_preferred(rows_a, rows_b, margin) | _hardly_preferred(rows_b, rows_a, margin)))

@@ -14,6 +14,7 @@ from stethoscope.compare.parity.comparison import EdgeAnswers, InputPair, OfBoth
 from stethoscope.compare.parity.layer_tensors import Recording
 from stethoscope.compare.parity.precision import Tolerance
 from stethoscope.compare.parity.side import Side
+from stethoscope.compare.parity.yardstick import NOTHING
 from stethoscope.data.dummy import Draw
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import Feed, TensorSpec
@@ -126,7 +127,7 @@ def edges(
                 continue
             with np.errstate(all="ignore"):
                 gap = array_difference(a[row], oriented[1][row])
-            within &= not gap.nonfinite and (gap.nrmse <= limits.nrmse or gap.max_abs <= 1e-6)
+            within &= not gap.nonfinite and (gap.nrmse <= limits.nrmse or gap.max_abs <= NOTHING)
             largest.append(finite_or_none(gap.max_abs))
             kinds.append(OfBoth(shape_of_answer(a[row]), shape_of_answer(oriented[1][row])))
         if kinds:

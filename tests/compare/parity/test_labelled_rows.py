@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stethoscope.compare.parity.divergence_cause import compared
 from stethoscope.compare.parity.labelled_rows import predicted, scored, sentence
 from stethoscope.compare.parity.precision import Tolerance
+from stethoscope.compare.parity.yardstick import compared
 from tests.frameworks import stats
 from tests.tables import each
 

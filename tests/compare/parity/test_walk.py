@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from stethoscope.compare.parity.divergence_cause import compared, worst_rows
+from stethoscope.compare.parity.divergence_cause import worst_rows
 from stethoscope.compare.parity.precision import Tolerance
+from stethoscope.compare.parity.yardstick import compared
 from tests.tables import each
 
 LIMITS = Tolerance("float32", 1e-5, 0.999, 1e-7)
