@@ -36,7 +36,7 @@ from stethoscope.tasks.record import RECORDED, recorded, timed
 from stethoscope.types import Feed
 
 _INTEGERS = ("int8", "int16")
-"""Precisions whose inputs cut off values themselves: that the second's do so, too, is no difference."""
+"""Precisions whose inputs cut off values themselves: that both do so is no difference."""
 
 
 class Compare:
@@ -157,8 +157,10 @@ class _Comparing:
         if found.verdict == "different":
             self._context.report("inputs", 0.6, "trying other preprocessing")
             tried = tried_inputs(second, turned, first.feed, first.outputs, found.outputs)
-        if found.verdict == "different" or (found.verdict == "within_tolerance" and found.precision.a not in _INTEGERS):
-            return tried or cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
+        integers = {found.precision.a, found.precision.b} <= set(_INTEGERS)
+        if found.verdict == "different" or (found.verdict == "within_tolerance" and not integers):
+            cut = cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
+            return tried or cut or cut_off(first.clipped, self._context.files["model"].name)
         return None
 
     def _run_second(self, second: Side, feed: Feed) -> tuple[Feed, float]:

@@ -140,6 +140,7 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             time_s=time_s,
             way=way,
             notes=said,
+            clipped=side.clipped(feed),
         )
         if params.get("edges", True):
             context.report("edges", 0.9, f"{name} on edge cases")

@@ -122,9 +122,22 @@ def _settings(
         if not other:
             continue
         for change in changes(first.layer(path), second.layer(other), partners, across=False):
-            if change.what in ("config", "type"):
+            if change.what in ("config", "type") or (
+                change.what == "inputs" and _rewired(mine, second.layer(other), partners)
+            ):
                 told.append(SettingChange(path, change.field, change.a, change.b))
     return tuple(told)
+
+
+def _rewired(mine: Layer, other: Layer, partners: Mapping[str, str]) -> bool:
+    """Whether the layer reads other layers than its counterpart, all of which the other model has too."""
+    read = [partners.get(path) for path in mine.inputs]
+    taken = [one.path for one in mine.operands if one.path], [one.path for one in other.operands if one.path]
+    if not set(other.inputs) <= set(partners.values()) or None in read:
+        return False
+    if all(taken):
+        return [partners.get(path) for path in taken[0]] != taken[1]
+    return set(read) != set(other.inputs)
 
 
 def _other_kind(found: Divergence, mine: Layer, other: Layer) -> tuple[SettingChange, ...]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from stethoscope.compare.parity.array_difference import array_difference, candidates, orient
 from stethoscope.compare.parity.comparison import InputCause, OutputPair
+from stethoscope.compare.parity.layer_tensors import Clipped
 from stethoscope.compare.parity.side import Side
 from stethoscope.errors import StethoscopeError
 from stethoscope.types import Feed, TensorSpec
@@ -36,7 +37,7 @@ _CUT = 0.01
 """Share of an input's values beyond its range that makes a difference of its own."""
 
 
-def cut_off(clipped: Mapping[str, tuple[float, float, float]], name: str) -> InputCause | None:
+def cut_off(clipped: Mapping[str, Clipped], name: str) -> InputCause | None:
     """What quantised inputs of a model cut off, told as `tried_inputs` does; None where it is little."""
     worst = max(clipped, key=lambda one: clipped[one][2], default=None)
     if worst is None or clipped[worst][2] < _CUT:

@@ -125,9 +125,11 @@ def near(one: Moments, other: Moments, share: float) -> bool:
     return abs(one.mean - other.mean) <= room and abs(one.std - other.std) <= room
 
 
+Clipped = tuple[float, float, float]
+"""(lowest, highest value that an input holds, share of the values beyond)."""
 _INDEX = "recording.json"
 _FEEDS = ("feed", "outputs", "edges", "edge_outputs", "labelled_outputs", "targets")
-_PLAIN = ("problem", "layer_rows", "source", "described", "time_s", "peak_bytes", "way", "notes")
+_PLAIN = ("problem", "layer_rows", "source", "described", "time_s", "peak_bytes", "way", "notes", "clipped")
 
 
 @dataclass
@@ -162,6 +164,8 @@ class Recording:
     way: Way = field(default_factory=Way)
     """How it was run."""
     notes: list[str] = field(default_factory=list)
+    clipped: dict[str, Clipped] = field(default_factory=dict)
+    """Of each quantised input that cut values of the feed off."""
 
     def save(self, folder: Path) -> None:
         """Writes everything but the layers, which are in a folder of their own below `folder` already."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from stethoscope import devices
 from stethoscope.activations.reach import base, fed_by, known_layers, reachable
 from stethoscope.activations.watching import real_values
-from stethoscope.compare.parity.layer_tensors import LayerTensors
+from stethoscope.compare.parity.layer_tensors import Clipped, LayerTensors
 from stethoscope.compare.parity.precision import Way
 from stethoscope.data.batching import Batching, in_calls
 from stethoscope.errors import BadSetting, StethoscopeError
@@ -85,8 +85,8 @@ class Side(SideSeen):
         """The real numbers that rows for this model stand for: every other model takes those."""
         return dequantised(feed, self._ends.inputs)
 
-    def clipped(self, feed: Feed) -> dict[str, tuple[float, float, float]]:
-        """(lowest, highest value that it holds, share of the feed beyond) of each quantised input that cuts values off."""
+    def clipped(self, feed: Feed) -> dict[str, Clipped]:
+        """What each quantised input cuts off of the feed."""
         found = {}
         for name, (low, high) in self._ends.ranges.items():
             array = feed.get(name)

@@ -11,6 +11,7 @@ import numpy as np
 
 from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.causes.case import Case, Cause, Guess
+from stethoscope.types import Layer
 
 _GOOD = 1e-3
 
@@ -29,7 +30,7 @@ class ChannelScale(Cause):
         a, b = case.channels
         if len(a) < 4:
             return None
-        normal = case.of_type("batchnorm", "batchnormalization")
+        normal = case.of_type("batchnorm", "batchnormalization") or _in_scope(case)
         slopes, offsets, left, used = _lines(a, b)
         if used.sum() < max(1, a.shape[1] // 2) or left > _GOOD:
             return None
@@ -45,7 +46,7 @@ class ChannelScale(Cause):
                 case.layer.path,
                 "Give both the same scale and offset of the input.",
             )
-        if alike and abs(float(np.mean(slopes[used])) - 1) > 1e-6:
+        if alike and abs(float(np.mean(slopes[used]))) > _GOOD and abs(float(np.mean(slopes[used])) - 1) > 1e-6:
             return Guess(
                 "scale",
                 "All values are scaled",
@@ -74,13 +75,20 @@ class ChannelScale(Cause):
                 owner.path,
                 "Compare epsilon and the moving statistics of the normalisation before it.",
             )
-        confidence = 0.88 if float(np.max(np.abs(slopes[used] - 1))) < 0.9 else 0.7
+        # Another epsilon moves every factor to the same side, and by less than half where it is small beside the variance.
+        one_sided = bool(np.all(slopes[used] > 1) or np.all((slopes[used] < 1) & (slopes[used] > 0)))
+        confidence = 0.92 if one_sided else 0.88 if float(np.max(np.abs(slopes[used] - 1))) < 0.9 else 0.7
         return self.guess(
             f"{told}: the same statistics with another epsilon (Keras 1e-3, PyTorch and ONNX 1e-5), or other statistics.",
             confidence,
             owner.path,
             "Give both the same epsilon.",
         )
+
+
+def _in_scope(case: Case) -> Layer | None:
+    """The last operator of the group that a normalisation was made of, by the scope that TensorFlow gives its operators."""
+    return next((layer for layer in reversed(case.group) if "batchnorm/" in layer.path.lower()), None)
 
 
 def _range(values: Array) -> str:

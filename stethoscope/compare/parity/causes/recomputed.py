@@ -10,7 +10,7 @@ A number found by least squares, and how sure it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,11 +18,10 @@ import numpy as np
 from stethoscope.architecture.formulas import Array
 from stethoscope.compare.parity.attention_suspicions import attention_suspicions
 from stethoscope.compare.parity.causes.case import Case, Cause, Guess
+from stethoscope.compare.parity.causes.chain import EXACT, Chain
 from stethoscope.compare.parity.kernel_suspicions import Estimate, Settings, Suspicion, Weights, window_suspicions
 from stethoscope.compare.parity.moving import moving_suspicions
-from stethoscope.compare.parity.numpy_layers import MANY_HEADED, SIMPLE, attention_weight, call_settings
-from stethoscope.compare.parity.recompute import computed
-from stethoscope.compare.parity.recurrent import BACKWARD, recurrent_suspicions
+from stethoscope.compare.parity.recurrent import recurrent_suspicions
 from stethoscope.compare.parity.value_suspicions import activation_suspicions, normalization_suspicions
 from stethoscope.types import Layer
 
@@ -131,15 +130,7 @@ def suspicions(layer: Layer, weights: Weights, known: Settings | None = None) ->
     yield from activation_suspicions(layer, weights)
 
 
-_TRUE = 1e-6
-"""Share of squares up to which layers computed here are those of the model: else nothing can be concluded."""
 _GOOD = 0.02
-_EXACT = 1e-9
-"""Share of squares below which one explanation is as good as another."""
-_MOST = 4 << 20
-"""Values of the answer; fewer rows are looked at where there are more."""
-_MOST_PAIRS = 1 << 18
-"""Pairs of places that attention is tried on."""
 
 
 class Recomputed(Cause):
@@ -150,7 +141,7 @@ class Recomputed(Cause):
 
     def weigh(self, case: Case) -> Guess | None:
         """Near certain where one change leaves nothing of the difference; None where the layers are not known here."""
-        chain = _Chain.of(case)
+        chain = Chain.of(case)
         if chain is None:
             return None
         best: tuple[float, Suspicion, Layer] | None = None
@@ -158,7 +149,7 @@ class Recomputed(Cause):
             if not chain.is_known(layer):
                 continue
             for one in suspicions(layer, chain.weights.get(layer.path, {}), chain.told[layer.path]):
-                tried = _estimated(chain, layer, one) if isinstance(one, Estimate) else _tried(chain, layer, one)
+                tried = _estimated(chain, layer, one) if isinstance(one, Estimate) else chain.tried(layer, one)
                 if tried is not None and (best is None or tried[0] < best[0] * 0.5):
                     best = (*tried, layer)
         if best is None or best[0] > _GOOD:
@@ -174,15 +165,7 @@ class Recomputed(Cause):
         )
 
 
-def _tried(chain: _Chain, layer: Layer, suspicion: Suspicion) -> tuple[float, Suspicion] | None:
-    """(the share of the difference that is left, the suspicion)."""
-    made = chain.answer(layer.path, suspicion)
-    if made is None or made.shape != chain.b.shape:
-        return None
-    return max(_EXACT, float(np.sum(np.square(made - chain.b))) / chain.gap), suspicion
-
-
-def _estimated(chain: _Chain, layer: Layer, estimate: Estimate) -> tuple[float, Suspicion] | None:
+def _estimated(chain: Chain, layer: Layer, estimate: Estimate) -> tuple[float, Suspicion] | None:
     """As `_tried`, for the number that explains most; None where none does, or the number may as well be what it is."""
     best: Fitted | None = None
     for start in estimate.starts:
@@ -193,100 +176,7 @@ def _estimated(chain: _Chain, layer: Layer, estimate: Estimate) -> tuple[float, 
             break
     if best is None or not best.differs_from(estimate.starts[0]):
         return None
-    return max(_EXACT, best.squares / chain.gap), estimate.of(best.value)
-
-
-class _Chain:
-    """The group as a computation from what its layers are known to have answered."""
-
-    def __init__(self, case: Case, rows: int) -> None:
-        self.layers = case.group
-        self.rows = rows
-        self._a, self.b = case.a[:rows], case.b[:rows]
-        self.gap = float(np.sum(np.square(case.b[:rows] - case.a[:rows]))) or 1e-300
-        self._known = {path: array[:rows] for path, array in case.answers.items()}
-        self.weights: dict[str, dict[str, Array]] = {}
-        kinds = {layer.path: layer.type for layer in case.group}
-        for one in case.weights:
-            if one.a is not None:
-                attends = kinds.get(one.layer) in _ATTENTION
-                name = attention_weight(one.name) if attends else one.name.rsplit("/", 1)[-1].split(":")[0]
-                mine = self.weights.setdefault(one.layer, {})
-                mine[f"{BACKWARD}{name}" if name in mine else name] = np.asarray(one.a, np.float64)
-        self.told: dict[str, Settings] = {layer.path: self._told(layer) for layer in self.layers}
-        """What the call of each layer was told, as far as it shows in the layer's own answer."""
-
-    @classmethod
-    def of(cls, case: Case) -> _Chain | None:
-        """None for arrays whose channels are not last."""
-        if case.channel_axis != -1 or case.a.ndim < 2:
-            return None
-        rows = len(case.a)
-        if not any(layer.type == "BatchNormalization" for layer in case.group):
-            rows = max(1, min(rows, _MOST // max(1, case.a[:1].size)))
-        if any(layer.type in _ATTENTION for layer in case.group):
-            rows = max(1, min(rows, _MOST_PAIRS // case.a.shape[1] ** 2))
-        return cls(case, rows)
-
-    def is_known(self, layer: Layer) -> bool:
-        """Whether this layer and those after it, computed here, give what the first model answered."""
-        plain = self.answer(layer.path, None)
-        size = float(np.sum(np.square(self._a))) or 1e-300
-        return (
-            plain is not None
-            and plain.shape == self._a.shape
-            and float(np.sum(np.square(plain - self._a))) <= _TRUE * size
-        )
-
-    def answer(self, changed: str, suspicion: Suspicion | None) -> Array | None:
-        """What the last layer of the group answers when one layer is as suspected; those before it answer as they did."""
-        made = dict(self._known)
-        last: Array | None = None
-        begun = False
-        for layer in self.layers:
-            begun = begun or layer.path == changed
-            if not begun:
-                continue
-            inputs = _read(layer, made)
-            if not inputs:
-                return None
-            last = self._one(layer, inputs, suspicion if layer.path == changed else None)
-            if last is None:
-                return None
-            made[layer.path] = last
-        return last
-
-    def _one(self, layer: Layer, inputs: list[Array], suspicion: Suspicion | None) -> Array | None:
-        weights: Mapping[str, Array] = self.weights.get(layer.path, {})
-        told = self.told[layer.path]
-        if suspicion is None:
-            return computed(layer, inputs, weights, told)
-        if suspicion.function is not None:
-            return suspicion.function(inputs[0])
-        return computed(layer, inputs, {**weights, **suspicion.weights}, {**told, **suspicion.settings})
-
-    def _told(self, layer: Layer) -> Settings:
-        inputs, answer = _read(layer, self._known), self._known.get(layer.path)
-        ways = call_settings(layer.type, len(inputs))
-        if answer is None or len(ways) == 1:
-            return ways[0]
-        weights, size = self.weights.get(layer.path, {}), float(np.sum(np.square(answer))) or 1e-300
-        for way in ways:
-            made = computed(layer, inputs, weights, way)
-            if made is not None and made.shape == answer.shape and np.sum(np.square(made - answer)) <= _TRUE * size:
-                return way
-        return ways[0]
-
-
-_ATTENTION = (*MANY_HEADED, *SIMPLE)
-
-
-def _read(layer: Layer, answers: Mapping[str, Array]) -> list[Array]:
-    """What a layer reads, in the order of its call, twice what it reads twice; nothing where some of it is not known."""
-    operands = [one.path for one in layer.operands if one.path] if layer.calls == 1 else []
-    sources = operands if set(operands) == set(layer.inputs) else layer.inputs
-    found = [answers[source] for source in sources if source in answers]
-    return found if len(found) == len(sources) else []
+    return max(EXACT, best.squares / chain.gap), estimate.of(best.value)
 
 
 CAUSE = Recomputed()
