@@ -10,6 +10,7 @@ import numpy as np
 
 from stethoscope.activations.model_rows import Inputs, ModelRows
 from stethoscope.compare.parity.comparison import Comparison, InputCause, OfBoth, OutputPair, Parting, Scores, merged
+from stethoscope.compare.parity.configured import told_by_configuration
 from stethoscope.compare.parity.divergence_cause import (
     explain,
     is_tried,
@@ -25,7 +26,7 @@ from stethoscope.compare.parity.inputs_and_outputs import cut_off, pair_inputs, 
 from stethoscope.compare.parity.labelled_rows import SECONDS, predicted, scored
 from stethoscope.compare.parity.layer_tensors import LayerTensors, Recording
 from stethoscope.compare.parity.precision import Tolerance, Way, said, tolerance
-from stethoscope.compare.parity.side import Side, SideSeen, described, layers_or_reason, opened, way_of
+from stethoscope.compare.parity.side import FEW, Side, SideSeen, described, layers_or_reason, opened, way_of
 from stethoscope.compare.parity.walk import Walk, at_the_input, layer_row
 from stethoscope.compare.parity.yardstick import compared, verdict_of
 from stethoscope.data.batching import Batching
@@ -57,7 +58,8 @@ class Compare:
             BadSetting: as `way_of`.
             StethoscopeError: as `open_model`, of either.
         """
-        return _Comparing(context).run()
+        with told_by_configuration(context.files, "other"):
+            return _Comparing(context).run()
 
 
 class _Comparing:
@@ -120,6 +122,8 @@ class _Comparing:
             edges=at_edges,
             notes=tuple(self._notes),
         )
+        if found.verdict == "different":
+            self._note_predict(first, right, second, turned, limits)
         found = replace(found, labels=self._scores(found, seen, first, second, turned))
         context.save_partial(found)
         if context.params.get("layers", True):
@@ -128,6 +132,20 @@ class _Comparing:
             found = self._layers(found, seen, second, first.layers, turned.feed(few), first.problem)
         found = replace(found, summary=summary(found, *names), notes=tuple(self._notes))
         return replace(found, sentence=sentence(found))
+
+    def _note_predict(
+        self, first: Recording, right: Feed, second: Side, turned: TurnedInputs, limits: Tolerance
+    ) -> None:
+        """Says so where models that differ as they are called here answer the same when a Keras model is asked by `predict`."""
+        theirs = second.predicted(turned.feed(first.feed))
+        if not first.predicted and not theirs:
+            return
+        few = {name: array[:FEW] for name, array in (first.outputs if not first.predicted else right).items()}
+        outputs = self._outputs(first.predicted or few, theirs or few, limits)
+        if verdict_of(outputs) != "different":
+            self._notes.append(
+                f"Called by predict, both answer the same ({FEW} rows): only model(x) tells them apart, where nobody says training=False."
+            )
 
     def _scores(
         self, found: Comparison, seen: SideSeen, first: Recording, second: Side, turned: TurnedInputs

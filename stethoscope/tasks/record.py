@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.activations.model_rows import ModelRows
+from stethoscope.compare.parity.configured import told_by_configuration
 from stethoscope.compare.parity.edge_cases import edge_feed
 from stethoscope.compare.parity.inputs_and_outputs import pair_inputs
 from stethoscope.compare.parity.labelled_rows import predicted
@@ -74,9 +75,8 @@ def comparison_job(
     if first.settings is not None:
         asked["settings"] = first.settings.to_json()
     files = dict(first.files) | ({"data": data} if data is not None else {})
-    if data is None:
-        others = dict.fromkeys(one.files["model"] for one in (other, *beside) if one.files["model"] != files["model"])
-        files |= {f"{AGAINST}{place}": file for place, file in enumerate(sorted(others, key=lambda one: str(one.path)))}
+    others = dict.fromkeys(one.files["model"] for one in (other, *beside) if one.files["model"] != files["model"])
+    files |= {f"{AGAINST}{place}": file for place, file in enumerate(sorted(others, key=lambda one: str(one.path)))}
     record = Job("record", files, asked, budget, first.worker)
     more = dict(params)
     if first.settings is not None:
@@ -131,6 +131,7 @@ def recorded(context: TaskContext, way: Way, folder: Path) -> Recording:
             inputs=side.runner.inputs,
             feed=feed,
             outputs=outputs,
+            predicted=side.predicted(feed),
             places=places,
             layers=tensors,
             problem=problem,
@@ -258,9 +259,11 @@ def _ranges(context: TaskContext, architecture: Architecture) -> Iterator[tuple[
 
 def _held(file: ModelFile, architecture: Architecture) -> Iterator[tuple[str, Held]]:
     ranges = format_of(architecture).ends(file).ranges
-    for spec in architecture.inputs:
+    for spec, draw in zip(architecture.inputs, draws(architecture, architecture.inputs), strict=True):
         if spec.name in ranges:
             yield spec.name, Held(*ranges[spec.name])
+        elif draw.kind == "integers" and spec.dtype not in STORED:
+            yield spec.name, Held(float(draw.low), float(draw.high - 1), whole=True)
         elif spec.dtype in STORED:
             ends = np.iinfo(spec.dtype)
             yield spec.name, Held(float(ends.min), float(ends.max), whole=True)
@@ -290,7 +293,8 @@ class Record:
         """
         way = way_of(context, "model", alone=True)
         folder = context.folder / "out"
-        made = recorded(context, way, folder)
+        with told_by_configuration(context.files, f"{AGAINST}0"):
+            made = recorded(context, way, folder)
         made.save(folder)
         return Recorded(len(made.places), len(made.layers), made.time_s, made.peak_bytes)
 

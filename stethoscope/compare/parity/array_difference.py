@@ -214,6 +214,10 @@ def candidates(a: tuple[int, ...], b: tuple[int, ...]) -> Iterator[Orientation]:
     if int(np.prod(a, dtype=np.int64)) != int(np.prod(b, dtype=np.int64)):
         return
     short_a, short_b = _short(a), _short(b)
+    if not short_a or not short_b:  # a single number
+        if a != b:
+            yield Orientation(reshaped=True)
+        return
     if a != b and short_a == short_b:
         yield Orientation(reshaped=True)
     if len(short_b) <= _MOST_AXES and sorted(short_a) == sorted(short_b):

@@ -128,7 +128,7 @@ def near(one: Moments, other: Moments, share: float) -> bool:
 Clipped = tuple[float, float, float]
 """(lowest, highest value that an input holds, share of the values beyond)."""
 _INDEX = "recording.json"
-_FEEDS = ("feed", "outputs", "edges", "edge_outputs", "labelled_outputs", "targets")
+_FEEDS = ("feed", "outputs", "predicted", "edges", "edge_outputs", "labelled_outputs", "targets")
 _PLAIN = ("problem", "layer_rows", "source", "described", "time_s", "peak_bytes", "way", "notes", "clipped")
 
 
@@ -150,6 +150,8 @@ class Recording:
     layer_rows: int = 0
     source: str = "dummy"
     described: list[dict[str, Any]] = field(default_factory=list)
+    predicted: Feed = field(default_factory=dict)
+    """What `predict` answers to the first few rows; empty for what is no Keras model."""
     edges: Feed = field(default_factory=dict)
     """Rows at the edges of what can be given, as `edge_cases.EDGE_CASES` lists them; empty where there are none."""
     edge_outputs: Feed = field(default_factory=dict)
@@ -207,6 +209,7 @@ class Recording:
                 inputs=inputs,
                 feed=feeds["feed"],
                 outputs=feeds["outputs"],
+                predicted=feeds["predicted"],
                 edges=feeds["edges"],
                 edge_outputs=feeds["edge_outputs"],
                 labelled_outputs=feeds["labelled_outputs"],

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,14 +27,17 @@ from stethoscope.memory.configure import configure
 from stethoscope.memory.precision import AS_SAVED, with_precision
 from stethoscope.memory.refusals import of_other_runtimes
 from stethoscope.memory.run_settings import RunSettings
+from stethoscope.models.capabilities import LiveModel
 from stethoscope.models.formats import detect, format_of
 from stethoscope.models.quantisation import STORED, dequantised, held_range, quantised, said_scale
 from stethoscope.task import TaskContext
-from stethoscope.types import Architecture, Feed, Layer, ModelFile, Runner
+from stethoscope.types import Architecture, Feed, Layer, ModelFile, Refusal, Runner
 
 HELD_BYTES = 512 << 20
 """Of layers' answers at once: what does not fit costs the model another run."""
-_OPEN, _FEW = 64, 2
+_OPEN = 64
+FEW = 2
+"""Rows that are asked about once more, to tell whether a model always answers the same, or as `predict` does."""
 
 
 class SideSeen:
@@ -102,6 +105,14 @@ class Side(SideSeen):
         """Its answers to all rows, as real numbers."""
         return dequantised(in_calls(self._call, self.fed(feed), self.batching, batch_size), self._ends.outputs)
 
+    def predicted(self, feed: Feed) -> Feed:
+        """What `predict` answers to the first few rows, whatever way the model is called here; empty for what is no Keras model."""
+        if isinstance(self.runner.can(LiveModel), Refusal):
+            return {}
+        call = caller(self.runner, RunSettings(call="predict", batch_size=FEW))
+        with closing(call):
+            return in_calls(call, self.fed(self.batching.part(feed, 0, FEW)), self.batching)
+
     def layers(self, feed: Feed, folder: Path) -> LayerTensors:
         """What every layer that can be seen answers to the rows, kept in `folder`."""
         kept = LayerTensors(folder)
@@ -122,7 +133,7 @@ class Side(SideSeen):
 
     def _is_unsteady(self, feed: Feed) -> bool:
         """Whether the same few rows are answered otherwise when asked again."""
-        few = self.batching.part(feed, 0, _FEW)
+        few = self.batching.part(feed, 0, FEW)
         once, again = self.outputs(few), self.outputs(few)
         return any(one.dtype.kind in "fiub" and not _same(one, again[name]) for name, one in once.items())
 

@@ -136,3 +136,9 @@ def test_other_sizes_have_no_orientation():
 
 def test_the_orders_of_formats_come_before_others():
     assert next(one.said() for one in candidates((4, 8, 5, 8), (4, 8, 8, 5))) == "channels first"
+
+
+def test_single_numbers_have_an_orientation():
+    turned, array = orient(np.float32(2).reshape(()), np.array([3.0], np.float32))
+    assert (turned.reshaped, array.shape) == (True, ())
+    assert orient(np.zeros(()), np.zeros(()))[0].is_plain

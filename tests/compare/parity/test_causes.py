@@ -216,3 +216,10 @@ def test_an_epsilon_is_told_from_statistics_by_its_side():
     gamma = WeightPair(layer.path, "mul:0", np.ones(5), factors)
     found = guesses(Case(A, A * factors + 0.1, layer, (layer,), weights=(gamma,)))
     assert found[0].cause == "epsilon"
+
+
+def test_a_kernel_with_a_factor_of_each_channel_has_a_normalisation_folded_in():
+    layer = Layer("net/conv/convolution;net/batchnorm/add_1", "Conv", None, 0, 0, "float32")
+    kernel = np.random.default_rng(3).standard_normal((3, 3, 4, 5))
+    pair = WeightPair(layer.path, "kernel", kernel, kernel * np.array([0.9, 0.8, 0.95, 0.7, 0.85]))
+    assert guesses(Case(A, A * 0.8 + A[::-1] * 0.1, layer, (layer,), weights=(pair,)))[0].cause == "epsilon"

@@ -29,9 +29,42 @@ class Weights(Cause):
         """The tensor that differs most decides, the kernel before the bias."""
         folded = len(case.group) > 1 and case.of_type(*_FOLDED) is not None
         found = [
-            guess for one in case.weights if (guess := _of(one, folded, quantised=case.step is not None)) is not None
+            guess
+            for one in case.weights
+            if (guess := _normalised(one, case) or _of(one, folded, quantised=case.step is not None)) is not None
         ]
         return max(found, key=lambda guess: guess.confidence, default=None)
+
+
+_ONE_KERNEL = 1e-4
+
+
+def _normalised(pair: WeightPair, case: Case) -> Guess | None:
+    """A kernel whose channels each have their own factor, all to one side: a normalisation with another epsilon is folded into it."""
+    if pair.a is None or pair.b is None or pair.a.dtype.kind not in "fiu" or pair.b.dtype.kind not in "fiu":
+        return None
+    a = np.asarray(pair.a, np.float64)
+    b = _fitted(a, np.asarray(pair.b, np.float64))
+    if b is None or a.ndim < 2 or a.shape[-1] < 2:
+        return None
+    left, right = a.reshape(-1, a.shape[-1]), b.reshape(-1, a.shape[-1])
+    squares = np.square(left).sum(axis=0)
+    used = squares > 0
+    factors = (left * right).sum(axis=0)[used] / squares[used]
+    gone = np.linalg.norm(right[:, used] - factors * left[:, used])
+    one_sided = bool(np.all(factors > 1 + _ONE_KERNEL) or np.all((factors < 1 - _ONE_KERNEL) & (factors > 0)))
+    if not one_sided or gone > _ONE_KERNEL * np.linalg.norm(left) or np.ptp(factors) <= _ONE_KERNEL:
+        return None
+    scoped = next((one.path for one in reversed(case.group) if "batchnorm/" in one.path.lower()), "")
+    return Guess(
+        "epsilon",
+        "Another epsilon of BatchNormalization",
+        f"Each channel of {pair.name} of {pair.layer!r} has its own factor ({factors.min():.3g} to {factors.max():.3g}), all to one side: "
+        "a normalisation with another epsilon is folded into it.",
+        0.93 if scoped or "batchnorm/" in pair.name.lower() + pair.layer.lower() else 0.8,
+        scoped or pair.layer,
+        "Give both the same epsilon, and export again.",
+    )
 
 
 def _of(pair: WeightPair, folded: bool, *, quantised: bool) -> Guess | None:
