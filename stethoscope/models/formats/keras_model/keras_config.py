@@ -41,6 +41,19 @@ class Call:
         """Every tensor it reads, in order."""
         return list(refs_in([self.args, self.kwargs]))
 
+    def operands(self, class_name: str) -> list[Ref]:
+        """The tensors it computes with, without those that only mask; query, value and key of attention in that order."""
+        told = {name: value for name, value in self.kwargs.items() if "mask" not in name}
+        if class_name not in _ATTENTION:
+            return list(refs_in([self.args, told]))
+        told |= dict(zip(_QUERIED, self.args, strict=False))
+        return list(refs_in([told.get(name) for name in _QUERIED]))
+
+
+_ATTENTION = ("MultiHeadAttention", "GroupedQueryAttention")
+_QUERIED = ("query", "value", "key")
+"""The first arguments of their `call`; Keras 3 and Keras 2 go on with masks, each with its own."""
+
 
 @dataclass
 class Entry:

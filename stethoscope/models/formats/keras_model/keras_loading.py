@@ -77,7 +77,7 @@ def open_h5(file: ModelFile, description: Description, architecture: Architectur
         if not description.modern:
             import tf_keras
 
-            return KerasRunner(file, load_version2(file, description), tf_keras, architecture)
+            return KerasRunner(file, load_version2(file, description, trusted=trusted), tf_keras, architecture)
         import keras
 
         model = load_version3_h5(file, description, trusted=trusted)

@@ -109,8 +109,8 @@ def _follow(network: Network, given: Shapes | None, prefix: str, flows: Flows) -
         flow = flows.setdefault(path, Flow())
         call = entry.calls[index] if index < len(entry.calls) else Call([])
         refs = call.refs()
-        shapes = [values.get(_key(ref, offsets)) for ref in refs]
-        flow.reads.append(list(zip(refs, shapes, strict=True)))
+        flow.reads.append([(ref, values.get(_key(ref, offsets))) for ref in refs])
+        shapes = [values.get(_key(ref, offsets)) for ref in call.operands(entry.class_name)]
         if not entry.calls:
             shapes = _free_inputs(network, entry, given)
         if entry.network is not None:

@@ -21,15 +21,17 @@ Arrays = list[npt.NDArray[Any]]
 _FLIPPED = ("Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "ConvLSTM2D")
 
 
-def load_version2(file: ModelFile, description: Description) -> Any:
+def load_version2(file: ModelFile, description: Description, *, trusted: bool) -> Any:
     """Returns a `tf_keras.Model` with the file's weights.
 
     Raises:
         CannotRun: the weights do not fit the layers.
     """
     import tf_keras
+    from tf_keras.src.saving import serialization_lib
 
-    model = tf_keras.models.model_from_config(accepted_config(description.model), own_layers(tf_keras))
+    with serialization_lib.SafeModeScope(not trusted):
+        model = tf_keras.models.model_from_config(accepted_config(description.model), own_layers(tf_keras))
     with hdf5.open_h5(file.name, str(file.path)) as opened:
         if "model_weights" in opened and description.weight_bytes:
             _load_weights(description, opened["model_weights"], model)

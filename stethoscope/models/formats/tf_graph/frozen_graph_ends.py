@@ -101,7 +101,7 @@ def find(nodes: Mapping[str, Any], producer: int) -> Ends:
         sinks = sinks[-_MAX_OUTPUTS:]
     fetches, dtypes = {}, {}
     for node in sinks:
-        for index in range(max(1, graph_ops.output_count(node.op, node.attr))):
+        for index in range(max(1, graph_ops.answer_count(node.op, node.attr))):
             name = f"{node.name}:{index}" if index else node.name
             fetches[name] = f"{node.name}:{index}"
             dtypes[name] = tf_proto.dtype_name(graph_ops.dtype(node.op, node.attr, index))
@@ -115,7 +115,10 @@ def find(nodes: Mapping[str, Any], producer: int) -> Ends:
     if optional:
         warnings.append(f"Runs with the default of {', '.join(repr(name) for name in optional[:5])}.")
     if not placeholders:
-        warnings.append("Has no inputs: it computes the same result every time.")
+        drawn = next((nodes[name].op for name in used if name in nodes and graph_ops.draws(nodes[name].op)), "")
+        kept = any(nodes[name].op in graph_ops.ASSIGNMENTS for name in used if name in nodes)
+        said = f"it draws random numbers in every call ({drawn})" if drawn else "it computes the same result every time"
+        warnings.append("Has no inputs." if kept and not drawn else f"Has no inputs: {said}.")
     inputs = tuple(
         TensorSpec(node.name, _shape(node, producer), tf_proto.dtype_name(_dtype(node))) for node in placeholders
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,6 +32,9 @@ ASSIGNMENTS = frozenset(
 )
 PLUMBING = _UNCHANGED | VARIABLES | {"Const", "NoOp", "Assert", "_Arg", "_Retval", "ControlTrigger", "AssignVariableOp"}
 """Operators that hold or pass on what another one computes; a reader of the architecture does not want to see them."""
+_DRAWS = re.compile(
+    r"Random|^Multinomial$|TruncatedNormal|^Stateful(Standard|Uniform|Truncated)|CandidateSampler$|^SampleDistorted|^Skipgram$"
+)
 PASSING = _UNCHANGED | {"Enter", "RefEnter", "Switch", "RefSwitch", "RefIdentity"}
 """Operators through which a weight reaches the operator that uses it."""
 
@@ -82,6 +86,36 @@ def output_index(operator: str, reference: str, attributes: Mapping[str, Any]) -
             return offset + index
         offset += output.count(attributes)
     return index
+
+
+def draws(operator: str) -> bool:
+    """Whether an operator draws other random numbers in each call."""
+    return not operator.startswith("Stateless") and _DRAWS.search(operator) is not None
+
+
+_FIRST_ALONE = {
+    "FusedBatchNorm": 1,
+    "FusedBatchNormV2": 1,
+    "FusedBatchNormV3": 1,
+    "SoftmaxCrossEntropyWithLogits": 1,
+    "SparseSoftmaxCrossEntropyWithLogits": 1,
+    "CTCLoss": 1,
+    "CTCLossV2": 1,
+    "CudnnRNN": 3,
+    "CudnnRNNV2": 3,
+    "CudnnRNNV3": 3,
+}
+"""How many outputs are an answer; the others are for the gradient."""
+_WITHOUT_VECTORS = {"Svd": "compute_uv", "BatchSvd": "compute_uv", "SelfAdjointEigV2": "compute_v", "Eig": "compute_v"}
+"""Operators that leave their other outputs unset where this attribute is false."""
+
+
+def answer_count(operator: str, attributes: Mapping[str, Any]) -> int:
+    """How many of an operator's tensors are an answer, and not left unset or kept for the gradient."""
+    asked = _WITHOUT_VECTORS.get(operator)
+    if asked is not None and asked in attributes and not attributes[asked].b:
+        return 1
+    return min(_FIRST_ALONE.get(operator, 1 << 30), output_count(operator, attributes))
 
 
 def output_count(operator: str, attributes: Mapping[str, Any]) -> int:
