@@ -50,12 +50,10 @@ def _memory(result: JobResult, known: Prediction | None) -> None:
 
 def _outputs(state: JobState, result: JobResult, made: Prediction) -> None:
     samples, batch = made.settings.samples, made.settings.batch_size
-    render.verdict(
-        "good",
-        "Done",
-        f"{words.plural(samples, 'sample')}{_of_size(made)} predicted in "
-        f"{words.plural(made.batches or 1, 'batch', 'batches')}.",
-    )
+    said = f"{words.plural(samples, 'sample')}{_of_size(made)} predicted in {words.plural(made.batches or 1, 'batch', 'batches')}."
+    if made.at_once:
+        said = "All inputs went into one call: the graph takes them only together."
+    render.verdict("good", "Done", said)
     random = all(fed.source == "dummy" for fed in made.input.values())
     if random and samples < int(state.params.get("samples") or 0):
         st.caption(f"Fewer than asked for: the model only takes batches of {words.count(batch)}.")

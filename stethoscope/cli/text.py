@@ -75,9 +75,14 @@ def prediction(result: JobResult, folder: Path) -> None:
         _print_shortage(console, result)
         return
     settings, predicted = known.settings, known.predicted_peak_bytes
-    foretold = f", predicted {human_bytes(predicted)}" if predicted is not None else ""
+    foretold = f", predicted {human_bytes(predicted)}" if predicted is not None else ", not predicted"
     limit = human_bytes(settings.memory_limit_bytes or 0)
-    console.print(f"{settings.samples:,} rows in batches of {settings.batch_size:,}: {result.wall_s:.3g} s")
+    said = (
+        "all inputs in one call"
+        if known.at_once
+        else f"{settings.samples:,} rows in batches of {settings.batch_size:,}"
+    )
+    console.print(f"{said}: {result.wall_s:.3g} s")
     console.print(f"peak memory {human_bytes(result.peak_rss_bytes)}{foretold}, limit {limit}")
     for sentence in known.configured:
         console.print(escape(sentence))

@@ -48,6 +48,14 @@ class Batching:
             return cls(ranked, sizes.pop())
         return cls(frozenset(), 1)
 
+    def together(self, rows: int) -> Batching:
+        """As it is where the model takes just so many rows in a call; 0 for all that it is fed, whatever has how many."""
+        return replace(self, fixed=rows) if rows else Batching(frozenset(), 1)
+
+    def are_even(self, feed: Feed) -> bool:
+        """Whether what has rows has as many everywhere."""
+        return len({array.shape[:1] for name, array in feed.items() if name in self.names}) <= 1
+
     def free(self, inputs: Sequence[TensorSpec]) -> list[TensorSpec]:
         """The specs with the first dimension of every cut input left open, so that any number of rows can be made."""
         return [
@@ -78,7 +86,7 @@ def bind(arrays: Mapping[str, npt.NDArray[Any]], inputs: Sequence[TensorSpec]) -
     """Fits a user's arrays to the model's inputs: by name, or the only array (or "x") to the only input.
 
     Raises:
-        BadInput: a name is missing, or rows do not agree.
+        BadInput: a name is missing, or an array is empty.
     """
     names = [spec.name for spec in inputs]
     candidates = {name: array for name, array in arrays.items() if name in names}
@@ -93,10 +101,15 @@ def bind(arrays: Mapping[str, npt.NDArray[Any]], inputs: Sequence[TensorSpec]) -
             + (" (or one array named x)." if len(names) == 1 else ".")
         )
     batched = Batching.of(inputs).names
-    rows = {name: array.shape[0] if array.ndim else 0 for name, array in candidates.items() if name in batched}
-    if len(set(rows.values())) > 1 or 0 in rows.values():
-        raise BadInput(f"The data: expected the same number of rows in each array, got {rows}. Align them.")
+    if any(array.ndim and not len(array) for name, array in candidates.items() if name in batched):
+        raise uneven(candidates)
     return {name: candidates[name] for name in names}
+
+
+def uneven(arrays: Feed) -> BadInput:
+    """That the arrays of a feed do not have the same number of rows."""
+    rows = {name: len(array) if array.ndim else 0 for name, array in arrays.items()}
+    return BadInput(f"The data: expected the same number of rows in each array, got {rows}. Align them.")
 
 
 def in_calls(call: Callable[[Feed], Feed], feed: Feed, batching: Batching, batch_size: int | None = None) -> Feed:

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from stethoscope.architecture.open_sizes import TRIED, OpenSizes, Sizes, is_open, open_axes, sizes_of_file, sizes_to_try
-from stethoscope.data.batching import Batching, bind
+from stethoscope.data.batching import Batching, bind, uneven
 from stethoscope.data.rows import data_of
-from stethoscope.errors import BadInput, BadSetting, OutOfMemory, StethoscopeError
+from stethoscope.errors import BadInput, BadSetting, CannotRun, OutOfMemory, StethoscopeError
 from stethoscope.framework_errors import explain, gist, named_by
 from stethoscope.task import TaskContext
 from stethoscope.types import Architecture, Feed, TensorSpec
@@ -187,6 +187,8 @@ class ModelInput:
     batching: Batching
     sizes: OpenSizes
     """Of the open dimensions: those of the data, or chosen for dummy input."""
+    together: int | None = None
+    """Rows that the model was found to take only together, as `Batching.together` has them; None where any number will do."""
 
     @property
     def dynamic_size(self) -> int | None:
@@ -284,9 +286,10 @@ def model_input(
         context.report("data", message=f"reading {file.name}")
         feed = bind(data_of(context), runner.inputs)
         context.report("trace", message="first call")
-        _try(runner, batching, batching.take(feed, first))
+        together = _together(runner, batching, feed, batch_size)
+        batching = batching if together is None else batching.together(together)
         shapes = {name: array.shape for name, array in feed.items()}
-        return ModelInput(feed, file.name, batching, next(sizes_to_try(runner.inputs, data=shapes)))
+        return ModelInput(feed, file.name, batching, next(sizes_to_try(runner.inputs, data=shapes)), together)
     failure: Exception | None = None
     free = batching.free(runner.inputs)
     for sizes in sizes_to_try(runner.inputs, given, of_file=sizes_of_file(architecture.layers)):
@@ -310,6 +313,40 @@ def model_input(
     raise BadInput(
         f"{name}: expected random input made from its input specs to be accepted, got “{found}”. Upload real input."
     ) from failure
+
+
+def _together(runner: Predicts, batching: Batching, feed: Feed, batch_size: int) -> int | None:
+    """Runs the model on the first row, else on the rows of a call: a graph may take them only together, whatever its inputs say.
+
+    Returns:
+        None where one row will do, or the inputs say how many; else as `Batching.together`.
+
+    Raises:
+        BadInput: arrays of different lengths, which the model does not take.
+        Exception: what the model says to one row, where more help nothing.
+    """
+    if not batching.are_even(feed):
+        try:
+            _try(runner, batching, feed)
+        except OutOfMemory:
+            raise
+        except Exception as error:
+            raise uneven(feed) from error
+        return 0
+    try:
+        _try(runner, batching, batching.take(feed, batching.fixed or 1))
+    except OutOfMemory:
+        raise
+    except Exception:
+        rows = batching.rows(feed)
+        asked = min(rows, batch_size)
+        if batching.fixed or not batching.names or asked < 2:
+            raise
+        with contextlib.suppress(BadInput, CannotRun):
+            _try(runner, batching, batching.part(feed, 0, asked))
+            return asked if asked < rows else 0
+        raise
+    return None
 
 
 def _try(runner: Predicts, batching: Batching, feed: Feed) -> None:

@@ -52,6 +52,8 @@ class AtSize:
     """Asked for, the same for each of them; None for what the data has, or what the model took first."""
     attempt: int = 0
     """Which assumption the model took."""
+    together: int | None = None
+    """Rows that it takes only together, as `Batching.together` has them; None where any number will do."""
     lean: Mapping[int, int] = field(default_factory=dict)
     """With lean settings: the peaks expected of the batches asked about, in bytes."""
     lean_probes: Mapping[int, int] = field(default_factory=dict)

@@ -21,6 +21,7 @@ from stethoscope.task import TaskContext
 def input_of(context: TaskContext, opened: Configured, at: AtSize, rows: int, seed: int) -> ModelInput:
     """All of the data, or so many random rows of the sizes that an earlier process chose; nothing is run to find out."""
     inputs, batching = opened.runner.inputs, Batching.of(opened.runner.inputs)
+    batching = batching if at.together is None else batching.together(at.together)
     if "data" in context.files:
         feed = bind(data_of(context), inputs)
         shapes = {name: array.shape for name, array in feed.items()}

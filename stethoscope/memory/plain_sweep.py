@@ -139,7 +139,7 @@ def begun(
         kept = KeptSweep(sweep, given.source, given.sizes.dimensions, begin.size_from, ())
         estimator = Estimator(replace(opened, settings=replace(opened.settings, allocator="pool")))
         for place, (told, feed) in enumerate(begin.fed):
-            at = AtSize(told.size if sizes else None, told.attempt)
+            at = AtSize(told.size if sizes else None, told.attempt, given.together)
             if estimator.pooled:
                 kept = _traced(context, settings, kept, at, (told, feed), estimator)
             if len(kept.sweep.sizes) == place:

@@ -68,6 +68,8 @@ class Prediction:
     """How often the function was traced; None where nothing is."""
     open_sizes: tuple[OpenSize, ...] = ()
     """Every dimension that the model leaves open besides the batch, and who says its size."""
+    at_once: bool = False
+    """Whether the graph was found to take its inputs only together, whatever has how many rows."""
     lean_predicted_peak_bytes: int | None = None
     """With the settings that make memory follow the tensors (`run_settings.VARIABLES`); None where that is what was measured."""
 
@@ -112,6 +114,7 @@ class PredictionRun:
             predicted_margin_bytes=margin,
             loading_peak_bytes=max(context.memory.peak_bytes(), fit.loading_peak_bytes if fit else 0),
             probes=fit.probes if fit and self.foretold is None else {},
+            at_once=given.together == 0,
             lean_predicted_peak_bytes=lean_bytes,
         )
         context.save_partial({**plain(known), "oom": self._shortage(ShortageReport())})

@@ -132,7 +132,7 @@ def begun(
         how = fit_call(context, opened, begin.call(one))
         rows = tuple(batch_sizes) if fixed is None else (fixed,)
         found = tuple(
-            AtSize(told.size if sizes else None, told.attempt, steady_rows=fixed or STEADY_ROWS)
+            AtSize(told.size if sizes else None, told.attempt, given.together, steady_rows=fixed or STEADY_ROWS)
             for told, _ in begin.fed
         )
         seek = bool(context.params.get("largest", True))

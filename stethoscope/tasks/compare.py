@@ -175,8 +175,7 @@ class _Comparing:
         if found.verdict == "different":
             self._context.report("inputs", 0.6, "trying other preprocessing")
             tried = tried_inputs(second, turned, first.feed, first.outputs, found.outputs)
-        integers = {found.precision.a, found.precision.b} <= set(_INTEGERS)
-        if found.verdict == "different" or (found.verdict == "within_tolerance" and not integers):
+        if found.verdict == "different" or (found.verdict == "within_tolerance" and not _of_integers(found)):
             cut = cut_off(second.clipped(turned.feed(first.feed)), second.file.name)
             return tried or cut or cut_off(first.clipped, self._context.files["model"].name)
         return None
@@ -243,7 +242,7 @@ class _Comparing:
             parting, folded = self._parting(walk, part, found.preprocessing)
         if parting is None and found.preprocessing is not None:
             parting = at_the_input(found.preprocessing, tensors, pairs)
-        if found.verdict == "within_tolerance" and parting is None:
+        if found.verdict == "within_tolerance" and parting is None and not _of_integers(found):
             parting = walk.cut()
         hidden = merged(rows, parting, first.architecture)
         layers = tuple(replace(row, merged=row.key in hidden or row.a == folded) for row in rows)
@@ -259,6 +258,11 @@ class _Comparing:
             if later is not None and is_tried(later):
                 return later, told.place[0]
         return told, ""
+
+
+def _of_integers(found: Comparison) -> bool:
+    """Whether both compute in integers: then both cut off."""
+    return {found.precision.a, found.precision.b} <= set(_INTEGERS)
 
 
 def _layer_feed(first: Recording) -> Feed:

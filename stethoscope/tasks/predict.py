@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from stethoscope.codec import decode
 from stethoscope.data.dummy import ModelInput
+from stethoscope.errors import BadInput, CannotRun
 from stethoscope.memory.batch_outputs import Batches
 from stethoscope.memory.calibrate import calibrate
 from stethoscope.memory.call_styles import Caller
@@ -81,10 +82,10 @@ def _begun(context: TaskContext, settings: RunSettings) -> InNewProcess:
         given, call = _ready(context, opened)
         foretold = _foretold(context, opened, given)
         if foretold is not None:
-            at = AtSize(context.params.get("size"), given.sizes.attempt)
+            at = AtSize(context.params.get("size"), given.sizes.attempt, given.together)
             return InNewProcess(_Kept(at, None, foretold.run.lean_peak_bytes, opened.precision_difference, foretold))
         batch_size, fit = _calibrated(context, settings, given, call)
-        at, lean = AtSize(context.params.get("size"), given.sizes.attempt), None
+        at, lean = AtSize(context.params.get("size"), given.sizes.attempt, given.together), None
         if fit is not None:
             at = replace(
                 at,
@@ -132,14 +133,20 @@ def _calibrated(
     held = sum(array.nbytes for array in given.feed.values())
     take = functools.partial(given.batching.take, given.feed)
     fixed = given.batching.fixed
-    return batch_size, calibrate(context, call, take, batch_size, held_input_bytes=held, fixed=fixed)
+    try:
+        return batch_size, calibrate(context, call, take, batch_size, held_input_bytes=held, fixed=fixed)
+    except (BadInput, CannotRun):
+        return (
+            batch_size,
+            None,
+        )  # rows that nobody asked for were refused: those that are asked for run without a prediction
 
 
 def _foretold(context: TaskContext, opened: Configured, given: ModelInput) -> Foretold | None:
     """What the graph says of TensorFlow's own pool; None where there is no such pool, or no graph to read."""
     settings = replace(opened.settings, allocator="pool")
     estimator = Estimator(replace(opened, settings=settings))
-    if not estimator.pooled:
+    if not estimator.pooled or given.together == 0:
         return None
     context.report("trace", message="reading the graph")
     rows, batch_size = given.batching.rows(given.feed), _batch_size(settings, given)

@@ -108,4 +108,11 @@ def test_missing_names_and_unequal_rows_are_sentences():
     with pytest.raises(BadInput, match="mask"):
         bind({"image": np.zeros((2, 8, 8, 3))}, two)
     with pytest.raises(BadInput, match="number of rows"):
-        bind({"image": np.zeros((2, 8, 8, 3)), "mask": np.zeros((3, 2))}, two)
+        bind({"image": np.zeros((0, 8, 8, 3)), "mask": np.zeros((3, 2))}, two)
+
+
+def test_rows_that_only_go_together_are_one_call():
+    batching = Batching.of([IMAGE, TensorSpec("mask", (None, 2), "float32")])
+    assert not batching.are_even({"image": np.zeros((2, 8)), "mask": np.zeros((3, 2))})
+    assert batching.together(0).rows({"image": np.zeros((2, 8))}) == 1
+    assert batching.together(4).fixed == 4

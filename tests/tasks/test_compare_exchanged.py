@@ -110,3 +110,101 @@ def test_two_models_exchanged_say_the_same(engine, folder, a, b, verdict, place)
     assert there.first_divergence.nrmse == pytest.approx(back.first_divergence.nrmse, rel=1e-6)
     if place:
         assert there.first_divergence.place[0] == place
+
+
+def in_uint8(folder):
+    """A quantised ONNX graph, integers in and out, and what it stands for in real numbers."""
+    from onnx import TensorProto, checker, helper, save_model
+
+    kernel = (np.arange(12).reshape(4, 3) / 12 - 0.4).astype(np.float32)
+
+    def constants(scale, zero, name):
+        return (
+            helper.make_tensor(f"{name}_scale", TensorProto.FLOAT, [], [scale]),
+            helper.make_tensor(f"{name}_zero", TensorProto.UINT8, [], [zero]),
+        )
+
+    nodes = [
+        helper.make_node("MatMul", ["real", "kernel"], ["product"], name="product"),
+        helper.make_node("Relu", ["product"], ["positive"], name="positive"),
+    ]
+    weights = [helper.make_tensor("kernel", TensorProto.FLOAT, kernel.shape, kernel.tobytes(), raw=True)]
+    whole = [
+        helper.make_node("DequantizeLinear", ["x", "in_scale", "in_zero"], ["real"], name="taken"),
+        *nodes,
+        helper.make_node("QuantizeLinear", ["positive", "out_scale", "out_zero"], ["y"], name="given"),
+    ]
+    for name, made, kinds, stored in (
+        ("integers", whole, TensorProto.UINT8, [*constants(0.02, 128, "in"), *constants(0.01, 3, "out")]),
+        (
+            "reals",
+            [helper.make_node("Identity", ["x"], ["real"]), *nodes, helper.make_node("Identity", ["positive"], ["y"])],
+            TensorProto.FLOAT,
+            [],
+        ),
+    ):
+        graph = helper.make_graph(
+            made,
+            "net",
+            [helper.make_tensor_value_info("x", kinds, ["rows", 4])],
+            [helper.make_tensor_value_info("y", kinds, ["rows", 3])],
+            [*weights, *stored],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        checker.check_model(model)
+        save_model(model, folder / f"{name}.onnx")
+
+
+@pytest.mark.parametrize(("a", "b"), [("integers", "reals"), ("reals", "integers"), ("integers", "integers")])
+def test_integers_are_the_real_numbers_they_stand_for(engine, tmp_path, a, b):
+    in_uint8(tmp_path)
+    files = {"model": ModelFile.at(tmp_path / f"{a}.onnx"), "other": ModelFile.at(tmp_path / f"{b}.onnx")}
+    result = engine.wait(engine.submit(Job("compare", files, {"rows": 16}, Budget(2 << 30, 60), "light")))
+    assert result.status is Status.OK, result.reason
+    found = answer_of(result, Comparison)
+    assert found.verdict == ("equal" if a == b else "within_tolerance")
+    assert found.outputs[0].max_abs_diff <= 0.02  # half a step of the answer, and of each input
+
+
+def varied(scale=1 / 255, offset=0.0, *, twice=False):
+    """A network with another scaling of its input, or with a layer that reads one of its inputs twice."""
+    begin(5)
+    image = keras.Input((8, 8, 3), name="image")
+    x = L.Conv2D(6, 3, padding="same", name="first")(L.Rescaling(scale, offset, name="scaling")(image))
+    left = L.Activation("relu", name="left")(x)
+    right = L.Conv2D(6, 3, padding="same", name="right")(left)
+    both = L.Concatenate(name="both")([right, right] if twice else [left, right])
+    return keras.Model(image, L.Dense(4, name="classes")(L.GlobalAveragePooling2D(name="pool")(both)))
+
+
+@pytest.mark.parametrize(
+    ("other", "layer", "cause", "tried"),
+    [({"scale": 1 / 127.5, "offset": -1.0}, "scaling", "scale", True), ({"twice": True}, "both", "wiring", False)],
+)
+def test_the_cause_is_the_same_from_either_side(engine, tmp_path, other, layer, cause, tried):
+    save(varied(), tmp_path / "a.keras")
+    save(varied(**other), tmp_path / "b.keras")
+    told = []
+    for a, b in (("a", "b"), ("b", "a")):
+        files = {"model": ModelFile.at(tmp_path / f"{a}.keras"), "other": ModelFile.at(tmp_path / f"{b}.keras")}
+        result = engine.wait(engine.submit(Job("compare", files, {"rows": 16}, Budget(3 << 30, 120), "tensorflow")))
+        told.append(answer_of(result, Comparison).first_divergence)
+    assert [(one.layer, one.cause_id) for one in told] == [(layer, cause)] * 2
+    assert told[0].confidence == told[1].confidence
+    assert (told[0].confidence >= 0.97) is tried
+    assert told[0].sentence != told[1].sentence
+
+
+def test_a_model_that_cannot_be_run_is_told_apart_by_its_configuration(engine, tmp_path):
+    def built(activation):
+        x = keras.Input((4,), name="x")
+        return keras.Model(x, L.Dense(3, activation=activation, name="last")(x))
+
+    begin(1)
+    save(built("relu"), tmp_path / "a.keras")
+    own = keras.saving.register_keras_serializable("mine")(lambda x: x)
+    save(built(own), tmp_path / "b.keras")
+    files = {"model": ModelFile.at(tmp_path / "a.keras"), "other": ModelFile.at(tmp_path / "b.keras")}
+    result = engine.wait(engine.submit(Job("compare", files, {"rows": 4}, Budget(3 << 30, 120), "tensorflow")))
+    assert result.status is not Status.OK
+    assert "'last'" in result.reason and "relu" in result.reason

@@ -129,3 +129,43 @@ def test_an_unknown_setting_is_named(engine):
     result = submit(engine, "predict", "digits_cnn", settings={"allow_growth": True})
     assert result.error == "BadSetting"
     assert "allow_growth" in result.reason
+
+
+def _reshaped(tf1, tf):
+    x = tf1.placeholder(tf.float32, [None, 6], name="x")
+    tf.reduce_sum(tf.reshape(x, [4, 3, 2]), axis=1, name="out")
+
+
+def _crossed(tf1, tf):
+    x, y = (tf1.placeholder(tf.float32, [None, 4], name=name) for name in "xy")
+    tf.matmul(x, y, transpose_b=True, name="out")
+
+
+def _looked_up(tf1, tf):
+    x, places = tf1.placeholder(tf.float32, None, name="x"), tf1.placeholder(tf.int32, None, name="y")
+    tf.gather(x, places, name="out")
+
+
+@pytest.mark.parametrize(
+    ("build", "shapes", "answer"),
+    [
+        (_reshaped, {"x": (4, 6)}, lambda x: x.reshape(4, 3, 2).sum(axis=1)),
+        (_crossed, {"x": (3, 4), "y": (5, 4)}, lambda x, y: x @ y.T),
+        (_looked_up, {"x": (7, 4), "y": ()}, lambda x, y: x[y]),
+    ],
+)
+def test_a_graph_takes_its_inputs_together_where_it_wants_them_so(engine, tmp_path, build, shapes, answer):
+    """Nobody asked for one row alone, and arrays of other lengths are what the graph is made for."""
+    import tensorflow as tf
+
+    graph = tf.compat.v1.Graph()
+    with graph.as_default():
+        build(tf.compat.v1, tf)
+    (tmp_path / "graph.pb").write_bytes(graph.as_graph_def().SerializeToString(deterministic=True))
+    random = np.random.default_rng(0)
+    rows = {name: random.random(shape).astype(np.float32) if shape else np.int32(2) for name, shape in shapes.items()}
+    np.savez(tmp_path / "rows.npz", **rows)
+    files = {"model": ModelFile.at(tmp_path / "graph.pb"), "data": ModelFile.at(tmp_path / "rows.npz")}
+    result = engine.wait(engine.submit(Job("predict", files, {}, Budget(3 << 30, 120), "tensorflow")))
+    np.testing.assert_allclose(output(result), answer(**rows), rtol=1e-6)
+    assert answer_of(result, Prediction).at_once
