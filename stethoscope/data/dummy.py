@@ -120,7 +120,16 @@ def _draw(spec: TensorSpec, architecture: Architecture, *, alone: bool) -> Draw:
     if dtype.startswith("complex"):
         return Draw("complex", dtype)
     kind = dtype if dtype in ("float16", "float32", "float64") else "float32"
-    return Draw("integers", kind, 0, vocabulary) if vocabulary else Draw("normal", kind)
+    if vocabulary or _is_cast_to_look_up(spec.name, architecture):
+        return Draw("integers", kind, 0, vocabulary or 2)
+    return Draw("normal", kind)
+
+
+def _is_cast_to_look_up(name: str, architecture: Architecture) -> bool:
+    """Whether all that reads a graph's input makes whole numbers of it, and something is looked up: what a converted embedding does."""
+    readers = [layer for layer in architecture.layers if name in layer.inputs]
+    readers = readers or [layer for layer in architecture.layers if not layer.inputs and layer.type != "Const"]
+    return bool(readers) and all(layer.type.lower() == "cast" for layer in readers) and looks_up(architecture)
 
 
 def vocabulary_of(name: str, architecture: Architecture, *, alone: bool) -> int | None:
