@@ -197,6 +197,8 @@ class Architecture:
     """What the file only names."""
     given: GivenCode | None = None
     """Where that was given."""
+    keeps_state: tuple[str, ...] = ()
+    """Paths of layers that keep a state between calls: what is asked changes what is answered next."""
 
     @property
     def of_keras_2(self) -> bool:
@@ -316,6 +318,10 @@ class Runner(Protocol):
     def activations(self, feed: Feed, layers: Sequence[str] | None = None) -> Feed:
         """Returns the output of each layer (all that can be seen, or those named), in execution order."""
         ...
+
+    def forget(self) -> None:
+        """Puts back the state that it keeps between calls, as in a runner that was just opened; most models keep none."""
+        return None
 
     def can(self, capability: type[C]) -> C | Refusal:
         """This model as something that not every model is, or the reason why it is not."""

@@ -137,6 +137,7 @@ class PredictionRun:
         batches = math.ceil(rows / self.batch_size)
         if self.opened.settings.allocator == "system":
             give_back()
+        self.opened.runner.forget()  # what warming up and measuring left in it
         self.context.memory.reset()
         self.progress.begin(batches)
         if self.call.batches_itself and batching.fixed is None and batching.names:

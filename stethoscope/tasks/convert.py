@@ -263,6 +263,7 @@ class _Converting:
         """(outputs as real numbers, seconds for all rows, the peak of the call in bytes above what was held before)."""
         batching = Batching.of(runner.inputs)
         fed = quantised(feed, runner.inputs, ends.inputs)
+        runner.forget()
         self._context.memory.reset()
         held = self._context.memory.added_bytes()
         outputs = in_calls(runner.predict, fed, batching)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,6 +59,7 @@ class Description(FormatNamed):
     output_layers: tuple[str, ...]
     missing: tuple[MissingCode, ...] = ()
     given: GivenCode | None = None
+    keeps_state: tuple[str, ...] = ()
     schema_version: int = SCHEMA_VERSION
 
     @classmethod
@@ -70,6 +72,7 @@ class Description(FormatNamed):
         told["warnings"] = (
             *architecture.warnings,
             *([f"{elsewhere} What to do, {remedies_in_words()}."] if elsewhere else []),
+            *([_of_state(architecture.keeps_state)] if architecture.keeps_state else []),
         )
         return cls(**told, format=title, parameters=parameters, size_bytes=size_bytes)
 
@@ -80,6 +83,11 @@ class Description(FormatNamed):
         told = {name: value for name, value in vars(self).items() if name not in own}
         total, trainable = self.parameters.total, self.parameters.trainable
         return Architecture(**told, parameters=total, trainable_parameters=trainable, display_format=self.format)
+
+
+def _of_state(layers: Sequence[str]) -> str:
+    more = f" and {len(layers) - 1} more" if len(layers) > 1 else ""
+    return f"It keeps a state between calls ({layers[0]}{more}): what was asked before changes what it answers."
 
 
 def with_skeleton(model: ModelFile) -> dict[str, Any]:

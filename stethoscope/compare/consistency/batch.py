@@ -206,11 +206,11 @@ def repeated(subject: Subject, runs: int) -> tuple[list[Trial], Feed]:
     Returns:
         Two trials, and the answer that differs most from the first.
     """
-    reference = subject.runner.predict(subject.feed)
+    reference = subject.begun(subject.feed)
     last, bitwise, gap = reference, True, None
     for index in range(1, runs):
         subject.context.report("repeat", index / runs, f"run {index + 1} of {runs}")
-        again = subject.runner.predict(subject.feed)
+        again = subject.begun(subject.feed)
         bitwise = bitwise and all(same_bits(reference[name], again[name]) for name in reference)
         found = subject.gap(reference, again)
         if found is not None and larger(gap, found) is found:
@@ -221,6 +221,9 @@ def repeated(subject: Subject, runs: int) -> tuple[list[Trial], Feed]:
     return [_bitwise(runs, bitwise, gap, origin), _tolerant(runs, subject, gap, origin)], last
 
 
+STATE = "It keeps a state between calls, as a model does that is fed a stream. Start it anew for what does not belong together."
+
+
 def after_others(subject: Subject, other: Feed) -> Trial:
     """The same input again, after the model has seen `other`: does anything of it stay behind?"""
     id_, name = "same-after-others", "Same input, after other inputs"
@@ -229,7 +232,7 @@ def after_others(subject: Subject, other: Feed) -> Trial:
     subject.context.report("repeat", message="the same input after another")
     try:
         subject.answer(other)
-        again = subject.answer(subject.feed)
+        again = subject.answer(subject.feed, begin=False)
     except Refused as error:
         return Trial(id_, "determinism", name, None, f"It did not take a second random input: {error}.")
     gap = subject.gap(subject.reference, again)
@@ -237,10 +240,11 @@ def after_others(subject: Subject, other: Feed) -> Trial:
     if gap is None or not gap.beyond:
         detail = f"Another input in between changes nothing (largest gap {size:.3g})."
         return Trial(id_, "determinism", name, True, detail, size, decides=True)
-    origin = layer_search.across_inputs(subject, subject.feed, other)
+    kept = subject.architecture.keeps_state
+    origin = Origin(kept[0], STATE) if kept else layer_search.across_inputs(subject, subject.feed, other)
     detail = (
         f"After another input the same input gives {number(gap.values[1])} where it gave {number(gap.values[0])}: "
-        "the model keeps something of what it has seen."
+        f"{'it keeps a state between calls' if kept else 'the model keeps something of what it has seen'}."
     )
     return Trial(id_, "determinism", name, False, detail, size, origin, decides=True)
 

@@ -52,7 +52,8 @@ def trial(subject: Subject) -> Trial:
     statistics = normalisations(subject)
     few = subject.few(subject.feed)
     try:
-        usual = subject.runner.predict(few)
+        usual = subject.begun(few)
+        subject.runner.forget()
         trained = subject.runner.predict(few, training=True)
     except CannotRun as error:
         said = subject.said(error)

@@ -67,12 +67,24 @@ class Subject:
         """Whether most of the time limit is gone, so that what can be left out is left out."""
         return time.monotonic() - self.started_s > _TIME_SHARE * self.context.budget.timeout_s
 
-    def answer(self, feed: Feed, *, training: bool = False) -> Feed:
+    def begun(self, feed: Feed) -> Feed:
+        """Runs the model from the state that it begins with, where it keeps one."""
+        self.runner.forget()
+        return self.runner.predict(feed)
+
+    def answer(self, feed: Feed, *, training: bool = False, begin: bool = True) -> Feed:
         """Runs the model on an input that it may not take.
+
+        Args:
+            feed: the input.
+            training: whether in training mode.
+            begin: whether from the state that the model begins with, where it keeps one, and not from what the last call left.
 
         Raises:
             Refused: it did not.
         """
+        if begin:
+            self.runner.forget()
         try:
             return self.runner.predict(feed, training=training)
         except Exception as error:

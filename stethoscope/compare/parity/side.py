@@ -102,7 +102,8 @@ class Side(SideSeen):
         return found
 
     def outputs(self, feed: Feed, batch_size: int | None = None) -> Feed:
-        """Its answers to all rows, as real numbers."""
+        """Its answers to all rows, as real numbers; from the state that it begins with, where it keeps one."""
+        self.runner.forget()
         return dequantised(in_calls(self._call, self.fed(feed), self.batching, batch_size), self._ends.outputs)
 
     def predicted(self, feed: Feed) -> Feed:
@@ -111,6 +112,7 @@ class Side(SideSeen):
             return {}
         call = caller(self.runner, RunSettings(call="predict", batch_size=FEW))
         with closing(call):
+            self.runner.forget()
             return in_calls(call, self.fed(self.batching.part(feed, 0, FEW)), self.batching)
 
     def layers(self, feed: Feed, folder: Path) -> LayerTensors:
@@ -146,6 +148,7 @@ class Side(SideSeen):
         fed = self.fed(feed)
         ends = {path: name for path in layers if (name := fed_by(self.layer(path), feed))}
         inside = [path for path in layers if path not in ends]
+        self.runner.forget()
         found = in_calls(lambda one: self.runner.activations(one, inside), fed, self.batching) if inside else {}
         shown = {path: feed[name] for path, name in ends.items()}
         return shown | {

@@ -73,6 +73,7 @@ class TFLite(Format):
             weight_bytes=tflite_layers.weight_bytes(model),
             display_format="TensorFlow Lite",
             runnable=tflite_layers.why_not(model),
+            keeps_state=tflite_layers.keeping_state(model),
         )
 
     def skeleton(self, file: ModelFile) -> tuple[str, bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -152,8 +152,16 @@ def describe(description: Description) -> Architecture:
         runnable=f"{subject}: {runnable}" if runnable else "",
         output_layers=output_layers(network) if network is not None else (),
         missing=tuple(missing),
+        keeps_state=tuple(layer.path for layer in layers if _is_stateful(layer.config)),
         given=None if code is None else GivenCode(code.file.name, inspection.provided + compiled_with.provided),
     )
+
+
+def _is_stateful(config: Mapping[str, Any]) -> bool:
+    """Whether a recurrent layer, or the one in its wrapper, goes on from where the last call ended."""
+    inner = config.get("layer")
+    wrapped = inner.get("config") if isinstance(inner, dict) else None
+    return config.get("stateful") is True or (isinstance(wrapped, dict) and wrapped.get("stateful") is True)
 
 
 def _layers(

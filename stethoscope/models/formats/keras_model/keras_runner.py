@@ -54,6 +54,14 @@ class KerasRunner(LiveModel, Observable, Reducible, Attentive, LayersTimed):
         self._functions.clear()
         self.model = None
 
+    def forget(self) -> None:
+        """See `Runner.forget`: recurrent layers begin anew."""
+        if not self._architecture.keeps_state:
+            return
+        for layer in self.model._flatten_layers():
+            if isinstance(layer, self._keras.layers.RNN) and layer.stateful:
+                layer.reset_states() if not self._modern else layer.reset_state()
+
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """Runs the model once; see `Runner.predict`."""
         import tensorflow as tf

@@ -83,7 +83,16 @@ def architecture(located: Located) -> Architecture:
         runnable=_runnable(
             located, bundle, variables, functions, meta.graph_def.node, bool(meta.object_graph_def.nodes)
         ),
+        keeps_state=_written(graph),
     )
+
+
+def _written(graph: FlatGraph) -> tuple[str, ...]:
+    """Variables that a call writes to; what TensorFlow 1 initialises and restores stands beside the call, in no function."""
+    writes = (
+        one for one in graph.operators.values() if one.type in graph_ops.ASSIGNMENTS and one.function and one.inputs
+    )
+    return tuple(dict.fromkeys(one.inputs[0].operator for one in writes))
 
 
 def _completed_specs(chosen: saved_model_files.Signature, kind: str, graph: FlatGraph) -> tuple[TensorSpec, ...]:

@@ -91,12 +91,18 @@ class FunctionRunner(Inlined, Reducible):
                 self._call = self._model.signatures[self._signature.name]
         self._meta = meta
         self._flat: FlatFunction | None = None
+        self._begun = [(one, one.numpy()) for one in self._call.variables] if _assigns(self._call) else []
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        del self._call, self._model, self._flat
+        del self._call, self._model, self._flat, self._begun
+
+    def forget(self) -> None:
+        """See `Runner.forget`: variables that a call may write have the values of the file."""
+        for variable, value in self._begun:
+            variable.assign(value)
 
     @property
     def function(self) -> Any:
@@ -187,6 +193,13 @@ class FunctionRunner(Inlined, Reducible):
         return fed, {
             path: name.partition("/")[2] for name, path in shown.items() if name not in signature.fed and "/" in name
         }
+
+
+def _assigns(function: Any) -> bool:
+    """Whether a concrete function, or one that it calls, writes to a variable."""
+    graph = function.graph.as_graph_def()
+    nodes = [*graph.node, *(node for called in graph.library.function for node in called.node_def)]
+    return any(node.op.startswith("Assign") and node.op.endswith("VariableOp") for node in nodes)
 
 
 def _flattened(found: Any) -> list[Any]:

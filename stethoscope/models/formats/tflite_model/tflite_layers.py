@@ -312,3 +312,15 @@ def _custom(model: Model) -> list[str]:
 def _some(names: list[str]) -> str:
     shown = ", ".join(name[:80] for name in names[:5])
     return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"
+
+
+def keeping_state(model: Model) -> tuple[str, ...]:
+    """Paths of operators that write what the next call reads: variables, and the state tensors of recurrent layers."""
+    found = []
+    for (index, position), path in layer_paths(model).items():
+        subgraph = model.subgraphs[index]
+        operator = subgraph.operators[position]
+        held = any(0 <= one < len(subgraph.tensors) and subgraph.tensors[one].is_variable for one in operator.inputs)
+        if operator.type == "ASSIGN_VARIABLE" or held:
+            found.append(path)
+    return tuple(found)

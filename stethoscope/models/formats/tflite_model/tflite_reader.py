@@ -35,6 +35,8 @@ class Tensor:
     stored_bytes: int
     is_sparse: bool
     quantization: Mapping[str, Any]
+    is_variable: bool = False
+    """Whether an operator writes to it, so that the next call finds what the last one left."""
 
     @property
     def elements(self) -> int:
@@ -186,6 +188,7 @@ def _tensor(table: Table, buffers: tuple[Stored, ...]) -> Tensor:
         stored_bytes=buffers[buffer].size_bytes if buffer else 0,
         is_sparse=bool(table.at(6)),
         quantization=_quantization(table.table(4)),
+        is_variable=bool(table.scalar(5, "B")),
     )
 
 

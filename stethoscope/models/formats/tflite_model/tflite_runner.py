@@ -47,6 +47,11 @@ class LiteRTRunner(MainGraphOnly):
     def __exit__(self, *exc: object) -> None:
         del self._plain
 
+    def forget(self) -> None:
+        """See `Runner.forget`: in a fresh interpreter, as variables that CALL_ONCE fills are put back by nothing else."""
+        if tflite_layers.keeping_state(self._model):
+            self._plain = self._interpreter()
+
     def predict(self, feed: Feed, *, training: bool = False) -> Feed:
         """Runs the model once; see `Runner.predict`. Quantised inputs and outputs keep their own dtype."""
         if training:
