@@ -16,6 +16,7 @@ from typing import Any
 
 from benchmarks.benchmark import Benchmark
 from stethoscope.pasted.messages import all_messages
+from stethoscope.pasted.messages.library_check import MESSAGE as LIBRARY_CHECK
 from stethoscope.pasted.messages.message import Role
 from stethoscope.pasted.reading.explaining import explain
 
@@ -76,9 +77,12 @@ FIRST = {
 
 
 def score(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How many texts are named rightly, left open, or named wrongly; those without a cause have to be left open."""
+    """How many texts are named rightly, only placed (where it is raised, no cause), left open, or named wrongly.
+
+    Those without a cause have to be left open.
+    """
     figures = dict.fromkeys(
-        ("texts", "with_a_cause", "right", "unknown", "wrong", "wrong_and_certain", "without", "left_open"), 0
+        ("texts", "with_a_cause", "right", "placed", "unknown", "wrong", "wrong_and_certain", "without", "left_open"), 0
     )
     for case in cases:
         accepted = {*case["kinds"], *case.get("later", [])}
@@ -89,6 +93,8 @@ def score(cases: Iterable[Mapping[str, Any]]) -> dict[str, int]:
             figures["unknown" if accepted else "left_open"] += 1
         elif answer.kind in accepted:
             figures["right"] += 1
+        elif answer.kind == LIBRARY_CHECK.id:
+            figures["placed" if accepted else "left_open"] += 1
         else:
             figures["wrong"] += 1
             figures["wrong_and_certain"] += answer.certainty == "certain"
