@@ -138,10 +138,7 @@ def run(folder: Path) -> dict[str, Any]:
     del folder
     explain("")
     kinds = all_messages().values()
-    sets = {
-        "made_with": score(made_with()),
-        **{name: score(read(name)) for name in FIRST},
-    }
+    sets = {"made_with": score(made_with()), **{name: score(read(name)) for name in FIRST}}
     named = [case["text"] for case in read("negatives") if explain(case["text"]).kind is not None]
     seconds = {}
     for name, text in hostile().items():

@@ -182,7 +182,9 @@ def _short(node: ast.AST, most: int) -> str:
 def _exported(node: ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     for mark in node.decorator_list:
         if isinstance(mark, ast.Call) and _short(mark.func, 60).rpartition(".")[2] in _EXPORTS:
-            names = [one.value for one in ast.walk(mark) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            names = [
+                one.value for one in ast.walk(mark) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            ]
             if names:
                 first = names[0]
                 return first if first.startswith("keras") else f"tf.{first}"

@@ -52,6 +52,7 @@ class Wording:
         beside: plain text that has to stand anywhere in what was pasted; "" for nothing.
         unless: plain text that may not stand anywhere in it; "" for nothing.
         line: whether `has` has to be a whole line.
+        only: asked of what was read; False where it is not this kind after all.
     """
 
     has: str
@@ -59,6 +60,7 @@ class Wording:
     beside: str = ""
     unless: str = ""
     line: bool = False
+    only: Callable[[Mapping[str, str]], bool] | None = None
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -166,6 +168,7 @@ class Message:
         sources: addresses of threads and documents where people have met it.
         role: what it is to the program.
         rank: below 0 for what is said only where nothing else is known.
+        general: whether any Python program may end with it; then it is not said of what another library raised.
     """
 
     id: str
@@ -176,6 +179,7 @@ class Message:
     sources: tuple[str, ...]
     role: Role = Role.ERROR
     rank: int = 0
+    general: bool = False
 
     def found_in(self, flat: str) -> Iterator[tuple[int, Wording, Mapping[str, str]]]:
         """Where it stands in a text whose white space is single blanks: the first place and the last ones of each wording."""
@@ -190,7 +194,8 @@ class Message:
                 match = _nearest(pattern, window, offset, offset + len(wording.has)) if wording.pattern else None
                 if match is not None:
                     values = {name: text[:MOST_CHARACTERS] for name, text in match.groupdict().items() if text}
-                    yield at, wording, values
+                    if wording.only is None or wording.only(values):
+                        yield at, wording, values
                 elif not wording.pattern:
                     yield at, wording, {}
 

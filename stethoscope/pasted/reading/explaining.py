@@ -127,7 +127,11 @@ def _in_a_library(text: PlainText, raised: Sequence[Raised]) -> list[_Found]:
             if length >= SURE_LENGTH:
                 values["_sure"] = "yes"
             number = text.line_at(at)
-            return [_Found(LIBRARY_CHECK, at, number, _place(number, raised)[0], int(length), {**place.values, **values}, block)]
+            return [
+                _Found(
+                    LIBRARY_CHECK, at, number, _place(number, raised)[0], int(length), {**place.values, **values}, block
+                )
+            ]
     return []
 
 

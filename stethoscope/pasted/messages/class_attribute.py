@@ -1,0 +1,121 @@
+"""A class of Keras or TensorFlow does not have this attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stethoscope.pasted.raised.members import PACKAGES, members, owner, packages_with
+from stethoscope.pasted.messages import ways
+from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+
+
+_LIKELY = (
+    "Model",
+    "Layer",
+    "Optimizer",
+    "History",
+    "Callback",
+    "Dataset",
+    "ImageDataGenerator",
+    "Tokenizer",
+    "Tensor",
+    "Variable",
+)
+"""Classes whose attributes are most often asked of something else."""
+_ONE_TENSOR = {
+    "op",
+    "shape",
+    "get_shape",
+    "dtype",
+    "astype",
+    "reshape",
+    "flatten",
+    "tolist",
+    "copy",
+    "ndim",
+    "mean",
+    "sum",
+    "T",
+    "append",
+}
+_CLASSES = {"Functional", "Sequential", "Model", "History", "Tensor", "EagerTensor", "KerasTensor"}
+
+
+def _known(values: Mapping[str, str]) -> bool:
+    """A class that is of the frameworks."""
+    kind = values["type"]
+    return kind in _CLASSES or any(package in ("keras", "tf-keras") for package in packages_with(kind))
+
+
+def _explain(read: Read) -> Cause:
+    kind, attribute = read.get("type", "A class of Keras"), read.get("attribute", "this attribute")
+    having = [package for package in PACKAGES if attribute in members(package, kind)]
+    other = owner(attribute, _LIKELY)
+    look = Step(
+        "See what it has.",
+        f"import keras, tensorflow as tf\nprint(keras.__version__, tf.__version__)\nprint([name for name in dir(thing) if not name.startswith('_')])",
+    )
+    if attribute in _ONE_TENSOR:
+        return Cause(
+            f"A layer ({kind}) stands where its output is wanted: it was made, and not called."
+            if kind not in ("Tensor", "EagerTensor")
+            else f"“{attribute}” is of NumPy arrays; a tensor of TensorFlow does not have it.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Call the layer on its input; make an array of a tensor.",
+                    "x = keras.layers.Dense(10)(x)\nvalues = tensor.numpy()",
+                ),
+                look,
+            ),
+        )
+    if "keras" in having:
+        return Cause(
+            f"Today's {kind} has “{attribute}”; the one here does not: the installed version is older, or the object was pickled by another version, or what sets it (fit, build, compile) has not run.",
+            Certainty.LIKELY,
+            (look, Step("Bring the packages to one time.", "pip install -U tensorflow keras")),
+        )
+    if "tf-keras" in having:
+        return Cause(
+            f"“{attribute}” is of Keras 2; {kind} of Keras 3 does not have it, and Keras 3 comes with TensorFlow 2.16 and later.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Keep Keras 2 for this program, set before the first import.",
+                    "pip install tf_keras\nexport TF_USE_LEGACY_KERAS=1",
+                ),
+                look,
+            ),
+        )
+    if other and other != kind:
+        return Cause(
+            f"“{attribute}” is of {other}, not of {kind}: the name holds another object than the line takes it for.",
+            Certainty.LIKELY,
+            (Step("See what it is, and where it was made.", "print(type(thing))"),),
+        )
+    return Cause(
+        f"{kind} has no “{attribute}”, in Keras 2 and 3 of today neither: it is of an older version, of another class, private, or misspelt.",
+        Certainty.POSSIBLE,
+        (look,),
+    )
+
+
+MESSAGE = Message(
+    id="class-attribute",
+    title="A class of Keras or TensorFlow does not have this",
+    wordings=(
+        Wording(
+            "object has no attribute '",
+            r"'(?:[\w.]{0,80}\.)?(?P<type>[A-Za-z_]\w{1,60})' object has no attribute '(?P<attribute>\w{1,60})'",
+            only=_known,
+        ),
+    ),
+    explain=_explain,
+    ways=(ways.DOCTOR, ways.LAYERS),
+    sources=(
+        "https://github.com/mindee/doctr/issues/1637",
+        "https://github.com/keras-team/keras-preprocessing/issues/20",
+        "https://github.com/keras-team/keras/issues/1791",
+    ),
+    rank=-2,
+)
