@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stethoscope.pasted.raised.members import PACKAGES, members, owner, packages_with
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
-
+from stethoscope.pasted.raised.members import PACKAGES, members, owner, packages_with
 
 _LIKELY = (
     "Model",
@@ -53,7 +52,7 @@ def _explain(read: Read) -> Cause:
     other = owner(attribute, _LIKELY)
     look = Step(
         "See what it has.",
-        f"import keras, tensorflow as tf\nprint(keras.__version__, tf.__version__)\nprint([name for name in dir(thing) if not name.startswith('_')])",
+        "import keras, tensorflow as tf\nprint(keras.__version__, tf.__version__)\nprint([name for name in dir(thing) if not name.startswith('_')])",
     )
     if attribute in _ONE_TENSOR:
         return Cause(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stethoscope.pasted.scripts.renames import today
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.scripts.renames import today
 
 
 def _explain(read: Read) -> Cause:

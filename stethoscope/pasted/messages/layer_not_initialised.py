@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stethoscope.pasted.raised.members import owner, packages_with
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.raised.members import owner, packages_with
 
 
 def _of_layers(values: Mapping[str, str]) -> bool:

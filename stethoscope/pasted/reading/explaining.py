@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stethoscope.pasted.messages import all_messages
-from stethoscope.pasted.messages.message import BEFORE, Certainty, Message, Read, Role
 from stethoscope.pasted.messages.library_check import MESSAGE as LIBRARY_CHECK
 from stethoscope.pasted.messages.library_check import SURE_LENGTH
+from stethoscope.pasted.messages.message import BEFORE, Certainty, Message, Read, Role
+from stethoscope.pasted.raised.table import MOST_SAID, place_of
 from stethoscope.pasted.reading.context import context
 from stethoscope.pasted.reading.explanation import Card, Explanation, Notice, Reading, Where
 from stethoscope.pasted.reading.plain_text import PlainText, plain_text
-from stethoscope.pasted.raised.table import MOST_SAID, place_of
-from stethoscope.pasted.reading.tracebacks import Raised, exceptions, own_frame
+from stethoscope.pasted.reading.tracebacks import Raised, exceptions, of_another_library, own_frame
 
 UNKNOWN = "unknown"
 _AROUND = 1_200
@@ -100,8 +100,10 @@ def of_kind(kind: str) -> Explanation | None:
 
 
 def _found(text: PlainText, raised: Sequence[Raised]) -> Iterator[_Found]:
-    flat = text.flat
+    flat, foreign = text.flat, of_another_library(raised[-1].frames) if raised else False
     for message in all_messages().values():
+        if message.general and foreign:
+            continue
         for at, wording, values in message.found_in(flat):
             line = text.line_at(at)
             place, block = _place(line, raised)

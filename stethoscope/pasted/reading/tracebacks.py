@@ -87,6 +87,18 @@ def own_frame(frames: Sequence[Frame]) -> Frame | None:
     return next((frame for frame in reversed(frames) if not frame.of_a_library), None)
 
 
+_PACKAGE = re.compile(r"(?:site|dist)-packages[/\\](?P<name>\w{1,60})")
+_OURS = re.compile(
+    r"(?:tensor|tf|keras|numpy|pandas|h5py|sklearn|scipy|transformers|onnx|ai_edge|google|PIL|matplotlib|absl|object_detection|IPython|official)"
+)
+
+
+def of_another_library(frames: Sequence[Frame]) -> bool:
+    """Whether the last frame is of a package that has nothing to do with TensorFlow, and no other frame has."""
+    names = [match["name"] for frame in frames if (match := _PACKAGE.search(frame.file))]
+    return bool(names) and frames[-1].of_a_library and not any(_OURS.match(name) for name in names)
+
+
 def exceptions(lines: Sequence[str]) -> tuple[Raised, ...]:
     """Every exception of a text, in its order."""
     heads = _heads(lines)
