@@ -48,6 +48,7 @@ class Site:
 
     @property
     def line(self) -> str:
+        """Its line in the table."""
         return "\t".join((self.exception, self.raises, self.condition, self.text))
 
 

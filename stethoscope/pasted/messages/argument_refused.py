@@ -39,6 +39,10 @@ MESSAGE = Message(
     id="argument-refused",
     title="An argument has a value that is not allowed",
     wordings=(
+        Wording(
+            "Invalid value",
+            r"Invalid value (?:received )?for (?:argument )?[`'\"](?P<argument>[\w.]{1,40})[`'\"](?: argument)?[.,:]? ?(?P<rule>[^\n]{0,200}?),?\.? ?(?:but )?[Rr]eceived:? (?P<received>[^\n]{1,160})",
+        ),
         Wording("Received:", rf"(?:{_ARGUMENT}){_REFUSED}{_BETWEEN}Received:? (?P<received>[^\n]{{1,160}})"),
         Wording("received:", rf"(?:{_ARGUMENT}){_REFUSED}{_BETWEEN}received:? (?P<received>[^\n]{{1,160}})"),
         Wording("Got", rf"(?:{_ARGUMENT}){_REFUSED}{_BETWEEN}[Gg]ot:? (?P<received>[^\n]{{1,160}})"),

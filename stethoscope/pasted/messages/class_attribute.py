@@ -37,13 +37,16 @@ _ONE_TENSOR = {
     "T",
     "append",
 }
+_TEXT = {"lower", "upper", "split", "strip", "encode", "decode", "replace", "startswith", "endswith"}
 _CLASSES = {"Functional", "Sequential", "Model", "History", "Tensor", "EagerTensor", "KerasTensor"}
 
 
 def _known(values: Mapping[str, str]) -> bool:
-    """A class that is of the frameworks."""
-    kind = values["type"]
-    return kind in _CLASSES or any(package in ("keras", "tf-keras") for package in packages_with(kind))
+    """A class that is of the frameworks, or what only models of Keras 2 have."""
+    kind, attribute = values["type"], values["attribute"]
+    if kind in _CLASSES or any(package in ("keras", "tf-keras") for package in packages_with(kind)):
+        return True
+    return len(attribute) > 6 and attribute in members("tf-keras", "Model") - members("keras", "Model")
 
 
 def _explain(read: Read) -> Cause:
@@ -54,6 +57,15 @@ def _explain(read: Read) -> Cause:
         "See what it has.",
         "import keras, tensorflow as tf\nprint(keras.__version__, tf.__version__)\nprint([name for name in dir(thing) if not name.startswith('_')])",
     )
+    if attribute in _TEXT and kind.endswith("Tensor"):
+        return Cause(
+            "A plain text of Python is wanted there and a tensor came.",
+            Certainty.LIKELY,
+            (
+                Step("Texts out of a tensor.", "texts = [text.decode() for text in tensor.numpy()]"),
+                Step("Inside of map: operations on texts.", "tf.strings.lower(text), tf.strings.split(text)"),
+            ),
+        )
     if attribute in _ONE_TENSOR:
         return Cause(
             f"A layer ({kind}) stands where its output is wanted: it was made, and not called."
@@ -74,10 +86,10 @@ def _explain(read: Read) -> Cause:
             Certainty.LIKELY,
             (look, Step("Bring the packages to one time.", "pip install -U tensorflow keras")),
         )
-    if "tf-keras" in having:
+    if "tf-keras" in having or (not packages_with(kind) and attribute in members("tf-keras", "Model")):
         return Cause(
-            f"“{attribute}” is of Keras 2; {kind} of Keras 3 does not have it, and Keras 3 comes with TensorFlow 2.16 and later.",
-            Certainty.LIKELY,
+            f"“{attribute}” is of Keras 2; {kind} of Keras 3 does not have it (Keras 3 comes with TensorFlow 2.16 and later). With an older TensorFlow, keras and tf.keras are mixed.",
+            Certainty.POSSIBLE if attribute.startswith("_") else Certainty.LIKELY,
             (
                 Step(
                     "Keep Keras 2 for this program, set before the first import.",

@@ -44,7 +44,6 @@ def _explain(read: Read) -> Cause:
             Certainty.LIKELY,
             (Step("Import it from there.", f"from {home} import {own}"),),
         )
-    where = module or "the package"
     return Cause(
         f"The installed {package or 'package'} has no “{name}”{f' in {module}' if module else ''}: it is older or newer than the code that imports it (or was installed over another version).",
         Certainty.LIKELY,

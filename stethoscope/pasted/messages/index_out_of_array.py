@@ -13,18 +13,6 @@ def _explain(read: Read) -> Cause:
             Certainty.CERTAIN,
             (Step("See its shape and type.", "print(x.shape, x.dtype)"),),
         )
-    if "size" in read:
-        return Cause(
-            f"Index {read.get('index')} was asked of axis {read.get('axis')}, which has {read.get('size')} places (0 to {int(read.get('size')) - 1 if read.get('size').isdigit() and int(read.get('size')) else 0}).",
-            Certainty.CERTAIN,
-            (
-                Step(
-                    "Labels from 1, or to_categorical with too few classes: begin at 0.",
-                    "y = y - y.min()\ny = keras.utils.to_categorical(y, num_classes=int(y.max()) + 1)",
-                ),
-                Step("See the range.", "print(indices.min(), indices.max(), x.shape)"),
-            ),
-        )
     if "tuple" in read:
         return Cause(
             "A shape has fewer axes than the line asks of it: a number where a tuple is wanted, an axis that is missing (grey pictures, one row), or input_shape without it.",
@@ -46,10 +34,6 @@ MESSAGE = Message(
             "too many indices for array", r"array is (?P<axes>\d{1,2})-dimensional, but (?P<asked>\d{1,2}) were indexed"
         ),
         Wording("too many indices for array"),
-        Wording(
-            "is out of bounds for axis",
-            r"index (?P<index>-?\d{1,12}) is out of bounds for axis (?P<axis>\d{1,2}) with size (?P<size>\d{1,12})",
-        ),
         Wording("IndexError: list index out of range", beside="ensorflow"),
         Wording("IndexError: list index out of range", beside="keras"),
         Wording("IndexError: tuple index out of range", r"(?P<tuple>tuple)"),

@@ -39,4 +39,5 @@ MESSAGE = Message(
         "https://matplotlib.org/stable/users/explain/figure/backends.html",
     ),
     rank=-1,
+    general=True,
 )

@@ -40,6 +40,7 @@ MESSAGE = Message(
         Wording(
             "calling `super().__init__()`", r"forgot to call|before calling `super\(\)\.__init__\(\)`|without calling"
         ),
+        Wording("you forgot to call `super().__init__()`"),
         Wording("It looks like you are subclassing `Model` and you forgot to call"),
         Wording("should call `super().__init__(**kwargs)` in its constructor"),
         Wording(

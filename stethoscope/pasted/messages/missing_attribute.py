@@ -32,7 +32,7 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "' object has no attribute '",
-            r"'(?P<type>numpy\.ndarray|float|int|str|list|tuple|dict|bytes|DataFrame|Series)' object has no attribute '(?P<attribute>lower|upper|split|strip|encode|decode|replace|startswith|shape|dtype|ndim|numpy|apply_gradients|minimize|fit|predict|layers|summary|compile|save|keys|items|values|append|get_shape|eval|reshape|astype)'",
+            r"'(?P<type>numpy\.ndarray|float|int|str|list|tuple|dict|bytes|DataFrame|Series)' object has no attribute '(?P<attribute>lower|upper|split|strip|encode|decode|replace|startswith|shape|dtype|ndim|numpy|apply_gradients|minimize|fit|predict|layers|summary|compile|save|keys|items|values|append|get_shape|eval|reshape|astype|op|layer|rank|inputs|outputs|get_weights|trainable|name|map|batch|take|cache|prefetch)'",
         ),
     ),
     explain=_explain,
