@@ -83,6 +83,17 @@ FIRST = {
         "without": 2,
         "left_open": 2,
     },
+    "held_out_seventh": {
+        "texts": 28,
+        "with_a_cause": 28,
+        "right": 21,
+        "placed": 0,
+        "unknown": 4,
+        "wrong": 3,
+        "wrong_and_certain": 2,
+        "without": 0,
+        "left_open": 0,
+    },
 }
 """How each set was answered the only time that no rule had seen it."""
 

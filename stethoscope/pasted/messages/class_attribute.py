@@ -80,6 +80,18 @@ def _explain(read: Read) -> Cause:
                 look,
             ),
         )
+    if attribute.startswith("_"):
+        return Cause(
+            f"“{attribute}” is a private part that Keras looks for in every {kind} of its own; the one that it got is of another package or time: keras beside tf.keras or tf_keras, or a library made for another version.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "All imports from one of them, in the whole program.",
+                    "from tensorflow import keras   # and nowhere: from keras, from tensorflow.python.keras",
+                ),
+                look,
+            ),
+        )
     if "keras" in having:
         return Cause(
             f"Today's {kind} has “{attribute}”; the one here does not: the installed version is older, or the object was pickled by another version, or what sets it (fit, build, compile) has not run.",

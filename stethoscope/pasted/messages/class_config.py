@@ -69,6 +69,8 @@ MESSAGE = Message(
         ),
         Wording("Error when deserializing class", r"deserializing class '(?P<layer_class>\w{1,80})'"),
         Wording("could not be deserialized properly"),
+        Wording("KeyError: 'layers'", beside="config['layers']"),
+        Wording("KeyError: 'class_name'", beside="keras"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

@@ -62,6 +62,11 @@ MESSAGE = Message(
             "You are passing a target array of shape",
             rf"target array of shape (?P<found>{SHAPE}) while using as loss `(?P<loss>\w{{1,60}})`",
         ),
+        Wording(
+            "but got array with shape",
+            rf"expected (?P<layer>[\w/.-]{{1,80}}) to have shape ?(?P<wanted>{SHAPE}) but got array with shape (?P<found>{SHAPE})",
+            unless="rror when checking",
+        ),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

@@ -41,6 +41,7 @@ MESSAGE = Message(
         Wording("unhashable type: 'numpy.ndarray'", r"unhashable type: '(?P<type>numpy\.ndarray)'"),
         Wording("unhashable type: 'list'", r"unhashable type: '(?P<type>list)'", beside="ensorflow"),
         Wording("unhashable type: 'list'", r"unhashable type: '(?P<type>list)'", beside="keras"),
+        Wording("unhashable type: 'dict'", r"unhashable type: '(?P<type>dict)'"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

@@ -69,6 +69,8 @@ MESSAGE = Message(
             "cannot import name 'dtensor' from 'tensorflow",
             r"cannot import name '(?P<name>dtensor)' from '(?P<package>tensorflow[\w.]{0,60})'",
         ),
+        Wording("of type 'Variable' instead"),
+        Wording("AttributeError: can't set attribute", beside="v.constraint = constraint"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

@@ -237,6 +237,8 @@ def _prefixes(name: str) -> list[str]:
 
 def _again(name: str) -> str:
     parts = name.split(".")
+    if len(parts) < 2:
+        return ""
     last = parts[-1]
     if parts[0] == "tensorflow":
         old = ".".join(["tensorflow.compat.v1", *parts[1:]])

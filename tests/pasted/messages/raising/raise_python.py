@@ -180,3 +180,36 @@ def batch_size_beside_data_set(here: Path):
     model = tf_keras.Sequential([tf_keras.layers.Dense(1, input_shape=(3,))])
     model.compile("sgd", "mse")
     model.fit(tf.compat.v1.data.Dataset.from_tensor_slices((_X, _Y)).batch(4), batch_size=4, steps_per_epoch=2)
+
+
+def return_not_tensor(here: Path):
+    tf.data.Dataset.range(3).map(lambda x: object())
+
+
+def mixed_value_types(here: Path):
+    with tf.Graph().as_default():
+        tf.concat([tf.zeros((2, 3)), tf.zeros((2, 3), tf.int32)], axis=0)
+
+
+def log_folder_is_file(here: Path):
+    (here / "logs").write_text("")
+    tf.summary.create_file_writer(str(here / "logs")).flush()
+
+
+def model_input_changed(here: Path):
+    import tf_keras
+
+    entry = tf_keras.Input((3,))
+    tf_keras.Model(entry, tf_keras.layers.Activation("relu")(entry))(np.zeros((8, 3, 2), "float32"))
+
+
+def notice_slower_way(here: Path):
+    keras.layers.Dense(4, input_shape=(3,))
+
+
+def notice_saving(here: Path):
+    import tf_keras
+
+    path = str(here / "model.h5")
+    tf_keras.Sequential([tf_keras.layers.Dense(1, input_shape=(3,))]).save(path)
+    tf_keras.models.load_model(path)
