@@ -71,6 +71,7 @@ MESSAGE = Message(
         Wording("could not be deserialized properly"),
         Wording("KeyError: 'layers'", beside="config['layers']"),
         Wording("KeyError: 'class_name'", beside="keras"),
+        Wording("config.pop(", r"config\.pop\('(?P<entry>\w{1,60})'\).{0,400}?KeyError: '(?P<missing>\w{1,60})'"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

@@ -26,9 +26,9 @@ MESSAGE = Message(
         Wording("is not a directory", r"(?P<folder>[^\s:;]{1,160}) is not a directory"),
         Wording("Failed to create a directory", r"Failed to create a directory: (?P<folder>[^\s;]{1,160})"),
         Wording("Failed to create a NewWriteableFile", r"NewWriteableFile: (?P<folder>[^\s;]{1,160})"),
+        Wording("Not a directory", r"Not a directory(?:: ?'(?P<folder>[^\s']{1,160}))?"),
     ),
     explain=_explain,
     ways=(ways.CURVES,),
     sources=("https://www.tensorflow.org/api_docs/python/tf/errors/FailedPreconditionError",),
-    rank=-1,
 )

@@ -21,11 +21,11 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "Model was constructed with shape",
-            r"constructed with shape (?P<wanted>\([\w, ]{1,60}\)) for input.{0,240}?incompatible shape (?P<found>\([\w, ]{1,60}\))",
+            r"constructed with shape (?P<wanted>\([\w, ]{1,60}\)) for input.{0,400}?incompatible shape (?P<found>\([\w, ]{1,60}\))",
         ),
     ),
     explain=_explain,
     ways=(ways.DATA,),
-    sources=("https://github.com/keras-team/tf-keras/blob/master/tf_keras/engine/functional.py",),
+    sources=("https://github.com/ur-whitelab/maxent/issues/27",),
     role=Role.WARNING,
 )

@@ -71,6 +71,10 @@ MESSAGE = Message(
         ),
         Wording("of type 'Variable' instead"),
         Wording("AttributeError: can't set attribute", beside="v.constraint = constraint"),
+        Wording(
+            "has no attribute '__internal__'",
+            r"module '(?P<package>tensorflow[\w.]{1,80})' has no attribute '(?P<name>__internal__)'",
+        ),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

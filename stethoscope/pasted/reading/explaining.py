@@ -20,6 +20,8 @@ UNKNOWN = "unknown"
 _AROUND = 1_200
 _SHOWN = 300
 _MOST_OTHERS = 3
+_LOOKED_AT = 8_000
+"""Lines, from the end, that are looked through for one that complains."""
 _SURE = (Certainty.POSSIBLE, Certainty.LIKELY, Certainty.CERTAIN)
 _FINAL, _CHAINED, _EARLIER, _ELSEWHERE = 3, 3, 2, 1
 
@@ -101,10 +103,11 @@ def of_kind(kind: str) -> Explanation | None:
 
 def _found(text: PlainText, raised: Sequence[Raised]) -> Iterator[_Found]:
     flat, foreign = text.flat, of_another_library(raised[-1].frames) if raised else False
+    known: dict[str, list[int]] = {}
     for message in all_messages().values():
         if message.general and foreign:
             continue
-        for at, wording, values in message.found_in(flat):
+        for at, wording, values in message.found_in(flat, known):
             line = text.line_at(at)
             place, block = _place(line, raised)
             yield _Found(message, at, line, place, len(wording.has), values, block)
@@ -231,7 +234,9 @@ def _telling(text: PlainText, raised: Sequence[Raised]) -> str:
             if line.strip() and not _NOT_TELLING.match(line) and not before.lstrip().startswith("File ")
         ]
         return _shown(inner[-1] if inner else head)
-    complaining = (line for line in reversed(text.lines) if line.strip() and _COMPLAINS.search(line[:2_000]))
+    complaining = (
+        line for line in reversed(text.lines[-_LOOKED_AT:]) if line.strip() and _COMPLAINS.search(line[:2_000])
+    )
     return _shown(next(complaining, "").strip())
 
 

@@ -147,15 +147,25 @@ def _match(line: str, *, inside: bool) -> str | None:
     return match["type"] if match else None
 
 
+_HINTS = ("File ", ".py", "In ", "In[", "<ipython-input-", "<command-")
+"""One of them stands in every frame."""
+
+
+def _frame(line: str) -> re.Match[str] | None:
+    if not any(hint in line for hint in _HINTS):
+        return None
+    return next((match for pattern in _FRAMES if (match := pattern.match(line))), None)
+
+
 def _is_frame(line: str) -> bool:
-    return any(pattern.match(line) for pattern in _FRAMES)
+    return _frame(line) is not None
 
 
 def frames(lines: Sequence[str]) -> list[Frame]:
     """The frames among these lines, in their order."""
     found = list[Frame]()
     for at, line in enumerate(lines):
-        match = next((match for pattern in _FRAMES if (match := pattern.match(line[:700]))), None)
+        match = _frame(line[:700])
         if match is not None:
             parts = match.groupdict()
             following = lines[at + 1].strip() if at + 1 < len(lines) and line.lstrip().startswith('File "') else ""

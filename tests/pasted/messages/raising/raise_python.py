@@ -196,13 +196,6 @@ def log_folder_is_file(here: Path):
     tf.summary.create_file_writer(str(here / "logs")).flush()
 
 
-def model_input_changed(here: Path):
-    import tf_keras
-
-    entry = tf_keras.Input((3,))
-    tf_keras.Model(entry, tf_keras.layers.Activation("relu")(entry))(np.zeros((8, 3, 2), "float32"))
-
-
 def notice_slower_way(here: Path):
     keras.layers.Dense(4, input_shape=(3,))
 
