@@ -43,9 +43,14 @@ _LEFT_OUT = (
 )
 
 
+OUTSIDE = "(set from outside)"
+"""Under this name stand attributes that others set."""
+
+
 def lines() -> list[str]:
     """The table: a line of versions, then one for each class: package, name, bases, own attributes."""
     found: dict[tuple[str, str], str] = {}
+    outside: dict[str, set[str]] = {package: set() for package in _PACKAGES}
     for package, (module, folders) in _PACKAGES.items():
         spec = importlib.util.find_spec(module)
         if spec is None or not spec.submodule_search_locations:
@@ -54,11 +59,23 @@ def lines() -> list[str]:
         for folder in folders:
             for path in sorted((root / folder).rglob("*.py")):
                 if not any(part in path.as_posix() for part in _LEFT_OUT):
-                    for name, bases, own in _classes(ast.parse(path.read_text("utf-8"))):
+                    tree = ast.parse(path.read_text("utf-8"))
+                    outside[package] |= set(_from_outside(tree))
+                    for name, bases, own in _classes(tree):
                         if own or bases:
                             found.setdefault((package, name), f"{package}\t{name}\t{','.join(bases)}\t{','.join(own)}")
+    for package, names in outside.items():
+        found[package, OUTSIDE] = f"{package}\t{OUTSIDE}\t\t{','.join(sorted(names))}"
     versions = " ".join(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
     return [f"# {versions}", *(found[key] for key in sorted(found))]
+
+
+def _from_outside(tree: ast.AST) -> Iterator[str]:
+    """What is set on an object by somebody else: model.history by a callback."""
+    for node in ast.walk(tree):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute) and ast.unparse(target.value) != "self":
+                yield target.attr
 
 
 def _classes(tree: ast.AST) -> Iterator[tuple[str, list[str], list[str]]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
-from stethoscope.pasted.raised.members import PACKAGES, members, owner, packages_with
+from stethoscope.pasted.raised.members import OUTSIDE, PACKAGES, members, owner, packages_with
 
 _LIKELY = (
     "Model",
@@ -66,6 +66,17 @@ def _explain(read: Read) -> Cause:
                 Step("Inside of map: operations on texts.", "tf.strings.lower(text), tf.strings.split(text)"),
             ),
         )
+    if kind.endswith("Tensor") and (attribute.startswith("assign") or attribute == "trainable"):
+        return Cause(
+            f"“{attribute}” is of variables; a tensor is a result, and cannot be changed or trained.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Make it a variable where it is made.", "state = tf.Variable(tf.zeros((32, 10)), trainable=False)"
+                ),
+                look,
+            ),
+        )
     if attribute in _ONE_TENSOR:
         return Cause(
             f"A layer ({kind}) stands where its output is wanted: it was made, and not called."
@@ -76,6 +87,18 @@ def _explain(read: Read) -> Cause:
                 Step(
                     "Call the layer on its input; make an array of a tensor.",
                     "x = keras.layers.Dense(10)(x)\nvalues = tensor.numpy()",
+                ),
+                look,
+            ),
+        )
+    if attribute in members("keras", OUTSIDE):
+        return Cause(
+            f"“{attribute}” is set on a {kind} from outside, by Keras itself while it trains, compiles or saves: that has not happened to this object.",
+            Certainty.POSSIBLE,
+            (
+                Step(
+                    "Take what fit gives back, or ask after it has run.",
+                    "history = model.fit(x, y)\nprint(history.history)",
                 ),
                 look,
             ),

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 _TABLE = Path(__file__).with_name("members.txt")
+OUTSIDE = "(set from outside)"
+"""A class of this name has what others set on their objects, as a callback sets history on a model."""
 PACKAGES = ("keras", "tf-keras", "tensorflow")
 _ALIASES = {"BackendLayer": "KerasAutoTrackable", "EagerTensor": "Tensor", "_EagerTensorBase": "Tensor"}
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 _TABLE = Path(__file__).with_name("sites.txt")
 _FILLED = re.compile(r"⟪([^⟫]*)⟫")
+_SENTENCE = re.compile(r"(?<=[.:]) ")
+"""Versions often differ in one sentence of several: each is looked for by itself."""
 _MOST_VALUE = 200
 """Characters of what is filled in, between two fixed parts."""
 MOST_SAID = 4_000
@@ -31,7 +33,7 @@ class Site:
         exception: the class of what it raises.
         raises: the public name that leads there (keras.layers.Conv2D.build), or the module and function.
         condition: what is tested above it; "" where nothing is.
-        fixed: the parts of its text that are always the same.
+        fixed: the parts of its text that are always the same, a sentence each.
         filled: the expressions between them; "" for one without a name.
     """
 
@@ -69,8 +71,13 @@ def sites() -> Sequence[Site]:
     for line in _TABLE.read_text("utf-8").splitlines()[1:]:
         exception, raises, condition, text = line.split("\t")
         parts = _FILLED.split(text)
-        fixed = tuple(parts[::2])
-        found.append(Site(exception, raises, condition, fixed, tuple(parts[1::2]), max(fixed, key=len).strip()))
+        fixed, filled = list[str](), list[str]()
+        for part, name in zip(parts[::2], [*parts[1::2], ""], strict=True):
+            sentences = _SENTENCE.split(part)
+            fixed.extend(sentences)
+            filled.extend(["" for _ in sentences[1:]] + [name])
+        anchor = max(fixed, key=len).strip()
+        found.append(Site(exception, raises, condition, tuple(fixed), tuple(filled[:-1]), anchor))
     return found
 
 

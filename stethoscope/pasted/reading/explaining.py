@@ -121,7 +121,9 @@ def _found(text: PlainText, raised: Sequence[Raised]) -> Iterator[_Found]:
 
 def _in_a_library(text: PlainText, raised: Sequence[Raised]) -> list[_Found]:
     """Where a message comes from that no kind knows: that of the last exception, else of those that led to it, else of the end."""
-    spans = [(text.start_of(one.head), text.start_of(one.end), one) for one in _chain(raised)]
+    spans: list[tuple[int, int, Raised | None]] = [
+        (text.start_of(one.head), text.start_of(one.end), one) for one in _chain(raised)
+    ]
     for start, end, block in spans or [(max(0, len(text.flat) - MOST_SAID), len(text.flat), None)]:
         said = text.flat[start : min(end, start + MOST_SAID)]
         place = place_of(said, block.type if block else "")
