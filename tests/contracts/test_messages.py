@@ -17,7 +17,7 @@ from stethoscope.pasted.messages.message import Read, Role
 from tests.pasted.messages.test_messages import TEXTS, kind_of
 
 LEAST = 60
-SPEAK_OF_NONE = {"none-values", "no-gradient", "undefined-axis", "picture-not-read"}
+SPEAK_OF_NONE = {"none-values", "no-gradient", "undefined-axis", "picture-not-read", "none-taken"}
 ODD = ("", "?", "0", "1", "9" * 18, "(None, 4)", "[2,3]", "()", "-1")
 
 

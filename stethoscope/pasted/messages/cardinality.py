@@ -41,6 +41,10 @@ MESSAGE = Message(
             r"inconsistent numbers of samples: \[(?P<inputs>\d{1,12}), (?P<targets>\d{1,12})\]",
         ),
         Wording("All the input array dimensions", r"must match exactly"),
+        Wording(
+            "should have the same number of samples. Got array shapes", r"Got array shapes: (?P<shapes>[^\n]{1,120})"
+        ),
+        Wording("Input and target must have same length"),
     ),
     explain=_explain,
     ways=(ways.DATA,),

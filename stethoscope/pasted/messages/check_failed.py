@@ -12,6 +12,17 @@ def _explain(read: Read) -> Cause:
         if "file" in read
         else "A check of TensorFlow's own C++ code"
     )
+    if read.says("0 < gflops"):
+        return Cause(
+            "TensorFlow could not find the frequency of the processor: a build for another processor is emulated, as that for Intel on an Apple silicon Mac or in a container there.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Take a Python and a TensorFlow for arm64.",
+                    "python -c 'import platform; print(platform.machine())'   # arm64\npython -m pip install tensorflow",
+                ),
+            ),
+        )
     card = (
         " It speaks of the card: memory that is taken, or a driver and libraries that do not fit, are usual."
         if read.says("stream_executor", "cuda", "cudnn", "gpu/", "conv_ops", "GetConvolveAlgorithms")

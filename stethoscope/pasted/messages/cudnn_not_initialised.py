@@ -44,6 +44,7 @@ MESSAGE = Message(
         Wording("CUDNN_STATUS_ALLOC_FAILED"),
         Wording("Dnn is not supported"),
         Wording("Failed to call ThenRnnForward"),
+        Wording("cudnnCreate failed"),
     ),
     explain=_explain,
     ways=(ways.CARD, ways.SWEEP),

@@ -31,6 +31,10 @@ MESSAGE = Message(
             "undefined symbol: _Z",
             r"(?P<library>[^\s:'\"]{1,160}\.so[\d.]{0,8}): undefined symbol: (?P<symbol>_Z\w{0,200}tensorflow\w{0,200})",
         ),
+        Wording(
+            "undefined symbol: _Z",
+            r"(?P<library>[^\s:'\"]{1,200}(?:tensorflow|tflite|keras|horovod|tf_)[^\s:'\"]{0,160}\.so[\d.]{0,8}): undefined symbol: (?P<symbol>_Z\w{0,200})",
+        ),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

@@ -28,6 +28,7 @@ MESSAGE = Message(
         Wording("file signature not found"),
         Wording("File signature not found"),
         Wording("Unable to find a valid file signature"),
+        Wording("not an sstable (bad magic number)"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

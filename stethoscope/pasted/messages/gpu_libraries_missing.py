@@ -51,6 +51,8 @@ MESSAGE = Message(
         Wording("Could not load library cudnn", r"Could not load library (?P<library>[\w.]{1,60})"),
         Wording("Could not load library libcudnn", r"Could not load library (?P<library>[\w.]{1,60})"),
         Wording("ImportError: libcu", r"ImportError: (?P<library>libcu[\w.]{1,40}): cannot open shared object file"),
+        Wording("unable to find libcuda.so DSO"),
+        Wording("libcuda.so.1: cannot open shared object file", r"(?P<library>libcuda\.so\.1)"),
     ),
     explain=_explain,
     ways=(ways.CARD, ways.DOCTOR),

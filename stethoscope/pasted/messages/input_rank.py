@@ -77,6 +77,10 @@ MESSAGE = Message(
             "dimensions, but got array with shape",
             rf"(?<!target: )expected (?P<layer>[\w/.-]{{1,80}}) to have (?P<wanted>\d{{1,2}}) dimensions, but got array with shape (?P<shape>{SHAPE})",
         ),
+        Wording(
+            "Estimator expected <= 2",
+            r"Found array with dim (?P<found>\d)\. .{0,30}Estimator expected <= (?P<wanted>\d)",
+        ),
     ),
     explain=_explain,
     ways=(ways.DATA, ways.LAYERS),

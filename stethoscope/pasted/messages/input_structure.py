@@ -7,6 +7,15 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 
 
 def _explain(read: Read) -> Cause:
+    if read.says("No data provided for"):
+        return Cause(
+            f"Nothing was given for “{read.get('missing', 'one of them')}”: a model with several inputs or outputs needs an array for each, as a list in their order or as a dictionary with the names of their layers.",
+            Certainty.CERTAIN,
+            (
+                Step("See the names.", "print(model.input_names, model.output_names)"),
+                Step("One for each.", "model.fit({'left': left, 'right': right}, {'price': price, 'kind': kind})"),
+            ),
+        )
     missing = f" “{read.get('missing')}” is missing." if "missing" in read else ""
     lists = (
         f" It wants {read.get('wanted')} and got {read.get('given')}." if "wanted" in read and "given" in read else ""

@@ -1,4 +1,4 @@
-"""A function of TensorFlow is called on an Input of Keras 3."""
+"""A function is called on an Input or output of a Keras model that has no values."""
 
 from __future__ import annotations
 
@@ -22,6 +22,18 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
+    if read.says("input/output to a numpy array"):
+        return Cause(
+            "A tensor of the model, which has no values, went into NumPy or into code of TensorFlow that cannot become a layer: np functions on a layer's output, or a loss that uses tensors of the model from outside of its arguments.",
+            Certainty.LIKELY,
+            (
+                Step("Operations of TensorFlow or Keras instead of NumPy.", "x = tf.math.sqrt(x)   # not np.sqrt(x)"),
+                Step(
+                    "Such a loss inside of a layer or model.",
+                    "class KL(keras.layers.Layer):\n    def call(self, inputs):\n        mean, log_var = inputs\n        self.add_loss(-0.5 * tf.reduce_mean(1 + log_var - mean**2 - tf.exp(log_var)))\n        return mean",
+                ),
+            ),
+        )
     return Cause(
         "In a functional model of Keras 3 an Input is only a shape and a type; functions of TensorFlow (tf.reduce_sum, tf.concat, tf.shape …) and NumPy cannot take it. In Keras 2 they were wrapped into layers by themselves.",
         Certainty.CERTAIN,
@@ -41,7 +53,7 @@ def _explain(read: Read) -> Cause:
 
 MESSAGE = Message(
     id="keras-tensor-in-function",
-    title="A function of TensorFlow is called on an Input of Keras 3",
+    title="A function is called on an Input or output of a Keras model that has no values",
     wordings=(
         Wording("A KerasTensor cannot be used as input to a TensorFlow function"),
         Wording("A KerasTensor is symbolic"),

@@ -35,6 +35,16 @@ MESSAGE = Message(
             r"(?P<function>map_(?:fn|func)|<lambda>)\(\) takes (?:from \d{1,2} to )?(?P<takes>\d{1,2}) positional arguments? but (?P<given>\d{1,2}) (?:was|were) given",
             beside="map",
         ),
+        Wording(
+            "<lambda>() takes",
+            r"(?P<function><lambda>)\(\) takes (?P<takes>\d{1,2}) positional arguments? but (?P<given>\d{1,2}) (?:was|were) given",
+            beside="in converted code",
+        ),
+        Wording(
+            "<lambda>() takes",
+            r"(?P<function><lambda>)\(\) takes (?P<wanted>\d{1,2}) positional arguments? but (?P<found>\d{1,2}) (?:was|were) given",
+            beside="in user code",
+        ),
     ),
     explain=_explain,
     ways=(ways.DATA,),

@@ -52,6 +52,7 @@ class Wording:
         beside: plain text that has to stand anywhere in what was pasted; "" for nothing.
         unless: plain text that may not stand anywhere in it; "" for nothing.
         line: whether `has` has to be a whole line.
+        only: asked of what was read; False where it is not this kind after all.
     """
 
     has: str
@@ -59,6 +60,7 @@ class Wording:
     beside: str = ""
     unless: str = ""
     line: bool = False
+    only: Callable[[Mapping[str, str]], bool] | None = None
 
     @cached_property
     def compiled(self) -> re.Pattern[str]:
@@ -166,6 +168,7 @@ class Message:
         sources: addresses of threads and documents where people have met it.
         role: what it is to the program.
         rank: below 0 for what is said only where nothing else is known.
+        general: whether any Python program may end with it; then it is not said of what another library raised.
     """
 
     id: str
@@ -176,21 +179,33 @@ class Message:
     sources: tuple[str, ...]
     role: Role = Role.ERROR
     rank: int = 0
+    general: bool = False
 
-    def found_in(self, flat: str) -> Iterator[tuple[int, Wording, Mapping[str, str]]]:
-        """Where it stands in a text whose white space is single blanks: the first place and the last ones of each wording."""
+    def found_in(
+        self, flat: str, known: dict[str, list[int]] | None = None
+    ) -> Iterator[tuple[int, Wording, Mapping[str, str]]]:
+        """Where it stands in a text whose white space is single blanks: the first place and the last ones of each wording.
+
+        Args:
+            flat: the text.
+            known: places of plain texts in it that were found already; added to, as kinds share many.
+        """
+        known = {} if known is None else known
         for wording in self.wordings:
-            if wording.line or (wording.beside and wording.beside not in flat):
+            if wording.line or not (places := _places(flat, wording.has, known)):
                 continue
-            if wording.unless and wording.unless in flat:
+            if wording.beside and not _places(flat, wording.beside, known):
+                continue
+            if wording.unless and _places(flat, wording.unless, known):
                 continue
             pattern = wording.compiled
-            for at in _places(flat, wording.has):
+            for at in places:
                 window, offset = flat[max(0, at - BEFORE) : at + AFTER], min(at, BEFORE)
                 match = _nearest(pattern, window, offset, offset + len(wording.has)) if wording.pattern else None
                 if match is not None:
                     values = {name: text[:MOST_CHARACTERS] for name, text in match.groupdict().items() if text}
-                    yield at, wording, values
+                    if wording.only is None or wording.only(values):
+                        yield at, wording, values
                 elif not wording.pattern:
                     yield at, wording, {}
 
@@ -216,9 +231,11 @@ def _nearest(pattern: re.Pattern[str], window: str, start: int, end: int) -> re.
     return found
 
 
-def _places(flat: str, text: str) -> list[int]:
-    first, found = flat.find(text), list[int]()
-    at = len(flat)
-    while first >= 0 and len(found) < _MOST_PLACES and (at := flat.rfind(text, 0, at + len(text) - 1)) >= 0:
-        found.append(at)
-    return found if first in found or first < 0 else [*found, first]
+def _places(flat: str, text: str, known: dict[str, list[int]]) -> list[int]:
+    if text not in known:
+        first, found = flat.find(text), list[int]()
+        at = len(flat)
+        while first >= 0 and len(found) < _MOST_PLACES and (at := flat.rfind(text, 0, at + len(text) - 1)) >= 0:
+            found.append(at)
+        known[text] = found if first in found or first < 0 else [*found, first]
+    return known[text]

@@ -34,6 +34,7 @@ MESSAGE = Message(
             "Classification metrics can't handle a mix of",
             r"mix of (?P<first>[\w-]{1,40}) and (?P<second>[\w-]{1,40}) targets",
         ),
+        Wording("Target is multiclass but average='binary'", r"Target is (?P<first>multiclass) but"),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

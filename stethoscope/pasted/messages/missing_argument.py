@@ -9,6 +9,12 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     function, argument = read.get("function", "The call"), read.get("argument", "an argument")
     layer = function.endswith(".__init__")
+    if "wanted" in read:
+        return Cause(
+            f"{function}() takes {read.get('wanted')} arguments and got {read.get('found')} (“self” is counted): one is left out, as the shape in a call of build of the base class.",
+            Certainty.CERTAIN,
+            (Step("Hand on what came.", "def build(self, input_shape):\n    super().build(input_shape)"),),
+        )
     made = function.removesuffix(".__init__")
     return Cause(
         f"{made if layer else function} needs {argument} and did not get it."
@@ -37,6 +43,10 @@ MESSAGE = Message(
         Wording(
             "required keyword-only argument",
             r"(?P<function>[\w.<>]{1,80})\(\) missing \d{1,3} required keyword-only arguments?: (?P<argument>[^\n]{1,120})",
+        ),
+        Wording(
+            "takes exactly",
+            r"(?P<function>[\w.<>]{1,80})\(\) takes (?:exactly|at least) (?P<wanted>\d{1,2}) (?:positional )?arguments? \((?P<found>\d{1,2}) given\)",
         ),
     ),
     explain=_explain,

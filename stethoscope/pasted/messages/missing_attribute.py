@@ -19,6 +19,18 @@ def _explain(read: Read) -> Cause:
                 Step("Make texts of a column.", "texts = table['text'].fillna('').astype(str).tolist()"),
             ),
         )
+    if kind == "dict" and attribute in ("shape", "dtype", "ndim", "get_shape", "rank"):
+        return Cause(
+            "A dictionary stands where one tensor is wanted: one loss, layer or operation got all outputs, targets or inputs of a model with several at once.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "Take one of them out, or give a loss for each name.",
+                    "model.compile(loss={'price': 'mse', 'kind': 'sparse_categorical_crossentropy'})",
+                ),
+                Step("See its keys.", "print(batch.keys())"),
+            ),
+        )
     return Cause(
         f"A value of type {kind} has no “{attribute}”: it is another thing than the line takes it for. Its name was overwritten, a function returned several values (or nothing), or a trailing comma made a tuple.",
         Certainty.POSSIBLE,
@@ -32,7 +44,7 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "' object has no attribute '",
-            r"'(?P<type>numpy\.ndarray|float|int|str|list|tuple|dict|bytes|DataFrame|Series)' object has no attribute '(?P<attribute>lower|upper|split|strip|encode|decode|replace|startswith|shape|dtype|ndim|numpy|apply_gradients|minimize|fit|predict|layers|summary|compile|save|keys|items|values|append|get_shape|eval|reshape|astype)'",
+            r"'(?P<type>numpy\.ndarray|float|int|str|list|tuple|dict|bytes|DataFrame|Series)' object has no attribute '(?P<attribute>lower|upper|split|strip|encode|decode|replace|startswith|shape|dtype|ndim|numpy|apply_gradients|minimize|fit|predict|layers|summary|compile|save|keys|items|values|append|get_shape|eval|reshape|astype|op|layer|rank|inputs|outputs|get_weights|trainable|name|map|batch|take|cache|prefetch)'",
         ),
     ),
     explain=_explain,

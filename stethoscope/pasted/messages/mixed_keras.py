@@ -84,6 +84,10 @@ MESSAGE = Message(
         Wording("'Node' object has no attribute 'output_masks'"),
         Wording("All layers in a Sequential model should be"),
         Wording("Only instances of `keras.Layer`"),
+        Wording(
+            "<tf_keras.src",
+            r"Received: <?(?P<object>tf_keras[\w.]{1,120}).{0,80}?of type <class '(?P<type>tf_keras[\w.]{1,120})'>",
+        ),
     ),
     explain=_explain,
     ways=(ways.DOCTOR, ways.LAYERS),

@@ -84,6 +84,14 @@ MESSAGE = Message(
             "Cannot feed value of shape",
             rf"Cannot feed value of shape (?P<found>{SHAPE}) for Tensor u?'?(?P<tensor>[^', ]{{1,80}})'?, which has shape '?(?P<wanted>{SHAPE})",
         ),
+        Wording(
+            "is incompatible with layer",
+            rf"is incompatible with layer (?P<layer>[\w.-]{{1,80}}): expected shape=(?P<wanted>{SHAPE}), found shape=(?P<found>{SHAPE})",
+        ),
+        Wording(
+            "but input has incompatible shape",
+            rf"Expected shape (?P<wanted>{SHAPE}), but input has incompatible shape (?P<found>{SHAPE})",
+        ),
     ),
     explain=_explain,
     ways=(ways.DATA, ways.DESCRIBE),

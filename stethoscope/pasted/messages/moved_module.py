@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from stethoscope.pasted.messages import ways
 from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read, Step, Wording
+from stethoscope.pasted.scripts.names import exists
+from stethoscope.pasted.scripts.renames import Today, today
+
+_PRIVATE = {"tensorflow.python.keras": "tensorflow.keras", "keras.src": "keras", "keras.api": "keras"}
+"""Where private modules stand in for public ones."""
 
 
 def _explain(read: Read) -> Cause:
@@ -33,35 +38,29 @@ def _explain(read: Read) -> Cause:
                 ),
             ),
         )
-    moved = {
-        "keras.engine": "keras.layers, keras.models",
-        "keras.layers.core": "keras.layers",
-        "keras.layers.convolutional": "keras.layers",
-        "keras.layers.normalization": "keras.layers",
-        "keras.layers.recurrent": "keras.layers",
-        "keras.layers.embeddings": "keras.layers",
-        "keras.utils.np_utils": "keras.utils (to_categorical)",
-        "keras.utils.generic_utils": "keras.saving, keras.utils",
-        "keras.preprocessing.image": "keras.utils (load_img, img_to_array)",
-        "keras.preprocessing.text": "keras.layers.TextVectorization",
-        "keras.preprocessing.sequence": "keras.utils (pad_sequences)",
-        "keras.wrappers": "the package scikeras",
-        "keras.src.engine": "tf_keras (Keras 2)",
-        "keras.backend.tensorflow_backend": "keras.backend",
-        "keras.applications.resnet50": "keras.applications",
-    }
-    known = max((key for key in moved if module == key or module.startswith(f"{key}.")), key=len, default="")
-    if known:
+    public = next(
+        (module.replace(private, own, 1) for private, own in _PRIVATE.items() if module.startswith(private)), module
+    )
+    written = f"{public}.{name}" if name else public
+    now = today(written, written)
+    if not now.name and public != module and name and exists(written):
+        now = Today(written)
+    if now.name and now.name != (f"{module}.{name}" if name else module):
+        home, _, own = now.name.rpartition(".")
+        line = f"from {home} import {own}" if home else f"import {now.name}"
         return Cause(
-            f"{told} is not in this Keras; what it held is in {moved[known]}.",
+            f"{told} is not in this Keras or TensorFlow; today it is {now.name}.{f' {now.remark[0].upper()}{now.remark[1:]}.' if now.remark else ''}",
             Certainty.CERTAIN,
             (
-                Step(
-                    "Import from the public name.",
-                    "from keras.layers import Dense, Conv2D\nfrom keras.utils import to_categorical, pad_sequences",
-                ),
+                Step("Import from the public name.", line),
                 Step("Or keep Keras 2 beside it.", "pip install tf_keras\nimport tf_keras as keras"),
             ),
+        )
+    if now.remark:
+        return Cause(
+            f"{told} is gone from this Keras or TensorFlow: {now.remark}.",
+            Certainty.CERTAIN,
+            (Step("Or keep Keras 2 beside it.", "pip install tf_keras\nimport tf_keras as keras"),),
         )
     return Cause(
         f"{told} is not in the version that is installed: it was moved, made private or taken out, or Keras and TensorFlow are of different times.",

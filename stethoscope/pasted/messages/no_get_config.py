@@ -41,6 +41,8 @@ MESSAGE = Message(
         Wording("must override `get_config`"),
         Wording("Please implement `get_config()`"),
         Wording("Model subclasses must implement `get_config()`"),
+        Wording("Learning rate schedule must override get_config"),
+        Wording("raise NotImplementedError", beside="get_config"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE,),

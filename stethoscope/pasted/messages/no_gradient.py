@@ -35,6 +35,10 @@ MESSAGE = Message(
             "No gradients provided for any variable",
             r"No gradients provided for any variable(?:: \(?\[(?P<variables>[^\]]{1,200}))?",
         ),
+        Wording(
+            "has `None` for gradient", r"(?:<tf\.Variable '(?P<variables>[^']{1,100})')?.{0,80}has `None` for gradient"
+        ),
+        Wording("An operation has `None` for gradient"),
     ),
     explain=_explain,
     ways=(ways.CHECK, ways.ACTIVATIONS),

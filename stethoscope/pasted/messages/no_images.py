@@ -31,6 +31,7 @@ MESSAGE = Message(
             "No images found in directory", r"No images found in directory (?P<folder>[^\n]{1,160}?)\. Allowed formats"
         ),
         Wording("Found 0 images belonging to", r"Found 0 images belonging to (?P<classes>\d{1,6}) classes"),
+        Wording("integer division or modulo by zero", beside="flow_from_directory"),
     ),
     explain=_explain,
     ways=(ways.DATA,),

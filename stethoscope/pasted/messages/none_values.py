@@ -39,6 +39,7 @@ MESSAGE = Message(
         Wording("Fetch argument None has invalid type"),
         Wording("None values not supported"),
         Wording("Attempt to convert a value (None) with an unsupported type"),
+        Wording("Expected binary or unicode string, got None"),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

@@ -37,7 +37,7 @@ MESSAGE = Message(
     wordings=(
         Wording(
             "object is not callable",
-            r"'(?P<type>module|float|int|str|list|tuple|dict|Tensor|EagerTensor|KerasTensor|SymbolicTensor|ResourceVariable|Variable|NoneType|Functional|numpy\.\w{1,20}|DataFrame|Dense|History|property)' object is not callable",
+            r"'(?P<type>module|float|int|str|list|tuple|dict|Tensor|EagerTensor|KerasTensor|SymbolicTensor|ResourceVariable|Variable|NoneType|Functional|Sequential|Model|ListWrapper|\w{1,40}Dataset|Adam|numpy\.\w{1,20}|DataFrame|Dense|History|property)' object is not callable",
         ),
     ),
     explain=_explain,

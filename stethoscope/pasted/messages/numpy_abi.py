@@ -9,7 +9,7 @@ from stethoscope.pasted.messages.message import Cause, Certainty, Message, Read,
 def _explain(read: Read) -> Cause:
     version = f" (here {read.get('version').rstrip('.')})" if "version" in read else ""
     return Cause(
-        f"A compiled library was built for another NumPy than the one installed{version}: builds for NumPy 1 do not run under NumPy 2. TensorFlow takes NumPy 2 from 2.18 on.",
+        f"A compiled library was built for another NumPy than the one installed{version}: the one is older than the other, or NumPy is there twice. Builds for NumPy 1 do not run under NumPy 2; TensorFlow takes NumPy 2 from 2.18 on.",
         Certainty.CERTAIN,
         (
             Step(
@@ -38,6 +38,8 @@ MESSAGE = Message(
             r"API version (?P<wanted>\w{1,8}) but this version of numpy is (?P<version>\w{1,8})",
         ),
         Wording("numpy.ufunc size changed"),
+        Wording("numpy.ndarray size changed, may indicate binary incompatibility"),
+        Wording("size changed, may indicate binary incompatibility", beside="numpy"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

@@ -40,6 +40,18 @@ def _explain(read: Read) -> Cause:
                 look,
             ),
         )
+    if kind and not kind.startswith(("numpy", "pandas", "decimal", "datetime")) and "." in kind:
+        return Cause(
+            f"A {kind.rpartition('.')[2]} stands where an array or tensor is wanted: a data set is gone through by map, not handed to an operation; a layer or object is called first.",
+            Certainty.LIKELY,
+            (
+                Step(
+                    "map hands over the elements; apply the whole data set.",
+                    "data = data.map(lambda x: tf.expand_dims(x, -1))",
+                ),
+                Step("See what it is.", "print(type(x))"),
+            ),
+        )
     said = f" (values of type {kind})" if kind else ""
     return Cause(
         f"The array has dtype object{said}: numbers of mixed types, values that are missing, or texts in one column made the whole table an array of objects.",

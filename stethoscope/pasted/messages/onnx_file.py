@@ -46,7 +46,7 @@ MESSAGE = Message(
         Wording("NO_SUCHFILE", r"Load model from (?P<file>.{1,200}?) failed"),
         Wording("ModelProto does not have a graph"),
         Wording("External data path does not exist", r"External data path does not exist:? ?(?P<file>\S{0,200})"),
-        Wording("google.protobuf.message.DecodeError", unless="tensorflow."),
+        Wording("google.protobuf.message.DecodeError", beside="onnx"),
         Wording("Wrong wire type in tag"),
     ),
     explain=_explain,

@@ -13,6 +13,17 @@ def _explain(read: Read) -> Cause:
             Certainty.LIKELY,
             (Step("Keras 2, before Python starts.", "pip install tf_keras\nexport TF_USE_LEGACY_KERAS=1"),),
         )
+    if "activation" in read:
+        return Cause(
+            "tfmot quantises layers with linear, relu, softmax and a few other activations only, given by name; a layer here has another one (sigmoid, swish, a function).",
+            Certainty.CERTAIN,
+            (
+                Step(
+                    "Give that activation a layer of its own, and leave it out of the quantising.",
+                    "x = keras.layers.Dense(10)(x)\nx = keras.layers.Activation('sigmoid')(x)",
+                ),
+            ),
+        )
     kind = read.get("type").rpartition(".")[2]
     layer = f"{read.layer('A layer')}{f' ({kind})' if kind else ''}"
     return Cause(
@@ -38,6 +49,7 @@ MESSAGE = Message(
             r"Layer (?P<layer>[\w/.:-]{1,100}?):<class '(?P<type>[\w.]{1,160})'> is not supported",
         ),
         Wording("can only either be a tf.keras Sequential or Functional model"),
+        Wording("Only some Keras activations under", r"(?P<activation>activations)"),
     ),
     explain=_explain,
     ways=(ways.CONVERT_INT8, ways.LAYERS),

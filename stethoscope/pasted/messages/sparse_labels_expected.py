@@ -25,6 +25,16 @@ def _explain(read: Read) -> Cause:
     told = f"The output is {shown(logits)} and the labels are {shown(labels)}."
     rows, classes = elements(logits[:-1]), logits[-1] if logits else None
     given = elements(labels)
+    if classes == 1:
+        return Cause(
+            f"{told} The last layer has one unit, and sparse categorical cross-entropy chooses among several: a number for each class is wanted, or another loss.",
+            Certainty.LIKELY,
+            (
+                Step("As many units as classes.", 'keras.layers.Dense(10, activation="softmax")'),
+                Step("Two classes, one unit; or numbers.", 'model.compile(loss="binary_crossentropy")   # or "mse"'),
+                steps[2],
+            ),
+        )
     if labels and len(labels) == len(logits) and labels[-1] == classes:
         return Cause(
             f"{told} The labels are one-hot over {classes} classes, while sparse categorical cross-entropy wants one class number for each row.",
@@ -90,6 +100,10 @@ MESSAGE = Message(
         Wording(
             "must have rank (ndim) `target.ndim - 1`",
             rf"target\.shape=(?P<labels>{SHAPE}), output\.shape=(?P<logits>{SHAPE})",
+        ),
+        Wording(
+            "Shape mismatch: The shape of labels",
+            rf"shape of labels \(received (?P<labels>{SHAPE})\) should equal the shape of logits except for the last dimension \(received (?P<logits>{SHAPE})\)",
         ),
     ),
     explain=_explain,

@@ -31,6 +31,7 @@ MESSAGE = Message(
         Wording("Keras symbolic inputs/outputs do not implement `__len__`"),
         Wording("len is not well defined for symbolic Tensors", r"symbolic Tensors\. \((?P<tensor>[\w/.:-]{1,120})\)"),
         Wording("len is not well defined for a symbolic Tensor"),
+        Wording("Cannot iterate over a scalar tensor"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

@@ -15,6 +15,15 @@ def _explain(read: Read) -> Cause:
             Certainty.CERTAIN,
             (Step("Look at both.", "print(model.output_shape, y.shape)"),),
         )
+    if read.get("loss") == "categorical_crossentropy":
+        return Cause(
+            f"The labels are {shown(found)}, class numbers, and categorical_crossentropy wants them one-hot.",
+            Certainty.CERTAIN,
+            (
+                Step("Take the sparse loss.", 'model.compile(optimizer, loss="sparse_categorical_crossentropy")'),
+                Step("Or make them one-hot.", "y = keras.utils.to_categorical(y)"),
+            ),
+        )
     if wanted is not None and wanted and found and found[-1] == 1 and (wanted[-1] or 0) > 1:
         return Cause(
             f"{layer} has {wanted[-1]} units and each label is one number, {shown(found)}: class numbers where the loss wants them one-hot.",
@@ -48,6 +57,15 @@ MESSAGE = Message(
         Wording(
             "Error when checking target",
             rf"checking (?:model )?target: expected (?P<layer>[\w/.-]{{1,80}}) to have (?:shape (?P<wanted>{SHAPE})|(?P<axes>\d{{1,2}}) dimensions,?) but got array with shape (?P<found>{SHAPE})",
+        ),
+        Wording(
+            "You are passing a target array of shape",
+            rf"target array of shape (?P<found>{SHAPE}) while using as loss `(?P<loss>\w{{1,60}})`",
+        ),
+        Wording(
+            "but got array with shape",
+            rf"expected (?P<layer>[\w/.-]{{1,80}}) to have shape ?(?P<wanted>{SHAPE}) but got array with shape (?P<found>{SHAPE})",
+            unless="rror when checking",
         ),
     ),
     explain=_explain,

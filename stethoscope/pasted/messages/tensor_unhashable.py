@@ -12,6 +12,12 @@ def _explain(read: Read) -> Cause:
         if read.says("feed_dict", "learning_phase", "session", "sess.run")
         else ""
     )
+    if "type" in read and read.get("type") not in ("Tensor", "Variable"):
+        return Cause(
+            f"A value of type {read.get('type')} is a key of a dictionary or a member of a set, which has to be a number, a text or a tuple: often it stands where a tensor or a name is wanted (feed_dict, a list of layers).",
+            Certainty.LIKELY,
+            (Step("As a key, a tuple or a text.", "key = tuple(values)"),),
+        )
     return Cause(
         f"Since TensorFlow 2 a tensor cannot be a key of a dict or a member of a set: code for TensorFlow 1, or a Python dict that is asked inside of map.{feed}",
         Certainty.LIKELY,
@@ -32,6 +38,10 @@ MESSAGE = Message(
         Wording("is unhashable. Instead, use tensor.ref() as the key", r"(?P<type>Tensor|Variable) is unhashable"),
         Wording("Tensors are unhashable"),
         Wording("unhashable type: 'KerasTensor'"),
+        Wording("unhashable type: 'numpy.ndarray'", r"unhashable type: '(?P<type>numpy\.ndarray)'"),
+        Wording("unhashable type: 'list'", r"unhashable type: '(?P<type>list)'", beside="ensorflow"),
+        Wording("unhashable type: 'list'", r"unhashable type: '(?P<type>list)'", beside="keras"),
+        Wording("unhashable type: 'dict'", r"unhashable type: '(?P<type>dict)'"),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

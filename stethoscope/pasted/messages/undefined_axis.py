@@ -40,6 +40,8 @@ MESSAGE = Message(
         ),
         Wording("has undefined rank and the layer requires a defined rank"),
         Wording("Found `None`"),
+        Wording("is not fully defined (got", rf"is not fully defined \(got (?P<shape>{SHAPE})"),
+        Wording("Cannot infer num from shape", rf"infer num from shape (?P<shape>{SHAPE})"),
     ),
     explain=_explain,
     ways=(ways.LAYERS, ways.DATA),

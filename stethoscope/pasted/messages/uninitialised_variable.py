@@ -32,6 +32,7 @@ MESSAGE = Message(
         Wording("Could not find variable", r"Could not find variable (?P<variable>[\w/.:-]{1,120}?)\. "),
         Wording("Error while reading resource variable", r"resource variable (?P<variable>[\w/.:-]{1,120}) from"),
         Wording("Table not initialized"),
+        Wording("Container localhost does not exist"),
     ),
     explain=_explain,
     ways=(ways.PREDICT,),

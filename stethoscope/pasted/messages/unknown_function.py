@@ -53,7 +53,7 @@ MESSAGE = Message(
         Wording(
             "Unknown activation function",
             r"Unknown (?P<what>activation function)['\",:]{0,3} ?['\"]?(?P<function>[\w>:.]{1,80})",
-            beside="custom_objects",
+            beside="custom_object",
         ),
     ),
     explain=_explain,

@@ -42,6 +42,10 @@ MESSAGE = Message(
         ),
         Wording("Unknown optimizer", r"Unknown (?P<what>optimizer): '?(?P<name>\w{1,60})", unless="custom_objects"),
         Wording("Unknown activation function", r"Unknown (?P<what>activation function):? ?'?(?P<name>\w{1,60})"),
+        Wording(
+            "('Could not interpret",
+            r"\('Could not interpret (?P<what>[\w ]{1,40}?)(?: identifier)?:', (?P<name>[^{}\"]{1,120}?)\)",
+        ),
     ),
     explain=_explain,
     ways=(ways.CHECK,),

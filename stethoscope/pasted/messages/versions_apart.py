@@ -69,6 +69,12 @@ MESSAGE = Message(
             "cannot import name 'dtensor' from 'tensorflow",
             r"cannot import name '(?P<name>dtensor)' from '(?P<package>tensorflow[\w.]{0,60})'",
         ),
+        Wording("of type 'Variable' instead"),
+        Wording("AttributeError: can't set attribute", beside="v.constraint = constraint"),
+        Wording(
+            "has no attribute '__internal__'",
+            r"module '(?P<package>tensorflow[\w.]{1,80})' has no attribute '(?P<name>__internal__)'",
+        ),
     ),
     explain=_explain,
     ways=(ways.DOCTOR,),

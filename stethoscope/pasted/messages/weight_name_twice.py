@@ -27,7 +27,7 @@ def _explain(read: Read) -> Cause:
 MESSAGE = Message(
     id="weight-name-twice",
     title="Two weights have one name in the file",
-    wordings=(Wording("(name already exists)"),),
+    wordings=(Wording("(name already exists)"), Wording("(Name already exists)")),
     explain=_explain,
     ways=(ways.LAYERS,),
     sources=("https://github.com/keras-team/keras/blob/master/keras/src/legacy/saving/legacy_h5_format.py",),

@@ -78,6 +78,14 @@ MESSAGE = Message(
         Wording(
             "A total of", r"A total of (?P<missing>\d{1,6}) objects could not be loaded", unless="cannot be assigned"
         ),
+        Wording(
+            "but the saved weights have",
+            r"[Hh]owever the new layer (?P<layer>[\w.-]{1,80}) expects (?P<wanted>\d{1,6}) weights, but the saved weights have (?P<found>\d{1,6}) elements",
+        ),
+        Wording(
+            "weight(s), but the saved weights have",
+            r"expects (?P<wanted>\d{1,6}) weight\(s\), but the saved weights have (?P<found>\d{1,6}) element",
+        ),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.LAYERS),

@@ -89,6 +89,12 @@ MESSAGE = Message(
             rf"(?:shape|Shape) (?P<model>{SHAPE}).{{0,200}}?checkpointed shape (?P<file>{SHAPE})",
         ),
         Wording("Shapes must be equal rank, but are", r"but are (?P<one>\d{1,2}) and (?P<other>\d{1,2}) for 'Assign"),
+        Wording(
+            "due to variable shape",
+            rf"Cannot assign to variable (?P<variable>[\w/.:-]{{1,120}}?)(?: due to|:).{{0,40}}variable shape (?P<model>{SHAPE}) and value shape (?P<file>{SHAPE})",
+        ),
+        Wording("axes don't match array", beside="load_weights"),
+        Wording("axes don't match array", beside="load_model"),
     ),
     explain=_explain,
     ways=(ways.DESCRIBE, ways.LAYERS),

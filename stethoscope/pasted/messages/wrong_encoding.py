@@ -33,6 +33,10 @@ MESSAGE = Message(
             r"'(?P<encoding>[\w-]{1,20})' codec can't decode byte (?P<byte>0x\w{2}) in position (?P<place>\d{1,12})",
             beside="keras",
         ),
+        Wording(
+            "codec can't decode byte",
+            r"UnicodeDecodeError: '(?P<encoding>[\w-]{1,20})' codec can't decode byte (?P<byte>0x\w{2}) in position (?P<place>\d{1,12})",
+        ),
     ),
     explain=_explain,
     ways=(ways.DATA,),

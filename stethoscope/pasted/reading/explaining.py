@@ -7,16 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stethoscope.pasted.messages import all_messages
+from stethoscope.pasted.messages.library_check import MESSAGE as LIBRARY_CHECK
+from stethoscope.pasted.messages.library_check import SURE_LENGTH
 from stethoscope.pasted.messages.message import BEFORE, Certainty, Message, Read, Role
+from stethoscope.pasted.raised.table import MOST_SAID, place_of
 from stethoscope.pasted.reading.context import context
 from stethoscope.pasted.reading.explanation import Card, Explanation, Notice, Reading, Where
 from stethoscope.pasted.reading.plain_text import PlainText, plain_text
-from stethoscope.pasted.reading.tracebacks import Raised, exceptions, own_frame
+from stethoscope.pasted.reading.tracebacks import Raised, exceptions, of_another_library, own_frame
 
 UNKNOWN = "unknown"
 _AROUND = 1_200
 _SHOWN = 300
 _MOST_OTHERS = 3
+_LOOKED_AT = 8_000
+"""Lines, from the end, that are looked through for one that complains."""
 _SURE = (Certainty.POSSIBLE, Certainty.LIKELY, Certainty.CERTAIN)
 _FINAL, _CHAINED, _EARLIER, _ELSEWHERE = 3, 3, 2, 1
 
@@ -46,6 +51,8 @@ def explain(pasted: str) -> Explanation:
     notices = tuple(_notices(found, text))
     kinds = _one_of_each(one for one in found if one.message.role is not Role.NOTICE)
     last = raised[-1] if raised else None
+    if not any(one.message.role is Role.ERROR for one in kinds):
+        kinds = [*_in_a_library(text, raised), *kinds]
     cards = [_card(one, text, last) for one in kinds[: 1 + _MOST_OTHERS]]
     known = bool(kinds) and (last is None or kinds[0].message.role is Role.ERROR or kinds[0].raised is last)
     if known:
@@ -95,9 +102,12 @@ def of_kind(kind: str) -> Explanation | None:
 
 
 def _found(text: PlainText, raised: Sequence[Raised]) -> Iterator[_Found]:
-    flat = text.flat
+    flat, foreign = text.flat, of_another_library(raised[-1].frames) if raised else False
+    known: dict[str, list[int]] = {}
     for message in all_messages().values():
-        for at, wording, values in message.found_in(flat):
+        if message.general and foreign:
+            continue
+        for at, wording, values in message.found_in(flat, known):
             line = text.line_at(at)
             place, block = _place(line, raised)
             yield _Found(message, at, line, place, len(wording.has), values, block)
@@ -107,6 +117,38 @@ def _found(text: PlainText, raised: Sequence[Raised]) -> Iterator[_Found]:
         if (bare := written.strip().rstrip(".")) in lines:
             place = _FINAL if number > after else _ELSEWHERE
             yield _Found(lines[bare], len(flat), number, place, 60, {}, None)
+
+
+def _in_a_library(text: PlainText, raised: Sequence[Raised]) -> list[_Found]:
+    """Where a message comes from that no kind knows: that of the last exception, else of those that led to it, else of the end."""
+    spans: list[tuple[int, int, Raised | None]] = [
+        (text.start_of(one.head), text.start_of(one.end), one) for one in _chain(raised)
+    ]
+    for start, end, block in spans or [(max(0, len(text.flat) - MOST_SAID), len(text.flat), None)]:
+        said = text.flat[start : min(end, start + MOST_SAID)]
+        place = place_of(said, block.type if block else "")
+        if place is not None:
+            at, site = start + place.at, place.site
+            values = {"raised_by": site.raises, "condition": site.condition, "_said": said[place.at :][:_SHOWN]}
+            length = sum(len(part) for part in site.fixed) * place.share
+            if length >= SURE_LENGTH:
+                values["_sure"] = "yes"
+            number = text.line_at(at)
+            return [
+                _Found(
+                    LIBRARY_CHECK, at, number, _place(number, raised)[0], int(length), {**place.values, **values}, block
+                )
+            ]
+    return []
+
+
+def _chain(raised: Sequence[Raised]) -> list[Raised]:
+    found = list(raised[-1:])
+    for one in reversed(raised[:-1]):
+        if not one.chained:
+            break
+        found.append(one)
+    return found
 
 
 def _place(line: int, raised: Sequence[Raised]) -> tuple[int, Raised | None]:
@@ -148,7 +190,7 @@ def _card(found: _Found, text: PlainText, last: Raised | None) -> Card:
         _shown(text.lines[found.line]),
         _where((found.raised,)) if found.raised else None,
         cause.sentence,
-        tuple(Reading(name, value) for name, value in values.items()),
+        tuple(Reading(name, value) for name, value in values.items() if not name.startswith(("_", " "))),
         cause.steps,
         message.ways,
         message.sources,
@@ -194,7 +236,9 @@ def _telling(text: PlainText, raised: Sequence[Raised]) -> str:
             if line.strip() and not _NOT_TELLING.match(line) and not before.lstrip().startswith("File ")
         ]
         return _shown(inner[-1] if inner else head)
-    complaining = (line for line in reversed(text.lines) if line.strip() and _COMPLAINS.search(line[:2_000]))
+    complaining = (
+        line for line in reversed(text.lines[-_LOOKED_AT:]) if line.strip() and _COMPLAINS.search(line[:2_000])
+    )
     return _shown(next(complaining, "").strip())
 
 

@@ -87,6 +87,18 @@ def own_frame(frames: Sequence[Frame]) -> Frame | None:
     return next((frame for frame in reversed(frames) if not frame.of_a_library), None)
 
 
+_PACKAGE = re.compile(r"(?:site|dist)-packages[/\\](?P<name>\w{1,60})")
+_OURS = re.compile(
+    r"(?:tensor|tf|keras|numpy|pandas|h5py|sklearn|scipy|transformers|onnx|ai_edge|google|PIL|matplotlib|absl|object_detection|IPython|official)"
+)
+
+
+def of_another_library(frames: Sequence[Frame]) -> bool:
+    """Whether the last frame is of a package that has nothing to do with TensorFlow, and no other frame has."""
+    names = [match["name"] for frame in frames if (match := _PACKAGE.search(frame.file))]
+    return bool(names) and frames[-1].of_a_library and not any(_OURS.match(name) for name in names)
+
+
 def exceptions(lines: Sequence[str]) -> tuple[Raised, ...]:
     """Every exception of a text, in its order."""
     heads = _heads(lines)
@@ -135,15 +147,25 @@ def _match(line: str, *, inside: bool) -> str | None:
     return match["type"] if match else None
 
 
+_HINTS = ("File ", ".py", "In ", "In[", "<ipython-input-", "<command-")
+"""One of them stands in every frame."""
+
+
+def _frame(line: str) -> re.Match[str] | None:
+    if not any(hint in line for hint in _HINTS):
+        return None
+    return next((match for pattern in _FRAMES if (match := pattern.match(line))), None)
+
+
 def _is_frame(line: str) -> bool:
-    return any(pattern.match(line) for pattern in _FRAMES)
+    return _frame(line) is not None
 
 
 def frames(lines: Sequence[str]) -> list[Frame]:
     """The frames among these lines, in their order."""
     found = list[Frame]()
     for at, line in enumerate(lines):
-        match = next((match for pattern in _FRAMES if (match := pattern.match(line[:700]))), None)
+        match = _frame(line[:700])
         if match is not None:
             parts = match.groupdict()
             following = lines[at + 1].strip() if at + 1 < len(lines) and line.lstrip().startswith('File "') else ""

@@ -72,6 +72,7 @@ RENAMED = {
     "keras.engine.Layer": "keras.layers.Layer",
     "keras.engine.topology": "keras.layers",
     "keras.engine.training.Model": "keras.Model",
+    "keras.backend.tensorflow_backend": "keras.backend",
     "keras.backend.permute_dimensions": "keras.ops.transpose",
     "keras.backend.random_normal": "keras.random.normal",
     "keras.backend.random_uniform": "keras.random.uniform",
@@ -137,6 +138,8 @@ REMARKS = {
     "keras.layers.CuDNNGRU": "GRU uses cuDNN by itself",
     "keras.layers.ThresholdedReLU": "write ReLU(threshold=…)",
     "keras.utils.multi_gpu_model": "build and compile the model within tf.distribute.MirroredStrategy().scope()",
+    "keras.engine": "its public names stand in keras.layers and keras.models",
+    "keras.src.engine": "it is of Keras 2 (tf_keras), and private; public names stand in keras.layers and keras.models",
     "keras.wrappers.scikit_learn": "SciKeras has it, or keras.wrappers.SKLearnClassifier",
     "keras.layers.LocallyConnected1D": "there is none; write a layer of your own",
     "keras.layers.LocallyConnected2D": "there is none; write a layer of your own",
@@ -234,6 +237,8 @@ def _prefixes(name: str) -> list[str]:
 
 def _again(name: str) -> str:
     parts = name.split(".")
+    if len(parts) < 2:
+        return ""
     last = parts[-1]
     if parts[0] == "tensorflow":
         old = ".".join(["tensorflow.compat.v1", *parts[1:]])
