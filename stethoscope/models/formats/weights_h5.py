@@ -68,7 +68,9 @@ def _held(file: ModelFile) -> Iterator[Holding]:
                 _part(array),
                 path if path != paths[path] else "",
             )
-            for path, array in sorted(tree.arrays.items(), key=_order(tree, listed if isinstance(listed, tuple) else ()))
+            for path, array in sorted(
+                tree.arrays.items(), key=_order(tree, listed if isinstance(listed, tuple) else ())
+            )
         ]
         yield Holding(
             variables,
@@ -120,7 +122,7 @@ def _paths(tree: hdf5.Tree) -> dict[str, str]:
 
 
 def _short(path: str, layer: str) -> str:
-    head, marked, tail = path.partition("/vars/")
+    _, marked, tail = path.partition("/vars/")
     if marked:
         return f"{layer}/{tail}"
     rest = path.removeprefix(f"{layer}/") if layer else path

@@ -61,7 +61,9 @@ def _by_layer(file: ModelFile, description: Description, trees: Sequence[Any]) -
         roles = _roles(arrays, expected.get(path, ()))
         trained = layers[path].trainable_parameters > 0
         found[path] = [
-            stored_weight(file, trees, array, role.role if role else _short(array.path), _is_trained(array, role) and trained)
+            stored_weight(
+                file, trees, array, role.role if role else _short(array.path), _is_trained(array, role) and trained
+            )
             for array, role in zip(arrays, roles, strict=True)
         ]
     for owner, arrays in stored.leftover.items():
