@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -117,24 +118,40 @@ def input_files(model: Path, data: Path | None) -> dict[str, ModelFile]:
     Raises:
         UnreadableFile: a file is not there.
     """
+    model = _index_of(model)
     files = {"model": ModelFile(model.resolve(), model.name, code=code_given())}
     if data is not None:
         files["data"] = ModelFile(data.resolve(), data.name)
-    for role, file in files.items():
-        if not file.path.exists():
-            raise UnreadableFile(f"{file.name}: no such file. Check the path given for the {role}.")
-    if model.is_file() and model.suffix.lower() == ".onnx":
-        # External data lies beside the model; nothing else of the folder becomes readable.
-        for number, path in enumerate(_beside(files["model"].path)):
-            files[f"beside-{number}"] = ModelFile.at(path)
+    for role, given in (("model", model), ("data", data)):
+        if given is not None and not given.exists():
+            raise UnreadableFile(f"{given}: no such file. Check the path given for the {role}.")
+    # What belongs to the file lies beside it; nothing else of the folder becomes readable.
+    for number, path in enumerate(_beside(files["model"].path) if model.is_file() else ()):
+        files[f"beside-{number}"] = ModelFile.at(path)
     return files
 
 
+_SHARD = re.compile(r"(.+)\.data-\d{5}-of-\d{5}")
+
+
+def _index_of(model: Path) -> Path:
+    """A checkpoint is named by what its files begin with (`model.ckpt-20`), or by one of them."""
+    shard = _SHARD.fullmatch(model.name)
+    index = model.with_name(f"{shard.group(1) if shard else model.name}.index")
+    return index if (shard or not model.exists()) and index.is_file() else model
+
+
 def _beside(model: Path) -> list[Path]:
-    endings = {".data", ".bin", ".weight", ".weights", ".onnx_data", ".pb", ""}
+    """External data of an ONNX model, the values of a checkpoint's index."""
+    suffix = model.suffix.lower()
+    if suffix not in (".onnx", ".index"):
+        return []
     found = (
         path for path in sorted(model.parent.iterdir()) if path.is_file() and not path.is_symlink() and path != model
     )
+    if suffix == ".index":
+        return [path for path in found if path.name.startswith(f"{model.stem}.data-")][:2000]
+    endings = {".data", ".bin", ".weight", ".weights", ".onnx_data", ".pb", ""}
     return [path for path in found if path.suffix.lower() in endings or path.name.startswith(model.stem)][:2000]
 
 

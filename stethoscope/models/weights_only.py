@@ -35,14 +35,14 @@ class Variable:
         path: unique in the file, as people know it.
         weight: its name within its layer, shape, dtype, and how to read it.
         layer: the group it lies in, "" where the file has none.
-        called: what the program that made it called it, where that is not the path.
+        stored: under which name it is stored, where that is not the path.
     """
 
     path: str
     weight: StoredWeight
     layer: str = ""
     part: Part = Part.WEIGHT
-    called: str = ""
+    stored: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _architecture(format_id: str, file: ModelFile, holding: Holding) -> Architec
             parameters=variable.weight.count if variable.part is Part.WEIGHT else 0,
             trainable_parameters=0,
             dtype=variable.weight.dtype,
-            config={key: value for key, value in (("layer", variable.layer), ("name", variable.called)) if value},
+            config={key: value for key, value in (("layer", variable.layer), ("stored as", variable.stored)) if value},
         )
         for variable in holding.variables
     )

@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from stethoscope.errors import UnreadableFile
 from stethoscope.models.containers import archive as archives
 from stethoscope.models.containers import damage
 from stethoscope.models.containers.sorted_table import MAGIC, Damaged
 from stethoscope.models.formats.tf_graph import checkpoint_index, old_checkpoint, saved_model_files
-from stethoscope.models.formats.tf_graph.checkpoint_names import last_part, natural, variables
+from stethoscope.models.formats.tf_graph.checkpoint_names import natural, variables
 from stethoscope.models.formats.tf_graph.saved_model_files import GRAPHS, Located
 from stethoscope.models.weights_only import SAVE_WHOLE, Holding, WeightsOnly
 from stethoscope.types import ModelFile
@@ -96,10 +96,7 @@ def _find(file: ModelFile) -> _Found | None:
     if file.path.is_file() and not archives.is_archive(file.path):
         if old_checkpoint.is_one(file):
             return None
-        # An index alone: its data lies beside it where that was given too.
-        own = file.path.name.removesuffix(".index")
-        mine = [path for path in file.path.parent.glob(f"{_literal(own)}.data-*") if path.is_file()]
-        sizes = {path.name: path.stat().st_size for path in (file.path, *mine)}
+        own, sizes = file.path.name.removesuffix(".index"), {file.path.name: file.path.stat().st_size}
         return _Found(Located(ModelFile(file.path.parent, file.name), "folder", "", file.path.name, sizes), own, ())
     kind, sizes = saved_model_files.contents(file)
     prefixes = _prefixes(list(sizes))
@@ -109,10 +106,6 @@ def _find(file: ModelFile) -> _Found | None:
     last = _noted(located, prefixes) or prefixes[-1]
     others = tuple(prefix for prefix in prefixes if prefix != last)
     return _Found(Located(file, kind, "", f"{last}.index", sizes), last, others)
-
-
-def _literal(name: str) -> str:
-    return re.sub(r"([*?\[])", r"[\1]", name)
 
 
 def _noted(located: Located, prefixes: Sequence[str]) -> str | None:
@@ -141,10 +134,12 @@ def _holding(file: ModelFile, found: _Found, stack: ExitStack) -> Holding:
         raise Damaged(f"it takes {found.located.sizes[index]:,} bytes")
     with found.located.view(index) as view:
         bundle = checkpoint_index.read(bytes(view))
+    if file.path.is_file() and found.located.kind == "folder":
+        found.located.sizes.update(_beside(file.path, found.prefix, bundle.shards))
     shards = Shards(found.located, bundle, found.prefix, stack)
     called = {key: own for key, (_, own) in named(shards).items()}
     weights = {
-        key.removesuffix(_VALUE): (called.get(key, ""), shards.weight(last_part(key.removesuffix(_VALUE)), place))
+        key.removesuffix(_VALUE): (called.get(key, ""), shards.weight(key, place))
         for key, place in bundle.places.items()
         if key != OBJECT_GRAPH and place.dtype not in ("string", "variant", "resource")
     }
@@ -166,5 +161,15 @@ def _holding(file: ModelFile, found: _Found, stack: ExitStack) -> Holding:
     title = "TensorFlow 2 checkpoint" if OBJECT_GRAPH in bundle.places else "TensorFlow 1 checkpoint"
     return Holding(variables(weights), title, "TensorFlow", notes, whole)
 
+
+def _beside(index: Path, prefix: str, shards: int) -> Iterator[tuple[str, int]]:
+    """The data files that lie beside an index given alone, where they were given too; the folder itself is not read."""
+    for number in range(min(shards, _MOST_SHARDS)):
+        path = index.with_name(f"{prefix}.data-{number:05d}-of-{shards:05d}")
+        if path.is_file():
+            yield path.name, path.stat().st_size
+
+
+_MOST_SHARDS = 10_000
 
 FORMAT = Checkpoint()

@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from stethoscope.models.model_format import StoredWeight
 from stethoscope.models.weights_only import Part, Variable
 
+_TRAINED = re.compile(r"(^|/)_trainable_variables/\d+$")
+"""Keras 3 stores what an optimizer trains under the optimizer, where it comes first."""
 _SLOT = re.compile(r"/\.OPTIMIZER_SLOT/|(^|/)_?optimizer(/|$)|(^|/)beta[12]_power(_\d+)?$")
+_COUNTER = re.compile(r"(^|/)(save_counter|global_step|step)$")
 _OTHER = re.compile(
-    r"(^|/)(save_counter|global_step|step|(keras_api/)?(metrics|_metrics|loss_tracker|_loss_tracker)|_?seed_generators?)(/|$)"
-    r"|seed_generator_state$|(^|/)_CHECKPOINTABLE_OBJECT_GRAPH$"
+    r"(^|/)(keras_api/)?(metrics|_metrics|loss_tracker|_loss_tracker|_?seed_generators?)(/|$)|seed_generator_state$"
 )
 
 
@@ -30,18 +33,26 @@ def variables(weights: Mapping[str, tuple[str, StoredWeight]]) -> list[Variable]
     """Sorts what a checkpoint stores into weights, what an optimizer keeps of them, and counters.
 
     Args:
-        weights: (what the program called it, "" for the same; the values) by key.
+        weights: (what the program called it, "" where that is not known; the values) by key.
     """
     shapes = {key: weight.shape for key, (_, weight) in weights.items()}
-    common = Counter(own for own, _ in weights.values() if own)
-    return [
-        Variable(key, weight, key.rpartition("/")[0], _part(key, shapes), own if common[own] == 1 else "")
-        for key, (own, weight) in sorted(weights.items(), key=lambda item: natural(item[0]))
-    ]
+    common = Counter(called or key for key, (called, _) in weights.items())
+    found = []
+    for key, (called, weight) in sorted(weights.items(), key=lambda item: natural(item[0])):
+        path = called if called and common[called] == 1 else key
+        part = _part(key, called, shapes)
+        found.append(
+            Variable(
+                path, replace(weight, name=last_part(path)), path.rpartition("/")[0], part, key if path != key else ""
+            )
+        )
+    return found
 
 
-def _part(key: str, shapes: Mapping[str, tuple[int, ...]]) -> Part:
-    base = key.rpartition("/")[0]
-    if _SLOT.search(key) or shapes.get(base) == shapes[key]:
+def _part(key: str, called: str, shapes: Mapping[str, tuple[int, ...]]) -> Part:
+    if _TRAINED.search(key):
+        return Part.WEIGHT
+    if _SLOT.search(key) or shapes.get(key.rpartition("/")[0]) == shapes[key]:
         return Part.OPTIMIZER  # TensorFlow 1 has what it keeps of `w` under `w/Adam`
-    return Part.OTHER if _OTHER.search(key) else Part.WEIGHT
+    counts = not shapes[key] and _COUNTER.search(key)
+    return Part.OTHER if counts or _OTHER.search(key) or _OTHER.search(called) else Part.WEIGHT

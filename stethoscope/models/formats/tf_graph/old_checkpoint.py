@@ -16,7 +16,7 @@ from stethoscope.models.containers import wire
 from stethoscope.models.containers.sorted_table import Damaged, Table
 from stethoscope.models.formats.tf_graph import tf_proto
 from stethoscope.models.formats.tf_graph.checkpoint_index import IN_ROWS, Extent, extents_of, in_rows, key_of_slice
-from stethoscope.models.formats.tf_graph.checkpoint_names import last_part, variables
+from stethoscope.models.formats.tf_graph.checkpoint_names import variables
 from stethoscope.models.model_format import Pieces, StoredWeight
 from stethoscope.models.weights_only import Holding
 from stethoscope.types import ModelFile
@@ -90,7 +90,7 @@ def _weight(table: Table, described: memoryview, tensor: wire.Field) -> tuple[st
     dtype, text = tf_proto.dtype_name(number), name.decode("utf-8", "replace")
     rows = in_rows(sizes, [(extents, key_of_slice(name, extents)) for extents in slices])
     why = IN_ROWS if rows is None else "" if dtype in _FIELDS else f"values of type {dtype} are not read"
-    return text, StoredWeight(last_part(text), sizes, dtype, None, _pieces(table, rows or [], dtype), unreadable=why)
+    return text, StoredWeight(text, sizes, dtype, None, _pieces(table, rows or [], dtype), unreadable=why)
 
 
 def _pieces(table: Table, keys: list[bytes], dtype: str) -> Pieces:
