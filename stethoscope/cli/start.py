@@ -28,11 +28,6 @@ def main() -> None:
     """Runs the command line."""
     if len(sys.argv) > 2 and "--help" not in sys.argv:
         _start_workers(sys.argv[1], [Path(word) for word in sys.argv[2:]])
-    if sys.argv[1:2] == ["explain"]:
-        from stethoscope.cli.explain import main as explain  # without what every other command imports
-
-        explain(sys.argv[2:])
-        return
     from stethoscope.cli.app import main as run
 
     run()
