@@ -80,7 +80,7 @@ def _command(name: str) -> TyperCommand:
     from stethoscope.cli.own_code import takes_code
 
     module = importlib.import_module(f"stethoscope.cli.{_COMMANDS[name]}")
-    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     run = getattr(module, name)
     kind = getattr(module, "COMMAND", TyperCommand)
     alone.command(name, cls=kind)(run if name in _WITHOUT_CODE else takes_code(run))
@@ -95,6 +95,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

@@ -39,7 +39,7 @@ def _start_workers(command: str, words: Sequence[Path]) -> None:
     from stethoscope.jobs.workers import WorkerServer
 
     preload = next((_READERS[word.suffix.lower()] for word in words if word.suffix.lower() in _READERS), [])
-    WorkerServer.start_early("light", preload)
+    WorkerServer.start_early("light", preload, ("describe",) if command == "describe" else ())
     if command in _RUNS and any(_needs_tensorflow(word) for word in words):
         WorkerServer.start_early("tensorflow", ())
 
