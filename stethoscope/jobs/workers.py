@@ -11,9 +11,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stethoscope.types import WorkerKind
+if TYPE_CHECKING:
+    from stethoscope.types import (
+        WorkerKind,
+    )  # not at run time: a command starts its worker before it imports anything else
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -47,7 +50,13 @@ class WorkerServer:
 
     @classmethod
     def start(
-        cls, kind: WorkerKind, log: Path, *, spawn: bool, preload: Sequence[str] = ("h5py", "onnx"), tasks: Sequence[str] = ()
+        cls,
+        kind: WorkerKind,
+        log: Path,
+        *,
+        spawn: bool,
+        preload: Sequence[str] = ("h5py", "onnx"),
+        tasks: Sequence[str] = (),
     ) -> WorkerServer:
         """Starts a server; it says {"ready"} when its imports are done. Its own output goes to `log`.
 

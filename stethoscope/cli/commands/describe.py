@@ -28,7 +28,7 @@ def describe(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL…",
+            metavar="MODEL",
             help="A model: .keras, .h5, SavedModel (folder, zip, tar), .tflite, .onnx, .pb; or weights without one: .weights.h5, "
             "a checkpoint, .safetensors. Several, a pattern or a folder of them: one line each. - reads standard input.",
         ),
