@@ -11,7 +11,8 @@ import streamlit as st
 from dashboard import asking, escape, figures, panel, progress, render, session, words
 from dashboard.session import View
 from stethoscope.codec import partial_of
-from stethoscope.tasks.weights_of_layer import Histogram, LayerTensor, LayerWeights
+from stethoscope.models.weights.tensor_summary import Histogram, LayerTensor
+from stethoscope.tasks.weights_of_layer import LayerWeights
 from stethoscope.types import Budget, Job, Layer
 
 _MEMORY_BYTES = 2 << 30

@@ -9,19 +9,22 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-import click
 import typer
 
-from stethoscope.checks.findings import Severity
 from stethoscope.codec import SCHEMA_VERSION, answer_of, partial_of, plain
 from stethoscope.errors import BadSetting, OutOfMemory, StethoscopeError, UnsafeFile
-from stethoscope.framework_errors import shortage_of
 from stethoscope.types import JobResult, Status
 
+if TYPE_CHECKING:
+    from stethoscope.checks.findings import Severity
+
 T = TypeVar("T")
+json_asked: ContextVar[bool] = ContextVar("json_asked", default=False)
+"""Whether the command line that is under way has `--json` in it."""
 
 
 def summary(result: JobResult) -> dict[str, Any]:
@@ -37,6 +40,8 @@ def summary(result: JobResult) -> dict[str, Any]:
 
 def known(result: JobResult, kind: type[object]) -> dict[str, Any]:
     """What a job answered, or knew when it ended, as JSON; with the report of a shortage of memory under "oom"."""
+    from stethoscope.framework_errors import shortage_of
+
     answer, shortage = partial_of(result, kind), shortage_of(result)
     value: dict[str, Any] = {} if answer is None else plain(answer)
     return value if shortage is None else value | {"oom": plain(shortage)}
@@ -80,14 +85,14 @@ def failing_well() -> Iterator[None]:
     try:
         yield
     except StethoscopeError as error:
-        context = click.get_current_context(silent=True)
-        if context is not None and context.params.get("as_json"):
-            print_json(_could_not(error))
+        if json_asked.get():
+            print_json(could_not(error))
         sys.stderr.write(f"{error}\n")
         raise typer.Exit(error.exit_code) from error
 
 
-def _could_not(error: StethoscopeError) -> dict[str, Any]:
+def could_not(error: StethoscopeError) -> dict[str, Any]:
+    """What we cannot do as the object that `--json` prints."""
     refused, short = isinstance(error, UnsafeFile), isinstance(error, OutOfMemory)
     status = Status.REFUSED if refused else Status.OUT_OF_MEMORY if short else Status.FAILED
     return {
@@ -105,6 +110,8 @@ def severity(label: str) -> Severity:
     Raises:
         BadSetting: no such severity.
     """
+    from stethoscope.checks.findings import Severity
+
     try:
         return Severity.named(label)
     except KeyError:

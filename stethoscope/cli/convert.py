@@ -149,3 +149,7 @@ def _answer(result: JobResult, path: Path | None) -> dict[str, Any]:
     found = known(result, NotConverted) | known(result, Conversion)
     found = {key: value for key, value in found.items() if key not in ("file", "beside")}
     return {**summary(result), "peak_rss_bytes": result.peak_rss_bytes, "wall_s": result.wall_s, **empty, **found}
+
+
+COMMAND = ConvertCommand
+"""Its class in the table of commands."""

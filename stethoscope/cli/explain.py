@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,13 +46,6 @@ def explain(
             from stethoscope.cli.explained_text import explanation
 
             explanation(explained)
-
-
-def main(words: Sequence[str]) -> None:
-    """`stethoscope explain` by itself: answers in the time that its own modules take."""
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(explain)
-    app(args=list(words), prog_name="stethoscope explain")
 
 
 def _text(given: bytes) -> str:

@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stethoscope.cli.given import model_meant, shards_of
 from stethoscope.cli.own_code import code_given
 from stethoscope.codec import answer_of
 from stethoscope.devices import default_floor_bytes
-from stethoscope.errors import BadSetting, UnreadableFile
+from stethoscope.errors import BadSetting, StethoscopeError, UnreadableFile
 from stethoscope.jobs.host_memory import HostMemory
 from stethoscope.jobs.job_engine import Engine
 from stethoscope.models.formats import all_formats
@@ -41,10 +42,47 @@ def budget(memory_limit: str, timeout_s: float) -> Budget:
     return Budget(int(settings().job_memory_bytes), timeout_s)
 
 
-def describe(model: Path) -> JobResult:
-    """Describes a model in a light worker."""
-    with short_engine() as engine:
-        return run_job(engine, Job("describe", input_files(model, None), {}, _DESCRIBE_BUDGET))
+def describe(model: Path, weights: Path | None = None) -> tuple[JobResult, JobResult | None]:
+    """Describes a model in a light worker; with weights, also whether they fit it, where the model could be described."""
+    jobs = _describing(model, weights)
+    with short_engine(len(jobs)) as engine:
+        return _with_fit(run_jobs(engine, jobs))
+
+
+def each_described(
+    engine: Engine, models: Sequence[Path], weights: Path | None
+) -> Iterator[tuple[Path, tuple[JobResult, JobResult | None] | StethoscopeError]]:
+    """The same of several, in their order; of one that is not there, why."""
+    submitted: list[tuple[Path, list[str] | StethoscopeError]] = []
+    for model in models:
+        try:
+            submitted.append((model, [engine.submit(job) for job in _describing(model, weights)]))
+        except StethoscopeError as error:
+            submitted.append((model, error))
+    for model, ids in submitted:
+        yield model, ids if isinstance(ids, StethoscopeError) else _with_fit([engine.wait(one) for one in ids])
+
+
+def readers_at_once(files: int) -> int:
+    """How many files are read beside each other."""
+    return max(1, min(files, os.cpu_count() or 1, 4))
+
+
+def _describing(model: Path, weights: Path | None) -> list[Job]:
+    files = input_files(model, None)
+    jobs = [Job("describe", files, {}, _DESCRIBE_BUDGET)]
+    if weights is not None:
+        theirs = {
+            "weights" if role == "model" else f"weights-{role}": file
+            for role, file in input_files(weights, None).items()
+        }
+        jobs.append(Job("fit_weights", files | theirs, {}, _DESCRIBE_BUDGET))
+    return jobs
+
+
+def _with_fit(results: Sequence[JobResult]) -> tuple[JobResult, JobResult | None]:
+    described, *fitted = results
+    return described, fitted[0] if fitted and described.status is Status.OK else None
 
 
 def model_job(
@@ -117,24 +155,30 @@ def input_files(model: Path, data: Path | None) -> dict[str, ModelFile]:
     Raises:
         UnreadableFile: a file is not there.
     """
+    model = model_meant(model)
     files = {"model": ModelFile(model.resolve(), model.name, code=code_given())}
     if data is not None:
         files["data"] = ModelFile(data.resolve(), data.name)
-    for role, file in files.items():
-        if not file.path.exists():
-            raise UnreadableFile(f"{file.name}: no such file. Check the path given for the {role}.")
-    if model.is_file() and model.suffix.lower() == ".onnx":
-        # External data lies beside the model; nothing else of the folder becomes readable.
-        for number, path in enumerate(_beside(files["model"].path)):
-            files[f"beside-{number}"] = ModelFile.at(path)
+    for role, given in (("model", model), ("data", data)):
+        if given is not None and not given.exists():
+            raise UnreadableFile(f"{given}: no such file. Check the path given for the {role}.")
+    # What belongs to the file lies beside it; nothing else of the folder becomes readable.
+    for number, path in enumerate(_beside(files["model"].path) if model.is_file() else ()):
+        files[f"beside-{number}"] = ModelFile.at(path)
     return files
 
 
 def _beside(model: Path) -> list[Path]:
-    endings = {".data", ".bin", ".weight", ".weights", ".onnx_data", ".pb", ""}
+    """External data of an ONNX model, the values of a checkpoint's index."""
+    suffix = model.suffix.lower()
+    if suffix == ".index":
+        return shards_of(model)
+    if suffix != ".onnx":
+        return []
     found = (
         path for path in sorted(model.parent.iterdir()) if path.is_file() and not path.is_symlink() and path != model
     )
+    endings = {".data", ".bin", ".weight", ".weights", ".onnx_data", ".pb", ""}
     return [path for path in found if path.suffix.lower() in endings or path.name.startswith(model.stem)][:2000]
 
 

@@ -159,7 +159,7 @@ def _program(model: Path, settings: RunSettings) -> str:
     from stethoscope.memory.recipes import program_for
     from stethoscope.tasks.describe import Description
 
-    result = cli_run.describe(model)
+    result, _ = cli_run.describe(model)
     if result.status is not Status.OK:
         return ""
     try:

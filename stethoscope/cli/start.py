@@ -28,11 +28,6 @@ def main() -> None:
     """Runs the command line."""
     if len(sys.argv) > 2 and "--help" not in sys.argv:
         _start_workers(sys.argv[1], [Path(word) for word in sys.argv[2:]])
-    if sys.argv[1:2] == ["explain"]:
-        from stethoscope.cli.explain import main as explain  # without what every other command imports
-
-        explain(sys.argv[2:])
-        return
     from stethoscope.cli.app import main as run
 
     run()
@@ -44,7 +39,7 @@ def _start_workers(command: str, words: Sequence[Path]) -> None:
     from stethoscope.jobs.workers import WorkerServer
 
     preload = next((_READERS[word.suffix.lower()] for word in words if word.suffix.lower() in _READERS), [])
-    WorkerServer.start_early("light", preload)
+    WorkerServer.start_early("light", preload, ("describe",) if command == "describe" else ())
     if command in _RUNS and any(_needs_tensorflow(word) for word in words):
         WorkerServer.start_early("tensorflow", ())
 

@@ -20,12 +20,12 @@ from stethoscope.activations.study import LayerActivations
 from stethoscope.checks.findings import Severity
 from stethoscope.cli.cards import cards
 from stethoscope.cli.check import print_finding
+from stethoscope.cli.described_text import shape
 from stethoscope.codec import partial_of
 from stethoscope.compare.consistency.report import ConsistencyReport, ConsistencyTest
 from stethoscope.framework_errors import shortage_of
 from stethoscope.logs.better import RunSummary
 from stethoscope.sizes import human_bytes
-from stethoscope.tasks.describe import Description
 from stethoscope.tasks.examine_runs import LogReport
 from stethoscope.types import JobResult, Status
 
@@ -34,35 +34,6 @@ if TYPE_CHECKING:
 
 
 _SHOWN_LAYERS = 200
-
-
-def description(described: Description) -> None:
-    """Prints the answer of `describe`."""
-    console = Console(highlight=False)
-    parameters = described.parameters
-    trainable = "" if parameters.trainable is None else f" ({parameters.trainable:,} trainable)"
-    console.print(
-        f"[bold]{escape(described.format)}[/]  {escape(described.framework_version)}  {human_bytes(described.size_bytes)}"
-    )
-    console.print(f"{parameters.total:,} parameters{trainable}")
-    for title, specs in (("input", described.inputs), ("output", described.outputs)):
-        for spec in specs:
-            console.print(f"{title:>6}  {escape(spec.name)}  {shape(spec.shape)}  {spec.dtype}")
-    if described.compile:
-        settings = (f"{key} {value}" for key, value in vars(described.compile).items() if value and key != "details")
-        console.print("compiled  " + escape(", ".join(settings)))
-    table = Table("layer", "type", "output shape", "parameters", box=None, pad_edge=False)
-    for layer in described.layers[:_SHOWN_LAYERS]:
-        table.add_row(escape(layer.path), escape(layer.type), shape(layer.output_shape), f"{layer.parameters:,}")
-    console.print(table)
-    if len(described.layers) > _SHOWN_LAYERS:
-        console.print(f"… and {len(described.layers) - _SHOWN_LAYERS:,} more (--json has all)")
-    for warning in described.warnings:
-        console.print(f"[yellow]note[/]  {escape(warning)}")
-    for hazard in described.hazards:
-        console.print(f"[red]code[/]  {escape(hazard.message)}")
-    if described.runnable:
-        console.print(f"[yellow]cannot run here[/]  {escape(described.runnable)}")
 
 
 def prediction(result: JobResult, folder: Path) -> None:
@@ -115,14 +86,6 @@ def examination(examined: Examination) -> None:
     workspace = examined.workspace
     console.print(f"workspace {escape(workspace.path)}, {human_bytes(workspace.free_bytes)} free")
     cards(console, examined.machine)
-
-
-def shape(sizes: Sequence[int | None] | None) -> str:
-    """Returns (?, 28, 28, 1): a question mark for a dynamic dimension."""
-    if sizes is None:
-        return "unknown"
-    inner = ", ".join("?" if size is None else str(size) for size in sizes)
-    return f"({inner},)" if len(sizes) == 1 else f"({inner})"
 
 
 def _print_shortage(console: Console, result: JobResult) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 from stethoscope.codec import plain
 from stethoscope.framework_errors import HostAccount, Mechanism, mentions
 from stethoscope.jobs import protocol
-from stethoscope.jobs.shortage import report_on, tensor_sentence
 from stethoscope.sizes import human_bytes
 from stethoscope.task import Before, misfit
 from stethoscope.types import Job, Progress, Status
@@ -157,6 +156,8 @@ def going_on(ending: Ending) -> Before | None:
 
 def _reported(ending: Ending, told: Told, mechanism: Mechanism, *, certain: bool = True, advise: bool = False) -> Told:
     """Adds the report under "oom", and its tensor and advice to the reason where the worker could not give its own."""
+    from stethoscope.jobs.shortage import report_on, tensor_sentence  # what it takes is imported where memory ran out
+
     host = ending.killed.host if ending.killed else None
     report = report_on(
         ending.job,

@@ -11,9 +11,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from stethoscope.types import WorkerKind
+if TYPE_CHECKING:
+    from stethoscope.types import (
+        WorkerKind,
+    )  # not at run time: a command starts its worker before it imports anything else
 
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -47,12 +50,19 @@ class WorkerServer:
 
     @classmethod
     def start(
-        cls, kind: WorkerKind, log: Path, *, spawn: bool, preload: Sequence[str] = ("h5py", "onnx")
+        cls,
+        kind: WorkerKind,
+        log: Path,
+        *,
+        spawn: bool,
+        preload: Sequence[str] = ("h5py", "onnx"),
+        tasks: Sequence[str] = (),
     ) -> WorkerServer:
         """Starts a server; it says {"ready"} when its imports are done. Its own output goes to `log`.
 
         With `spawn` it makes a fresh Python for each job instead of forking, as macOS needs. `preload` names readers
-        that most light jobs import; a job of a fork that has them is faster by that.
+        that most light jobs import; a job of a fork that has them is faster by that. `tasks` are the only kinds of jobs that are
+        imported for, where these are known.
         """
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         environment = _ENVIRONMENT | {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
@@ -69,6 +79,8 @@ class WorkerServer:
                     str(theirs.fileno()),
                     "--preload",
                     ",".join(preload),
+                    "--tasks",
+                    ",".join(tasks),
                     *(["--spawn"] if spawn else []),
                 ],
                 stdin=subprocess.DEVNULL,
@@ -82,9 +94,10 @@ class WorkerServer:
         return cls(kind, process, ours)
 
     @classmethod
-    def start_early(cls, kind: WorkerKind, preload: Sequence[str]) -> None:
+    def start_early(cls, kind: WorkerKind, preload: Sequence[str], tasks: Sequence[str] = ()) -> None:
         """Starts a server that the next engine of this process will use: for a command that still has to be imported."""
-        _early[kind] = cls.start(kind, Path(os.devnull), spawn=sys.platform == "darwin", preload=preload)
+        spawn = sys.platform == "darwin"
+        _early[kind] = cls.start(kind, Path(os.devnull), spawn=spawn, preload=preload, tasks=tasks)
 
     @classmethod
     def take_early(cls, kind: WorkerKind) -> WorkerServer | None:

@@ -109,11 +109,17 @@ class Format(Protocol):
     """Whether operators without a name are called by their kind and position."""
     opens_inside: bool = False
     """Whether the drawn graph opens on another graph than the one that is served."""
+    only_weights: bool = False
+    """Whether it holds named arrays and nothing that says how they are computed with."""
 
     @abstractmethod
     def sniff(self, file: ModelFile) -> bool:
         """Whether the content is of this format, whatever its suffix. Cheap; never raises for foreign bytes."""
         ...
+
+    def holds(self, file: ModelFile) -> bool:
+        """Of a file that several formats recognise by its container: whether it is of this one. Looks inside; asked in workers."""
+        return True
 
     @abstractmethod
     def describe(self, file: ModelFile) -> Architecture:

@@ -1,4 +1,7 @@
-"""Describe a model: its architecture as JSON, and its graph without weights for drawing. Executes nothing."""
+"""Describe a model: its architecture as JSON, and its graph without weights for drawing; weights without a graph: their statistics.
+
+Executes nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from stethoscope.codec import SCHEMA_VERSION
 from stethoscope.errors import StethoscopeError
 from stethoscope.models.formats import detect
 from stethoscope.models.model_format import on_disk
+from stethoscope.models.weights.tensor_summary import LayerTensor, summarised
+from stethoscope.models.weights.weight_statistics import opened
 from stethoscope.task import TaskContext
 from stethoscope.types import (
     Architecture,
@@ -60,6 +65,8 @@ class Description(FormatNamed):
     missing: tuple[MissingCode, ...] = ()
     given: GivenCode | None = None
     keeps_state: tuple[str, ...] = ()
+    weights: tuple[LayerTensor, ...] = ()
+    """Of weights without a graph: each array under its path, with statistics; empty of a model, whose weights are read by layer."""
     schema_version: int = SCHEMA_VERSION
 
     @classmethod
@@ -79,7 +86,7 @@ class Description(FormatNamed):
     @property
     def architecture(self) -> Architecture:
         """The model itself."""
-        own = ("format", "parameters", "size_bytes", "schema_version")
+        own = ("format", "parameters", "size_bytes", "schema_version", "weights")
         told = {name: value for name, value in vars(self).items() if name not in own}
         total, trainable = self.parameters.total, self.parameters.trainable
         return Architecture(**told, parameters=total, trainable_parameters=trainable, display_format=self.format)
@@ -107,6 +114,8 @@ class Describe:
         context.report("read", message=f"reading {file.name}")
         kind = detect(file)
         description = Description.of(kind.describe(file), on_disk(file))
+        if kind.only_weights:
+            return _with_statistics(description, file, context)
         if not context.params.get("skeleton", False):
             return description
         context.save_partial(description)
@@ -120,5 +129,22 @@ class Describe:
         (folder / f"skeleton-{name}").write_bytes(content)
         return description
 
+
+def _with_statistics(description: Description, file: ModelFile, context: TaskContext) -> Description:
+    """The description of weights with what their values are, as many as are read in reasonable time."""
+    told: list[LayerTensor] = []
+    with opened(file) as held:
+        read = 0
+        for place, (path, (weight,)) in enumerate(held.items()):
+            context.report("weights", place / len(held), f"reading {path[-80:]}")
+            read += weight.count
+            late = read > _MOST_VALUES and not weight.unreadable
+            asked = replace(weight, unreadable=_TOO_LATE) if late else weight
+            told.append(replace(summarised(asked), name=path))
+    return replace(description, weights=tuple(told))
+
+
+_MOST_VALUES = 1 << 30
+_TOO_LATE = "it is not among the first billion values, which are read here"
 
 TASK = Describe()

@@ -8,43 +8,11 @@ from typing import Any
 
 from stethoscope.errors import BadSetting, UnreadableFile
 from stethoscope.models.formats import detect
-from stethoscope.models.model_format import StoredWeight, WeightsByLayer
-from stethoscope.models.weights.weight_statistics import opened, statistics
+from stethoscope.models.model_format import WeightsByLayer
+from stethoscope.models.weights.tensor_summary import LayerTensor, summarised
+from stethoscope.models.weights.weight_statistics import opened
 from stethoscope.task import TaskContext
 from stethoscope.types import Layer, ModelFile
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """How values are spread: one edge more than counts."""
-
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class LayerTensor:
-    """One tensor of a layer; no statistics where it cannot be read."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    trainable: bool | None
-    """None where the file does not say."""
-    count: int
-    quantisation: Mapping[str, Any] | None
-    """How it is stored, as the file says it; None where it is stored as it is."""
-    unreadable: str
-    """Why there are no statistics; "" where there are."""
-    mean: float | None = None
-    std: float | None = None
-    min: float | None = None
-    max: float | None = None
-    zero_fraction: float | None = None
-    nonfinite: int | None = None
-    norm: float | None = None
-    """Euclidean."""
-    histogram: Histogram | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +49,7 @@ class WeightsOfLayer:
                 weights = found.get(path, [])
                 for index, weight in enumerate(weights):
                     context.report("weights", index / len(weights), f"reading {weight.name[:80]}")
-                    answer = replace(answer, weights=(*answer.weights, _tensor(weight)))
+                    answer = replace(answer, weights=(*answer.weights, summarised(weight)))
                     context.save_partial(answer)
                 if not weights:
                     answer = replace(answer, unreadable=_why_none(layer, found))
@@ -96,33 +64,6 @@ def _layer(file: ModelFile, path: str) -> Layer:
             return layer
     raise BadSetting(
         f"{file.name}: expected the path of one of its layers, got {path[:200]!r}. Take one from the table."
-    )
-
-
-def _tensor(weight: StoredWeight) -> LayerTensor:
-    tensor = LayerTensor(
-        name=weight.name,
-        shape=tuple(weight.shape),
-        dtype=weight.dtype,
-        trainable=weight.trainable,
-        count=weight.count,
-        quantisation=weight.quantisation or None,
-        unreadable=weight.unreadable,
-    )
-    if weight.unreadable:
-        return tensor
-    found = statistics(weight.pieces)
-    return replace(
-        tensor,
-        count=found.count,
-        mean=found.mean,
-        std=found.std,
-        min=found.min,
-        max=found.max,
-        zero_fraction=found.zero_fraction,
-        nonfinite=found.nonfinite,
-        norm=found.norm,
-        histogram=Histogram(found.edges, found.counts),
     )
 
 

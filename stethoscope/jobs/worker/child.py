@@ -15,13 +15,12 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from stethoscope import framework_errors
 from stethoscope.codec import plain
-from stethoscope.data.dummy import foresee
 from stethoscope.errors import (
     CannotRun,
     NeedsTrust,
@@ -35,17 +34,21 @@ from stethoscope.framework_errors import ShortageReport, gist, named_by
 from stethoscope.jobs import protocol
 from stethoscope.jobs.worker.containment import contain, die_with_parent, limit, settle
 from stethoscope.jobs.worker.memory import Meter
-from stethoscope.memory.layer_estimate import largest_tensors
 from stethoscope.models.formats import all_formats, detect
-from stethoscope.task import InNewProcess, TaskContext
+from stethoscope.task import InNewProcess, TaskContext, task_of
 from stethoscope.tasks import all_tasks
 from stethoscope.types import Architecture, Job, Runner, Status
 
 
-def import_for(kind: str) -> None:
-    """Imports what every job of a worker kind needs."""
+def import_for(kind: str, tasks: Sequence[str] = ()) -> None:
+    """Imports what every job of a worker kind needs; with `tasks`, only for these kinds of jobs, which others then import themselves."""
     all_formats()
-    all_tasks()
+    for task in tasks:
+        task_of(task)
+    if not tasks:
+        all_tasks()
+        from stethoscope.data import dummy  # noqa: F401
+        from stethoscope.memory import layer_estimate  # noqa: F401
     if kind == "tensorflow":
         # Modules that a first load or predict would import anyway; none of them runs an operation.
         import keras  # noqa: F401
@@ -121,7 +124,7 @@ def _work(job: Job, folder: Path, meter: Meter, report: _Reporter, *, may_run_pr
     )
     report("starting" if context.before is None else "starting anew")
     try:
-        value = all_tasks()[job.kind].run(context)
+        value = task_of(job.kind).run(context)
         if isinstance(value, InNewProcess):
             context.entrust(value.state)
             return {"goes_on": True}
@@ -201,6 +204,9 @@ def open_model(
         CannotRun: no installed runtime can execute it.
         OutOfMemory: its weights alone exceed the job's memory limit, or loading ran out.
     """
+    from stethoscope.data.dummy import foresee
+    from stethoscope.memory.layer_estimate import largest_tensors
+
     file, folder, report = job.files[role], context.folder, context.report
     report("read", message=f"reading {file.name}")
     kind = detect(file)

@@ -113,6 +113,7 @@ def main() -> None:
     parser.add_argument("--kind", choices=("light", "tensorflow"), required=True)
     parser.add_argument("--socket", type=int, required=True)
     parser.add_argument("--preload", default="", help="readers to import before the first job, separated by commas")
+    parser.add_argument("--tasks", default="", help="the only kinds of jobs to import for; all if not given")
     parser.add_argument("--spawn", action="store_true", help="a fresh Python for each job instead of a fork")
     arguments = parser.parse_args()
     die_with_parent()
@@ -120,7 +121,7 @@ def main() -> None:
     connection.set_inheritable(False)
     if not arguments.spawn:
         gc.disable()  # nothing of what is imported goes away: looking for it takes a fifth of TensorFlow's import
-        child.import_for(arguments.kind)
+        child.import_for(arguments.kind, list(filter(None, arguments.tasks.split(","))))
         for name in filter(None, arguments.preload.split(",")):
             importlib.import_module(name)
         gc.freeze()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
+from pathlib import Path
 from typing import IO, Any
 
 from stethoscope.errors import StethoscopeError, TooLarge, UnreadableFile, UnsafeFile
@@ -17,6 +18,16 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _MAX_OBJECTS = 500_000
 _MAX_DEPTH = 64
 _MAX_ATTRIBUTE_ITEMS = 1 << 20
+
+
+def has_signature(path: Path) -> bool:
+    """Whether the HDF5 signature is at one of the places the format allows it."""
+    with path.open("rb") as stream:
+        for offset in (0, 512, 1024, 2048):
+            stream.seek(offset)
+            if stream.read(len(SIGNATURE)) == SIGNATURE:
+                return True
+    return False
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,9 @@ def detect(file: ModelFile) -> Format:
     if file.path.is_file() and file.path.stat().st_size == 0:
         raise UnreadableFile(f"{file.name}: the file is empty (0 bytes). Save the model again or repeat the upload.")
     matches = [kind for kind in all_formats().values() if kind.sniff(file)]
-    for kind in matches:
-        if file.suffix in kind.extensions:
-            return kind
+    matches.sort(key=lambda kind: (not kind.only_weights, file.suffix not in kind.extensions))
     if matches:
-        return matches[0]
+        return next((kind for kind in matches if len(matches) == 1 or kind.holds(file)), matches[0])
     if is_archive(file.path) and (is_zip(file.path) or is_tar(file.path)):
         with open_archive(file):  # what breaks the rules of an archive is refused for that, whatever it holds
             pass

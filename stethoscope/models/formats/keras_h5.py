@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from stethoscope.models.formats.keras_model.keras_config import parse_network
 from stethoscope.models.formats.keras_model.keras_describe import Description, describe, is_modern, sensible
 from stethoscope.models.formats.keras_model.keras_legacy import is_legacy, modernised, program
 from stethoscope.models.formats.keras_model.keras_parameters import Stored, by_name
-from stethoscope.models.hugging_face import AS_SAVED_MODEL
 from stethoscope.models.model_format import Format, Program, WeightsByLayer
 from stethoscope.types import Architecture, ModelFile, Runner, WorkerKind
 
@@ -34,14 +32,7 @@ class KerasH5(Format):
 
     def sniff(self, file: ModelFile) -> bool:
         """The HDF5 signature at one of the places the format allows it."""
-        if not file.path.is_file():
-            return False
-        with file.path.open("rb") as stream:
-            for offset in (0, 512, 1024, 2048):
-                stream.seek(offset)
-                if stream.read(8) == hdf5.SIGNATURE:
-                    return True
-        return False
+        return file.path.is_file() and hdf5.has_signature(file.path)
 
     def describe(self, file: ModelFile) -> Architecture:
         """See `Format.describe`."""
@@ -80,14 +71,14 @@ def read(file: ModelFile) -> Description:
     """Reads everything but the weights themselves.
 
     Raises:
-        UnreadableFile: it is damaged, holds only weights, or is not a model at all.
+        UnreadableFile: it is damaged, or is not a model at all.
         UnsafeFile, TooLarge: as `Format.describe`.
     """
     with hdf5.open_h5(file.name, str(file.path)) as opened, hdf5.reading(file.name):
         config = hdf5.attribute(file.name, opened, "model_config")
         tree = hdf5.survey(file.name, opened)
         if config is None:
-            raise UnreadableFile(f"{file.name}: {_what_else(file.name, opened, tree)}")
+            raise UnreadableFile(f"{file.name}: {_what_else(tree)}")
         training = hdf5.attribute(file.name, opened, "training_config")
         version, backend = (hdf5.attribute(file.name, opened, key) for key in ("keras_version", "backend"))
         if "model_weights" in tree.group_set and version is None:
@@ -143,27 +134,7 @@ def _kernel_backend(tree: hdf5.Tree) -> str:
     return "tensorflow" if not names or any(name.endswith(":0") for name in names) else "theano"
 
 
-def _what_else(subject: str, opened: Any, tree: hdf5.Tree) -> str:
-    layers = hdf5.attribute(subject, opened, "layer_names")
-    arrays = list(tree.arrays.values())
-    if (
-        layers is not None
-        or tree.weight_names
-        or "layers" in tree.groups
-        or any("/vars/" in path for path in tree.arrays)
-    ):
-        owners = {path.split("/vars/")[0] for path in tree.arrays} if layers is None else set(layers)
-        with_weights = sum(1 for owner in owners if tree.under(owner))
-        stored, owners_with_weights = _counted(len(arrays), "array"), _counted(with_weights, "layer")
-        whole = (
-            "Save the whole model with model.save('model.keras'), or load these weights into the model's code first."
-        )
-        if "top_level_model_weights" in tree.groups and any(_TRANSFORMERS.match(path) for path in tree.arrays):
-            whole = AS_SAVED_MODEL
-        return (
-            f"holds only weights ({stored} in {owners_with_weights}), no architecture: it cannot be drawn or run on its own. "
-            f"{whole}"
-        )
+def _what_else(tree: hdf5.Tree) -> str:
     tops = list(dict.fromkeys(path.split("/")[0] for path in tree.arrays)) or [
         group for group in tree.groups if "/" not in group
     ]
@@ -171,12 +142,5 @@ def _what_else(subject: str, opened: Any, tree: hdf5.Tree) -> str:
     kind = "datasets" if tree.arrays else "groups"
     return f"is an HDF5 data file with {kind} {shown or '(none)'}: not a model. Upload a model saved with model.save()."
 
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-_TRANSFORMERS = re.compile(r"[^/]+/tf_\w+/")
-"""Classes of Hugging Face for TensorFlow, TFBertModel, name their weights after themselves."""
 
 FORMAT = KerasH5()

@@ -61,13 +61,15 @@ def _by_layer(file: ModelFile, description: Description, trees: Sequence[Any]) -
         roles = _roles(arrays, expected.get(path, ()))
         trained = layers[path].trainable_parameters > 0
         found[path] = [
-            _weight(file, trees, array, role.role if role else _short(array.path), _is_trained(array, role) and trained)
+            stored_weight(
+                file, trees, array, role.role if role else _short(array.path), _is_trained(array, role) and trained
+            )
             for array, role in zip(arrays, roles, strict=True)
         ]
     for owner, arrays in stored.leftover.items():
         named = owner or "weights"
         path = named if named in layers and named not in stored.by_path else f"{named} (own weights)"
-        found[path] = [_weight(file, trees, array, _short(array.path), None) for array in arrays]
+        found[path] = [stored_weight(file, trees, array, _short(array.path), None) for array in arrays]
     return found
 
 
@@ -118,9 +120,10 @@ def _short(path: str) -> str:
     return "/".join(parts[-2:]) if parts[-1].isdecimal() else parts[-1].removesuffix(":0")
 
 
-def _weight(
+def stored_weight(
     file: ModelFile, trees: Sequence[Any], array: StoredArray, name: str, trainable: bool | None
 ) -> StoredWeight:
+    """A dataset of one of the open files `trees`, under this name."""
     return StoredWeight(name, array.shape, array.dtype, trainable, _pieces(file, trees, array))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shutil
 from pathlib import Path
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from stethoscope.errors import BadInput, CannotRun, NeedsTrust, StethoscopeError, UnreadableFile, UnsafeFile
 from stethoscope.models.formats.frozen_graph import FORMAT as FROZEN
 from stethoscope.models.formats.saved_model import FORMAT
-from stethoscope.models.formats.tf_graph import object_graph, tf_proto
+from stethoscope.models.formats.tf_graph import tf_proto
 from stethoscope.types import ModelFile, TensorSpec
 from tests.exploring import examples
 from tests.models.formats import saved_models, tf_graphs
@@ -169,14 +168,6 @@ def test_mutated_models_are_described_or_refused_with_a_sentence(tmp_path, data)
             FORMAT.skeleton(file)
         except StethoscopeError as error:
             assert "saved_model.pb" in str(error)
-
-
-@examples(200)
-@given(st.binary(max_size=300))
-def test_any_bytes_are_an_index_or_damaged(data):
-    for candidate in (data, data + object_graph.MAGIC, data + bytes(40) + object_graph.MAGIC):
-        with contextlib.suppress(object_graph.Damaged):
-            object_graph.read(candidate)
 
 
 @pytest.fixture(scope="module")

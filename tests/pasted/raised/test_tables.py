@@ -13,7 +13,6 @@ from stethoscope.pasted.reading.explaining import explain
 from tests.conftest import PROJECT
 from tools import class_members, raise_sites
 
-
 SAID = "The number of filters must be evenly divisible by the number of groups. Received: groups=3, filters=10."
 
 

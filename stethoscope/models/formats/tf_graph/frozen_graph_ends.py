@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stethoscope.errors import TooLarge, UnreadableFile
-from stethoscope.models.containers import damage, wire
-from stethoscope.models.formats.tf_graph import graph_ops, object_graph, tf_proto
+from stethoscope.models.containers import damage, sorted_table, wire
+from stethoscope.models.formats.tf_graph import graph_ops, tf_proto
 from stethoscope.models.formats.tf_graph.flat_graph import Tensor, ancestors
 from stethoscope.models.formats.tf_graph.object_graph import static_shape
 from stethoscope.types import ModelFile, Shape, TensorSpec
@@ -195,7 +195,7 @@ def kind(file: ModelFile) -> str:
         }.get(text, "")
     with file.path.open("rb") as stream:
         stream.seek(max(0, file.path.stat().st_size - 8))
-        if stream.read(8) == object_graph.MAGIC:
+        if stream.read(8) == sorted_table.MAGIC:
             return "checkpoint"
     if _SHARD.search(file.name):
         return "checkpoint"

@@ -15,11 +15,11 @@ from typing import Any
 from stethoscope.errors import TooLarge, UnsafeFile
 from stethoscope.models.containers import damage
 from stethoscope.models.formats.tf_graph import (
+    checkpoint_index,
     graph_hazards,
     graph_layers,
     graph_ops,
     graph_shapes,
-    object_graph,
     saved_model_files,
     saved_model_serving,
     tf_proto,
@@ -150,7 +150,7 @@ def _warnings(located: Located, saved: Any, known: Sequence[saved_model_files.Si
 
 def _runnable(
     located: Located,
-    bundle: object_graph.Bundle | None,
+    bundle: checkpoint_index.Bundle | None,
     variables: Variables,
     functions: Mapping[str, Any],
     nodes: Sequence[Any],

@@ -93,14 +93,23 @@ def locate(file: ModelFile) -> Located:
         UnreadableFile: there is none, or the archive is damaged.
         UnsafeFile: the archive breaks a rule.
     """
-    if file.path.is_dir():
-        sizes = {str(path.relative_to(file.path).as_posix()): path.stat().st_size for path in _walk(file.path)}
-        return _choose(file, "folder", sizes)
-    if archives.is_archive(file.path):
-        with archives.open_archive(file) as archive:
-            return _choose(file, "archive", {name: member.size_bytes for name, member in archive.members.items()})
+    if file.path.is_dir() or archives.is_archive(file.path):
+        return _choose(file, *contents(file))
     graph = GRAPHS[1] if tf_proto.first_field(file) else GRAPHS[0]
     return Located(file, "file", "", graph, {graph: file.path.stat().st_size})
+
+
+def contents(file: ModelFile) -> tuple[str, dict[str, int]]:
+    """Of a folder or an archive: ("folder" or "archive", bytes by name).
+
+    Raises:
+        UnreadableFile: the archive is damaged.
+        UnsafeFile: the archive breaks a rule.
+    """
+    if file.path.is_dir():
+        return "folder", {path.relative_to(file.path).as_posix(): path.stat().st_size for path in walk(file.path)}
+    with archives.open_archive(file) as archive:
+        return "archive", {name: member.size_bytes for name, member in archive.members.items()}
 
 
 def _choose(file: ModelFile, kind: str, sizes: dict[str, int]) -> Located:
@@ -122,7 +131,8 @@ def _choose(file: ModelFile, kind: str, sizes: dict[str, int]) -> Located:
     return Located(file, kind, root, first.name, inside, others)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
+def walk(folder: Path) -> Iterator[Path]:
+    """The files in a folder and below it, as many as an archive may have; no links."""
     count = 0
     for parent, folders, names in os.walk(folder, followlinks=False):
         folders.sort()
@@ -136,7 +146,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _folder_graphs(folder: Path) -> list[Path]:
-    return [path for path in _walk(folder) if path.name in GRAPHS]
+    return [path for path in walk(folder) if path.name in GRAPHS]
 
 
 def _join(root: str, name: str) -> str:

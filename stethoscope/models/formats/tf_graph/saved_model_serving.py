@@ -11,7 +11,7 @@ from typing import Any
 
 from stethoscope.errors import TooLarge, UnreadableFile
 from stethoscope.models.containers import damage, wire
-from stethoscope.models.formats.tf_graph import graph_ops, object_graph, saved_model_files, tf_proto
+from stethoscope.models.formats.tf_graph import checkpoint_index, graph_ops, saved_model_files, tf_proto
 from stethoscope.models.formats.tf_graph.flat_graph import FlatGraph, flatten, flatten_function
 from stethoscope.models.formats.tf_graph.graph_layers import Weight
 from stethoscope.models.formats.tf_graph.object_graph import SavedVariable, handles, static_shape, weights
@@ -43,7 +43,7 @@ class Serving:
     variables: Variables
     behind: Mapping[str, SavedVariable]
     """The variable behind each operator of `graph` that is one."""
-    bundle: object_graph.Bundle | None
+    bundle: checkpoint_index.Bundle | None
     notes: tuple[str, ...]
 
 
@@ -97,7 +97,7 @@ def _captures(meta: Any, chosen: saved_model_files.Signature | None) -> dict[str
     }
 
 
-def _variables(meta: Any, graph: FlatGraph, bundle: object_graph.Bundle | None) -> Variables:
+def _variables(meta: Any, graph: FlatGraph, bundle: checkpoint_index.Bundle | None) -> Variables:
     """The model's own variables: as its object graph lists them, or (TensorFlow 1) those that a signature depends on."""
     listed = weights(meta.object_graph_def)
     if listed:
@@ -116,7 +116,7 @@ def _variables(meta: Any, graph: FlatGraph, bundle: object_graph.Bundle | None) 
     return Variables(tuple(found), trainable is not None or (not found and bool(meta.object_graph_def.nodes)))
 
 
-def _completed(variable: SavedVariable, bundle: object_graph.Bundle | None) -> SavedVariable:
+def _completed(variable: SavedVariable, bundle: checkpoint_index.Bundle | None) -> SavedVariable:
     """`variable` with the stored shape where its own leaves a dimension open."""
     entry = bundle.entries.get(variable.name) if bundle and None in variable.shape else None
     return replace(variable, shape=entry[1]) if entry else variable
@@ -159,13 +159,13 @@ def _behind(graph: FlatGraph, variables: Variables, known: Mapping[str, int]) ->
     return found
 
 
-def _bundle(located: Located, warnings: list[str]) -> object_graph.Bundle | None:
+def _bundle(located: Located, warnings: list[str]) -> checkpoint_index.Bundle | None:
     if _INDEX not in located.sizes or located.sizes[_INDEX] > damage.MAX_CONFIG_BYTES or not located.sizes[_INDEX]:
         return None
     with located.view(_INDEX) as view:
         try:
-            return object_graph.read(bytes(view))
-        except object_graph.Damaged as error:
+            return checkpoint_index.read(bytes(view))
+        except checkpoint_index.Damaged as error:
             warnings.append(f"{_INDEX} cannot be read: {error}.")
             return None
 
